@@ -1,4 +1,4 @@
-//! Where a listener is, as a URI.
+//! Addresses of listeners, written as URIs.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -6,43 +6,46 @@ use std::str::FromStr;
 
 use crate::error::AddressError;
 
-/// The schemes that [`Address`] knows, for the error about the others.
+/// Schemes that [`Address`] accepts, for the error about an unknown scheme.
 pub(crate) const SCHEMES: &str = "inproc, shm, uds, tcp, uring, tls, sim";
 
-/// The most bytes an address may have as a URI. Answers the threat of error texts and tables
-/// that grow with what somebody else sends.
+/// Maximum length of an address as a URI, in bytes. Bounds the error messages and tables that
+/// contain addresses sent by a peer.
 const MAX_LENGTH: usize = 512;
 
-/// What fits the name of a socket, together with a prefix of ours.
+/// Maximum length of a shared memory name, in bytes. The name and the prefix that the device adds
+/// fit into a socket name.
 const MAX_SHM_NAME: usize = 80;
 
-/// What fits `sockaddr_un`, with the 0 behind it.
+/// Maximum length of a socket path, in bytes: the size of `sun_path` in `sockaddr_un`, without the
+/// terminating zero byte.
 const MAX_SOCKET_PATH: usize = 107;
 
-/// Where a listener is: `inproc://name`, `shm://name`, `uds:///path`, `tcp://host:port`,
+/// Address of a listener: `inproc://name`, `shm://name`, `uds:///path`, `tcp://host:port`,
 /// `uring://host:port`, `tls://host:port` or `sim://name`.
 ///
-/// The host is a name, an IPv4 address, or an IPv6 address in brackets. Port 0 asks
-/// [`listen`](crate::listen) for any free port.
+/// The host is a name, an IPv4 address, or an IPv6 address in brackets. If the port is 0,
+/// [`listen`](crate::listen) chooses any free port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Address {
     /// Inside this process.
     #[non_exhaustive]
     Inproc {
-        /// The name it listens under.
+        /// The name of the listener.
         name: String,
     },
     /// Between processes of this host, through shared memory.
     #[non_exhaustive]
     Shm {
-        /// The name it listens under.
+        /// The name of the listener.
         name: String,
     },
     /// Over a Unix socket.
     #[non_exhaustive]
     Uds {
-        /// The socket's path; behind a `@`, a name that is not in the file system.
+        /// The path of the socket. If the path starts with `@`, the rest is a name in the abstract
+        /// namespace, without a file.
         path: String,
     },
     /// Over TCP.
@@ -50,71 +53,72 @@ pub enum Address {
     Tcp {
         /// A name, an IPv4 address or an IPv6 address (without its brackets).
         host: String,
-        /// The port; 0 for any that is free.
+        /// The port; 0 for any free port.
         port: u16,
     },
-    /// Over TCP, by io_uring where the system has it. Either side may use `tcp` instead.
+    /// Over TCP, with io_uring if the system supports it. The peer may use `tcp` instead.
     #[non_exhaustive]
     Uring {
         /// A name, an IPv4 address or an IPv6 address (without its brackets).
         host: String,
-        /// The port; 0 for any that is free.
+        /// The port; 0 for any free port.
         port: u16,
     },
-    /// Over TLS, where both sides show certificates: in programs with the feature `tls`.
+    /// Over TLS with certificates on both sides. Requires the feature `tls`.
     #[non_exhaustive]
     Tls {
         /// A name, an IPv4 address or an IPv6 address (without its brackets).
         host: String,
-        /// The port; 0 for any that is free.
+        /// The port; 0 for any free port.
         port: u16,
     },
-    /// Inside this process, with faults as [`sim`](crate::sim) was told.
+    /// Inside this process, over the network that [`sim`](crate::sim) simulates with faults.
     #[non_exhaustive]
     Sim {
-        /// The name it listens under.
+        /// The name of the listener.
         name: String,
     },
 }
 
 impl Address {
-    /// The address `inproc://name`.
+    /// Returns the address `inproc://name`.
     ///
     /// # Errors
     ///
-    /// [`AddressError`] when `name` is empty, too long, or holds white space or control
-    /// characters.
+    /// [`AddressError`] if `name` is empty, longer than 512 bytes, or contains white space or
+    /// control characters.
     pub fn inproc(name: &str) -> Result<Self, AddressError> {
         Ok(Self::Inproc {
             name: check_name("inproc", name, MAX_LENGTH)?,
         })
     }
 
-    /// The address `shm://name`.
+    /// Returns the address `shm://name`.
     ///
     /// # Errors
     ///
-    /// [`AddressError`] when `name` is empty, longer than 80 bytes, or holds white space or control
-    /// characters.
+    /// [`AddressError`] if `name` is empty, longer than 80 bytes, or contains white space or
+    /// control characters.
     pub fn shm(name: &str) -> Result<Self, AddressError> {
         Ok(Self::Shm {
             name: check_name("shm", name, MAX_SHM_NAME)?,
         })
     }
 
-    /// The address `uds://path`; with a `@` before it, a name that is not in the file system.
+    /// Returns the address `uds://path`. If the path starts with `@`, the rest is a name in the
+    /// abstract namespace, without a file.
     ///
     /// # Errors
     ///
-    /// [`AddressError`] when `path` is empty, longer than the 107 bytes that the system allows, or
-    /// holds white space or control characters.
+    /// [`AddressError`] if `path` is empty, longer than 107 bytes (the limit of the system), or
+    /// contains white space or control characters.
     pub fn uds(path: &str) -> Result<Self, AddressError> {
         Ok(Self::Uds {
             path: check_name("uds", path, MAX_SOCKET_PATH)?,
         })
     }
 
-    /// The address `sim://name`.
+    /// Returns the address `sim://name`.
     ///
     /// # Errors
     ///
@@ -125,17 +129,17 @@ impl Address {
         })
     }
 
-    /// The address `tcp://host:port`; an IPv6 `host` comes without its brackets.
+    /// Returns the address `tcp://host:port`. An IPv6 `host` is passed without brackets.
     ///
     /// # Errors
     ///
-    /// [`AddressError`] when `host` is empty, too long, or can't be a host.
+    /// [`AddressError`] if `host` is empty, longer than 512 bytes, or not a valid host.
     pub fn tcp(host: &str, port: u16) -> Result<Self, AddressError> {
         let host = check_host(host)?;
         Ok(Self::Tcp { host, port })
     }
 
-    /// The address `uring://host:port`.
+    /// Returns the address `uring://host:port`.
     ///
     /// # Errors
     ///
@@ -145,7 +149,7 @@ impl Address {
         Ok(Self::Uring { host, port })
     }
 
-    /// The address `tls://host:port`.
+    /// Returns the address `tls://host:port`.
     ///
     /// # Errors
     ///
@@ -155,7 +159,7 @@ impl Address {
         Ok(Self::Tls { host, port })
     }
 
-    /// What stands before `://`.
+    /// Returns the scheme: the part before `://`.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
         match self {
@@ -221,7 +225,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// `host:port` or `[host]:port` in its two parts.
+/// Splits `host:port` or `[host]:port` into host and port.
 fn split_port<'a>(scheme: &str, authority: &'a str) -> Result<(&'a str, &'a str), AddressError> {
     let missing = || AddressError::NoPort {
         uri: format!("{scheme}://{authority}"),
@@ -229,7 +233,7 @@ fn split_port<'a>(scheme: &str, authority: &'a str) -> Result<(&'a str, &'a str)
     if let Some(bracketed) = authority.strip_prefix('[') {
         let (host, rest) = bracketed.split_once(']').ok_or_else(missing)?;
         let port = rest.strip_prefix(':').ok_or_else(missing)?;
-        // Only IPv6 addresses stand in brackets.
+        // Only IPv6 addresses may be in brackets.
         if !host.is_empty() && !host.contains(':') {
             return Err(AddressError::BadHost {
                 host: host.escape_debug().collect(),

@@ -1,44 +1,44 @@
-//! What stands before every message.
+//! The header that precedes every message.
 
 use zerocopy::byteorder::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::error::HeaderError;
 
-/// What the layers above say about a message, and how long its payload is.
+/// The header of a message: metadata of the protocol layers above, and the length of the payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Header {
-    /// What the message is; the layers above share these numbers out.
+    /// The kind of the message. The layers above assign these numbers.
     pub kind: u32,
-    /// Whatever the layers above need to know before they look at the payload.
+    /// Metadata that the layers above need before they read the payload.
     pub words: [u64; 3],
-    /// The payload's length in bytes. The sender fills it in.
+    /// Length of the payload in bytes, set by the sender.
     pub length: u64,
-    /// What the endpoints themselves say: 0 for a message, else what is in
+    /// The operation of the endpoint protocol: 0 for a message, otherwise an operation of
     /// [`remote`](crate::endpoint::remote).
     pub(crate) op: u32,
 }
 
-/// The highest `op` that this version knows.
+/// The highest value of `op` that this version supports.
 pub(crate) const LAST_OP: u32 = 5;
 
-/// The header as it travels: little-endian, without padding.
+/// Wire format of the header: little-endian, without padding.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct WireHeader {
     kind: U32,
-    /// At most [`LAST_OP`], so that a later version can give the others a meaning that this one refuses.
+    /// At most [`LAST_OP`]. This version rejects other values, so a later version can assign them.
     op: U32,
     words: [U64; 3],
     length: U64,
 }
 
 impl Header {
-    /// How many bytes a header has on the wire.
+    /// Length of a header on the wire, in bytes.
     pub const WIRE_LENGTH: usize = size_of::<WireHeader>();
 
-    /// A header whose length the sender is going to fill in.
+    /// Returns a header without a length, which the sender sets.
     #[inline]
     #[must_use]
     pub const fn new(kind: u32, words: [u64; 3]) -> Self {
@@ -50,14 +50,14 @@ impl Header {
         }
     }
 
-    /// A header of kind 0 that says `tag` in its first word.
+    /// Returns a header of kind 0 whose first word is `tag`.
     #[inline]
     #[must_use]
     pub const fn tagged(tag: u64) -> Self {
         Self::new(0, [tag, 0, 0])
     }
 
-    /// The first word.
+    /// Returns the first word.
     #[inline]
     #[must_use]
     pub const fn tag(&self) -> u64 {
@@ -65,13 +65,13 @@ impl Header {
         tag
     }
 
-    /// The same header for a payload of `length` bytes.
+    /// Returns this header for a payload of `length` bytes.
     #[inline]
     pub(crate) const fn with_length(self, length: u64) -> Self {
         Self { length, ..self }
     }
 
-    /// The header as it travels.
+    /// Encodes the header in its wire format.
     #[inline]
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::WIRE_LENGTH] {
@@ -84,11 +84,11 @@ impl Header {
         zerocopy::transmute!(wire)
     }
 
-    /// The header that travelled as `bytes`.
+    /// Decodes a header from its wire format.
     ///
     /// # Errors
     ///
-    /// [`HeaderError`] when the bytes are not a header of this version.
+    /// [`HeaderError`] if the bytes are not a header of this version.
     #[inline]
     pub fn from_bytes(bytes: &[u8; Self::WIRE_LENGTH]) -> Result<Self, HeaderError> {
         let wire: &WireHeader = zerocopy::transmute_ref!(bytes);

@@ -1,54 +1,56 @@
-//! Messages that arrive in registered buffers.
+//! Message transport into registered buffers.
 //!
-//! An [`Endpoint`] carries messages to and from a peer: reliably, in order, each with a [`Header`]
-//! and a payload. A received payload stands in a jbuf of the receiver's own
+//! An [`Endpoint`] exchanges messages with a peer, reliably and in order. Each message has a
+//! [`Header`] and a payload. A received payload is in a buffer of the receiver's own
 //! [`Pool`](jstream::buffer::Pool), where it can be read in place.
 //!
-//! | address | device | a message costs |
+//! | address | device | cost of a message |
 //! |---|---|---|
-//! | `inproc://name` | inside this process | one copy, or none when a jbuf itself is sent |
-//! | `shm://name` | memory shared with another process | two copies, or one when it is large; no system call while both are awake |
-//! | `uds:///path` | a Unix socket | one system call on each side while it is small |
-//! | `tcp://host:port` | TCP | the same |
-//! | `uring://host:port` | TCP, received by io_uring | the same |
-//! | `tls://host:port` | TCP, encrypted (feature `tls`) | the same, and the encryption |
+//! | `inproc://name` | inside this process | one copy, or none if a pool buffer is sent |
+//! | `shm://name` | memory shared with another process | two copies, or one for a large message; no system call while both sides are awake |
+//! | `uds:///path` | Unix socket | one system call on each side for a small message |
+//! | `tcp://host:port` | TCP | as for a Unix socket |
+//! | `uring://host:port` | TCP, received with io_uring | as for a Unix socket |
+//! | `tls://host:port` | encrypted TCP (feature `tls`) | as for a Unix socket, and the encryption |
 //!
-//! The [guide] says when to choose which, and how endpoints are used; `PROTOCOL.md` what stands on the wire.
+//! The [guide] explains how to choose a device and how to use endpoints. `PROTOCOL.md` specifies
+//! the wire format.
 //!
 //! ```text
 //! listen ── Listener ── accept ── Incoming ── establish ─┐
 //! connect ───────────────────────────────────────────────┴─ Endpoint
 //! ```
 //!
-//! Any number of threads use an endpoint at once. They wait, look ([`try_recv_message`], and so on),
-//! or post what is to be done and get a ticket for it, which is also a future:
+//! Any number of threads can use an endpoint at the same time. Each operation has up to three
+//! forms: it blocks, it tries and returns immediately ([`try_recv_message`] and others), or it is
+//! posted and returns a ticket, which is also a future:
 //!
-//! | | waits | looks | posted, or async |
+//! | | blocking | non-blocking | posted or async |
 //! |---|---|---|---|
-//! | sends segments | [`send_message`] | [`try_send_message`] | |
-//! | sends a jbuf | [`send_filled`] | | [`post_send`] |
-//! | receives | [`recv_message`], [`recv_message_timeout`] | [`try_recv_message`] | [`post_recv`], [`post_recv_any`] |
-//! | receives into memory | [`recv_into`], [`recv_into_timeout`] | [`try_recv_into`] | |
+//! | send segments | [`send_message`] | [`try_send_message`] | |
+//! | send a buffer | [`send_filled`] | | [`post_send`] |
+//! | receive | [`recv_message`], [`recv_message_timeout`] | [`try_recv_message`] | [`post_recv`], [`post_recv_any`] |
+//! | receive into memory | [`recv_into`], [`recv_into_timeout`] | [`try_recv_into`] | |
 //!
-//! One side may also [expose](Endpoint::expose) memory, where the other one puts and gets without
-//! receiving anything:
+//! An endpoint can also [expose](Endpoint::expose) memory. The peer then puts and gets data without
+//! a receive operation on this side:
 //!
-//! | | waits | posted, or async |
+//! | | blocking | posted or async |
 //! |---|---|---|
-//! | puts | [`put`], [`put_notify`] | [`post_put`], [`post_put_notify`] |
-//! | gets | [`get`], [`get_into`] | [`post_get`] |
+//! | put | [`put`], [`put_notify`] | [`post_put`], [`post_put_notify`] |
+//! | get | [`get`], [`get_into`] | [`post_get`] |
 //!
-//! Several programs, or threads, that work together are [ranks](rank): they send each other messages by
-//! number and tag, over any of these connections or without one.
+//! Programs or threads that work together can be [ranks](rank). Ranks address each other by number
+//! and tag, over any of these devices or inside a process.
 //!
-//! Above endpoints stand [`active`] messages, which name the handler that runs when they arrive, and typed
-//! [channels](mod@channel).
+//! [`active`] messages and typed [channels](mod@channel) are built on endpoints. An active message
+//! names the handler that runs when it arrives.
 //!
-//! [`matching`] finds the receive of each message by context, source and tag, for programs that carry
-//! messages in their own way.
+//! [`matching`] matches messages to receives by context, source and tag, for programs with their
+//! own transport.
 //!
-//! Nothing that a peer sends is believed: lengths, queues and waiting times have limits, which
-//! are in [`Options`] with the threat that each one answers.
+//! A peer is not trusted: lengths, queues and waiting times have limits. [`Options`] documents each
+//! limit with the threat that it protects against.
 //!
 //! [`send_message`]: Endpoint::send_message
 //! [`try_send_message`]: Endpoint::try_send_message
@@ -82,7 +84,7 @@
 //! let server = std::thread::spawn(move || {
 //!     let endpoint = listener.accept().unwrap().establish().unwrap();
 //!     let ping = endpoint.recv_message().unwrap();
-//!     // The jbuf itself goes back.
+//! Sends the received buffer back without a copy.
 //!     endpoint.send_filled(Header::new(2, ping.header.words), ping.payload).unwrap();
 //! });
 //!

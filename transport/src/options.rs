@@ -1,4 +1,4 @@
-//! What an endpoint allows its peer.
+//! Options of an endpoint, with the limits for its peer.
 
 use std::num::NonZero;
 use std::sync::OnceLock;
@@ -9,93 +9,102 @@ use jstream::buffer::Pool;
 
 use crate::endpoint::begun::BegunBytes;
 
-/// Where an endpoint receives, and what it allows its peer to do.
+/// Options of an endpoint: the pool into which it receives, timeouts, and limits for the peer.
 ///
-/// Every limit says the threat that it answers. Both sides have their own options.
+/// The documentation of each limit names the threat that the limit protects against. Each side of a
+/// connection has its own options.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Where the jbufs of received messages come from (default: a pool of its own). Its limit
-    /// answers the threat of many peers who each stay within theirs.
+    /// Pool of the buffers for received messages (default: a new pool). The limit of the pool
+    /// protects against many peers that each stay within their own limits.
     pub pool: Pool,
-    /// The longest payload that is received, in bytes (default 64 MiB). Answers the threat of a
-    /// header that claims more than we can hold. The peer learns it when the connection is made.
+    /// Maximum length of a received payload, in bytes (default 64 MiB). Protects against a header
+    /// that claims more memory than this side has. The peer learns the limit when the connection is
+    /// made.
     pub max_message: u64,
-    /// The most bytes of payload of messages that have begun and are not complete, over all connections that are made by
-    /// these options and their clones (default 1 GiB, and never more than half of what the pool maps); one message alone may
-    /// exceed it, and those of up to 64 KiB are not counted. A message beyond waits as for room in the pool. Answers the
-    /// threat of peers that begin many large messages, and leave no jbufs for those of others.
+    /// Maximum payload bytes of incomplete messages, over all connections that are made with these
+    /// options and their clones (default 1 GiB, and never more than half of what the pool maps). A
+    /// single message may exceed the limit, and messages of up to 64 KiB are not counted. A message
+    /// beyond the limit waits, as it does if the pool is full. Protects against peers that begin
+    /// many large messages and leave no buffers for the messages of other peers.
     pub max_begun_bytes: u64,
-    /// How long a peer may take to say who it is (default 5 s). Answers the threat of
-    /// connections that are opened and then silent.
+    /// Timeout for the peer's handshake (default 5 s). Protects against connections that are opened
+    /// and then stay silent.
     pub handshake_timeout: Duration,
-    /// How long we wait for the rest of a message once its first byte is here (default 30 s).
-    /// Answers the threat of a peer that sends half a message, or a byte now and then. Time
-    /// that passes while nobody receives does not count.
+    /// Timeout for the rest of a message after its first byte has arrived (default 30 s). Protects
+    /// against a peer that sends half a message, or single bytes at long intervals. Time during
+    /// which no thread receives does not count.
     pub message_timeout: Duration,
-    /// How long connecting to one address may take (default 5 s). Answers hosts that don't
-    /// answer at all.
+    /// Timeout for connecting to one address (default 5 s). Protects against hosts that do not
+    /// respond.
     pub connect_timeout: Duration,
-    /// How long a message may wait until the device has taken all of it (default 30 s). Answers
-    /// the threat of a peer that does not read.
+    /// Timeout for the device to take all of a message (default 30 s). Protects against a peer that
+    /// does not read.
     pub send_timeout: Duration,
-    /// How long whoever waits looks again and again before it sleeps (default 10 us, 0 on a machine
-    /// with one core). Sleeping and waking cost 15 to 30 us on many machines; looking costs a core.
-    /// `Duration::MAX` never sleeps.
+    /// Time for which a waiting thread polls before it sleeps (default 10 us, 0 on a machine with
+    /// one core). Sleeping and waking cost 15 to 30 us on many machines; polling occupies a core.
+    /// With `Duration::MAX`, a thread never sleeps.
     pub spin: Duration,
-    /// Whether each message is an event of `tracing`, of level TRACE (default no). Connections always
-    /// are.
+    /// True if each message is recorded as a `tracing` event of level TRACE (default false).
+    /// Connections are always recorded.
     pub trace_messages: bool,
-    /// After how long a silence the system asks the peer's host whether the connection is still
-    /// there (tcp only, default 60 s). Answers hosts that vanish without a word.
+    /// Idle time after which the system probes whether the peer's host is still there (tcp only,
+    /// default 60 s). Protects against hosts that vanish without closing the connection.
     pub keepalive: Duration,
-    /// Whether messages of some MiB are copied by the receiver straight out of the sender's memory
-    /// (shared memory only, default yes), where the system allows it: `process_vm_readv`. If not, this
-    /// side does not read the peer's memory, and has its own not read. Answers the threat of a peer, of
-    /// the same user, that may do less than this process, and has it read for it; and keeps what is not
-    /// sent out of reach where the peer uses this library.
+    /// True if the receiver copies messages of several MiB directly from the sender's memory with
+    /// `process_vm_readv`, if the system permits it (shared memory only, default true). If false,
+    /// this side does not read the peer's memory, and does not announce its own memory for such
+    /// reads. Protects against a less privileged peer of the same user that makes this process read
+    /// memory on its behalf. If the peer uses this library, false also keeps memory that is not
+    /// sent out of the peer's reach.
     pub remote_reads: bool,
-    /// Whether one thread alone drives each direction of a connection: the first that does (uring
-    /// only, default no). Calls of the system get a little cheaper. Another thread that receives gets
-    /// an error, which stays, as long as the first one lives; it may send. Where another thread drops
-    /// the connection while a receive is with the system, the first one ends that when it receives from
-    /// another connection of this kind, or ends.
+    /// True if a single thread drives each direction of a connection: the first one that uses it
+    /// (uring only, default false). This makes system calls slightly cheaper. While the first
+    /// thread lives, a receive by another thread fails with a permanent error; other threads may
+    /// send. If another thread drops the connection while a receive is submitted, the first thread
+    /// cancels the receive when it next receives on another connection of this kind, or when it
+    /// exits.
     pub uring_single_issuer: bool,
-    /// From which length on, in bytes, jbufs that are sent to other hosts are read by the system where they are,
-    /// and not copied to it first (uring only, default 64 KiB; `usize::MAX` for never). Such a jbuf goes
-    /// back to its pool when the peer's host has what was sent and a thread that uses the connection looks, and
-    /// not to whoever posted it. At most 64 pieces of 1 MiB are read at once for each thread that sends; others are
-    /// copied, which answers the threat of peers that take nothing. Memory that is only borrowed is always
-    /// copied: its sender would have to wait for the peer's host.
+    /// Minimum length, in bytes, from which buffers that are sent to other hosts are sent without
+    /// copying them to the kernel (uring only, default 64 KiB; `usize::MAX` disables it). Such a
+    /// buffer returns to its pool, and not to the caller that posted it, when the peer's host has
+    /// acknowledged the data and a thread that uses the connection polls it. For each sending
+    /// thread, at most 64 pieces of 1 MiB are in flight without a copy; further pieces are copied,
+    /// which protects against peers that do not read. Borrowed memory is always copied, because its
+    /// sender would have to wait for the peer's host.
     pub uring_zero_copy: usize,
-    /// Whether this is so for peers on the same host as well (uring only, default no). There the system
-    /// copies all the same, and later: this is for tests.
+    /// True if [`uring_zero_copy`](Self::uring_zero_copy) also applies to peers on the same host
+    /// (uring only, default false). For such peers the kernel copies the data anyway, and later;
+    /// this option is for tests.
     pub uring_zero_copy_on_host: bool,
-    /// The most messages that wait in a queue for this side to receive them: in-process, and those that
-    /// came before an answer or a request to put or get, on all devices (default 64, at most 65,536
-    /// in-process). Answers the threat of a peer that sends faster than we receive.
+    /// Maximum number of messages that are queued until this side receives them (default 64, at
+    /// most 65,536 in-process). Applies to the queue of an in-process connection and, on all
+    /// devices, to the messages that arrive ahead of a put or get request or its answer. Protects
+    /// against a peer that sends faster than this side receives.
     pub queue_messages: usize,
-    /// The most payload bytes that wait in such a queue (default 64 MiB); one
-    /// message alone may exceed it. Answers the same threat with large messages.
+    /// Maximum number of payload bytes in such a queue (default 64 MiB). A single message may
+    /// exceed it. Protects against large messages that are sent faster than this side receives.
     pub queue_bytes: u64,
-    /// How many bytes there are for messages that a trusted peer reads in place (shared memory only,
-    /// default 256 MiB, at most 16 GiB; see [`trust_peer`](Self::trust_peer)). Memory is committed as it
-    /// is used, and stays until the connection ends. When what the peer holds fills it, messages are
-    /// copied: this answers the threat of a peer that holds on to what it got.
+    /// Capacity, in bytes, of the memory for messages that a trusted peer reads in place (shared
+    /// memory only, default 256 MiB, at most 16 GiB; see [`trust_peer`](Self::trust_peer)). Memory
+    /// is committed when it is first used and stays committed until the connection ends. If the
+    /// messages that the peer holds fill it, further messages are copied. This protects against a
+    /// peer that never releases messages.
     pub outbox_bytes: usize,
-    /// The certificates of this side, and whom it trusts (`tls` only, default none: then it neither
-    /// listens nor connects there). Answers whoever reads, changes or pretends to be the other end of
-    /// what goes over a network.
+    /// Certificates of this side and the roots that it trusts (`tls` only). By default there are
+    /// none, and this side can neither listen nor connect over `tls`. Protects against reading,
+    /// modification and impersonation on the network.
     #[cfg(feature = "tls")]
     pub tls: Option<crate::tls::Tls>,
-    /// How many there are.
+    /// Bytes of incomplete messages, for [`max_begun_bytes`](Self::max_begun_bytes).
     pub(crate) begun_bytes: BegunBytes,
-    /// Whether peers are trusted, which is not for safe code to say.
+    /// True if peers are trusted. Only the unsafe [`trust_peer`](Self::trust_peer) sets this.
     pub(crate) trusts_peer: bool,
 }
 
 impl Options {
-    /// The defaults, receiving into jbufs of `pool`.
+    /// Returns the default options, receiving into buffers of `pool`.
     #[must_use]
     pub fn new(pool: Pool) -> Self {
         Self {
@@ -127,20 +136,21 @@ impl Options {
         }
     }
 
-    /// Reads messages in place where the other process leaves them, and leaves ours for it, without a
-    /// copy (shared memory only; other devices don't heed it).
+    /// Enables zero-copy exchange: each process reads messages in place in memory of the other one
+    /// (shared memory only; other devices ignore this).
     ///
-    /// Both sides have to ask for it; else the connection works as it does without, and
-    /// [`Endpoint::degraded`](crate::Endpoint::degraded) says so.
+    /// Both sides have to enable it. Otherwise the connection works as it does without, and
+    /// [`Endpoint::degraded`](crate::Endpoint::degraded) reports this.
     ///
-    /// Each side has an outbox, shared memory of [`outbox_bytes`](Self::outbox_bytes) that the other maps
-    /// too. [`Endpoint::take`](crate::Endpoint::take) gives a jbuf of it to be filled in place; sending
-    /// that moves it to the peer, whatever its size, and objects are written straight into one. Messages
-    /// of the program's own memory are copied there, once, from 2 KiB on; shorter ones, and those that
-    /// find no room, travel as they do without trust. What is received is the sender's memory itself,
-    /// and goes back to it when it is dropped: who holds on to it, the peer has the less of. It can be
-    /// read, and changed, for as long as it is held, also when the connection has ended or the sender
-    /// has died.
+    /// Each side has an outbox: shared memory of [`outbox_bytes`](Self::outbox_bytes) that the peer
+    /// maps too. [`Endpoint::take`](crate::Endpoint::take) returns a buffer of the outbox, which
+    /// the program fills in place. Sending this buffer moves it to the peer, whatever its size.
+    /// Objects are written directly into such a buffer. Messages of at least 2 KiB in the program's
+    /// own memory are copied to the outbox once. Shorter messages, and messages for which the
+    /// outbox has no room, are sent as without trust. A received message is the sender's memory
+    /// itself and returns to the sender when it is dropped, so messages that this side holds reduce
+    /// the room in the peer's outbox. A held message can be read and modified even after the
+    /// connection has ended or the sender has died.
     ///
     /// ```
     /// use jstream_transport::{Address, Header, Options, connect, listen};
@@ -161,7 +171,7 @@ impl Options {
     ///     assert_eq!(*endpoint.recv::<u64>().unwrap().get(), 7 << 20);
     /// });
     /// let endpoint = listener.accept()?.establish()?;
-    /// // This is where the sender wrote it.
+    /// // The payload is in the sender's memory.
     /// let message = endpoint.recv_message()?;
     /// let sum: u64 = message.payload.as_bytes().iter().map(|byte| u64::from(*byte)).sum();
     /// endpoint.send(&sum)?;
@@ -172,17 +182,18 @@ impl Options {
     ///
     /// # Safety
     ///
-    /// Every process that is connected over shared memory by these options, at either end, and that
-    /// has itself asked for this,
+    /// Every process that is connected over shared memory with these options, at either end, and
+    /// that has itself called this function, must satisfy the following:
     ///
-    /// - talks by this library, unmodified, and has no undefined behaviour of its own;
-    /// - has no other way to the memory files of the connection, through which it changes them, or
-    ///   makes holes in them: neither by `/proc`, nor by a debugger, nor in a child that was forked
-    ///   while the connection was there and uses what it inherited of it.
+    /// - it communicates through this library, unmodified, and has no undefined behaviour of its
+    ///   own;
+    /// - it does not modify the memory files of the connection, or punch holes in them, in any
+    ///   other way: neither through `/proc`, nor with a debugger, nor in a child that was forked
+    ///   while the connection existed and that uses what it inherited of the connection.
     ///
-    /// A peer that breaks this changes what is borrowed here as unchangeable: anything may happen then.
-    /// Other users' processes are refused in any case, but any process of this user can connect to a
-    /// name that is listened on.
+    /// A peer that violates this modifies memory to which this process has shared references, which
+    /// is undefined behaviour. Processes of other users are refused in any case, but any process of
+    /// this user can connect to a listening name.
     #[must_use]
     pub unsafe fn trust_peer(self) -> Self {
         Self {
@@ -192,7 +203,8 @@ impl Options {
     }
 }
 
-/// Whoever looks again and again on the only core keeps the other side from running.
+/// Returns true if the machine has a single core. There, a polling thread keeps the other side from
+/// running.
 fn has_one_core() -> bool {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get)) == 1

@@ -1,4 +1,4 @@
-//! Which process this is: behind a `fork` another one.
+//! Detection of a `fork`: identifies the process that created a value.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use memmap2::MmapMut;
 use zerocopy::FromBytes;
 
-/// The process that something was made in.
+/// The process in which a value was created.
 ///
-/// Its number stands in a page that the system wipes for the child of a `fork`, so to ask costs a load.
+/// The number of the process is in a page that the system zeroes in the child of a `fork`, so a
+/// check costs a single load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin {
     page: Option<&'static AtomicU32>,
@@ -16,14 +17,15 @@ pub(crate) struct Origin {
 }
 
 struct Page {
-    /// The number of the process, or 0 in one that has not asked.
+    /// The number of the process, or 0 if the process has no number yet.
     word: &'static AtomicU32,
-    /// Where the map stands, which is never given back: tools that look for leaks find it here.
+    /// Address of the mapping, which is never unmapped. The pointer lets leak detectors find it.
     _map: usize,
 }
 
 impl Origin {
-    /// This process. Where the system wipes no pages, its children are taken for the same one.
+    /// Returns the current process. If the system cannot zero pages on `fork`, a child is not
+    /// distinguished from its parent.
     pub(crate) fn here() -> Self {
         static PAGE: OnceLock<Option<Page>> = OnceLock::new();
         static NEXT: AtomicU32 = AtomicU32::new(1);
@@ -39,7 +41,7 @@ impl Origin {
         Self { page, number }
     }
 
-    /// Whether this is another process by now, which has only a copy of what was made there.
+    /// Returns true if the current process is a forked child, which has only a copy of the value.
     #[inline]
     pub(crate) fn is_elsewhere(self) -> bool {
         self.page
@@ -63,15 +65,17 @@ impl Page {
     }
 }
 
-/// Has the system give zeros to the child of a `fork` in the place of a map. False where it does not know how.
+/// Asks the system to zero a mapping in the child of a `fork`. Returns false if the system does not
+/// support this.
 #[cfg(target_os = "linux")]
 fn wiped_on_fork(map: &mut MmapMut) -> bool {
     use rustix::mm::{Advice, madvise};
 
     let (at, length) = (map.as_mut_ptr().cast(), map.len());
-    // SAFETY: These are the pages of a private, anonymous map, which is lent to this function alone. The advice changes
-    // nothing in this process. In a child they are zeros as after the map was made, and what is read there beside them
-    // is one atomic word, of which zero is a value.
+    // SAFETY: The range is the pages of a private, anonymous mapping, which is borrowed exclusively
+    // for this call. The advice changes nothing in this process. In a child, the pages contain
+    // zeros, as after the mapping was created. The only value that a child reads there is one
+    // atomic word, for which zero is a valid value.
     unsafe { madvise(at, length, Advice::LinuxWipeOnFork) }.is_ok()
 }
 

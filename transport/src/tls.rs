@@ -1,4 +1,4 @@
-//! Certificates: who this side is over `tls://host:port`, and whom it trusts.
+//! TLS certificates of this side, and the root certificates that it trusts, for `tls://host:port`.
 //!
 //! ```no_run
 //! use jstream_transport::tls::Tls;
@@ -25,11 +25,11 @@ use rustls::version::TLS13;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 use thiserror::Error;
 
-/// What both sides name when they connect: a server of another protocol, with the same certificate, is no
-/// server of this one.
+/// Protocol name that both sides negotiate (ALPN). A server of another protocol with the same
+/// certificate is rejected.
 const PROTOCOL: &[u8] = b"jstream";
 
-/// The certificates of this side, and whom it trusts, as a client, as a server, or as both.
+/// Certificates and trusted roots of this side, as a client, as a server, or as both.
 #[derive(Clone)]
 pub struct Tls {
     client: Option<Arc<ClientConfig>>,
@@ -38,13 +38,14 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// Of PEM files, for both sides: `chain` are the certificate of this side and those between it and the root,
-    /// `key` is its private key, and `roots` are the certificates that the other side's has to stem from. Both
-    /// sides have to show one, and speak TLS 1.3.
+    /// Loads the configuration for both sides from PEM files: `chain` has this side's certificate
+    /// and the intermediate certificates, `key` its private key, and `roots` the root certificates
+    /// from which the peer's certificate has to be issued. Both sides have to present a certificate
+    /// and use TLS 1.3.
     ///
     /// # Errors
     ///
-    /// [`TlsError`], with the file, when one can't be read or the three don't belong together.
+    /// [`TlsError`], with the file, if a file can't be read or the three do not belong together.
     pub fn from_pem_files(
         chain: impl AsRef<Path>,
         key: impl AsRef<Path>,
@@ -63,11 +64,11 @@ impl Tls {
         )
     }
 
-    /// As [`from_pem_files`](Self::from_pem_files), of what stands in them.
+    /// Like [`from_pem_files`](Self::from_pem_files), with the contents of the files.
     ///
     /// # Errors
     ///
-    /// [`TlsError`] when one can't be understood or the three don't belong together.
+    /// [`TlsError`] if a text can't be parsed or the three do not belong together.
     pub fn from_pem(chain: &[u8], key: &[u8], roots: &[u8]) -> Result<Self, TlsError> {
         let chain = certificates("the chain", chain)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(|source| TlsError::Pem {
@@ -86,7 +87,8 @@ impl Tls {
         key: PrivateKeyDer<'static>,
         trusted: RootCertStore,
     ) -> Result<Self, TlsError> {
-        // Not that of the process: another part of the program may have chosen one for itself.
+        // Does not use the default provider of the process, which another part of the program may
+        // have chosen.
         let provider: Arc<CryptoProvider> = Arc::new(ring::default_provider());
         let trusted = Arc::new(trusted);
         let verifier =
@@ -108,8 +110,9 @@ impl Tls {
         })
     }
 
-    /// Of configurations that the program has made; a side without one neither connects nor listens. Whether
-    /// clients show certificates is up to them then.
+    /// Uses configurations that the program has made. Without a client configuration this side
+    /// cannot connect; without a server configuration it cannot listen. The configurations decide
+    /// whether clients present certificates.
     #[must_use]
     pub fn from_configs(
         client: Option<Arc<ClientConfig>>,
@@ -122,11 +125,12 @@ impl Tls {
         }
     }
 
-    /// The name that the certificates of servers have to be for, in place of the host in the address.
+    /// Sets the name for which the certificates of servers have to be valid, instead of the host in
+    /// the address.
     ///
     /// # Errors
     ///
-    /// [`TlsError::Name`] when no certificate can be for it.
+    /// [`TlsError::Name`] if `name` is neither a DNS name nor an IP address.
     pub fn of_server(self, name: &str) -> Result<Self, TlsError> {
         let name = server_name(name)?;
         Ok(Self {
@@ -143,13 +147,13 @@ impl Tls {
         self.server.as_ref()
     }
 
-    /// Whom a client expects at `host`.
+    /// Returns the name that a client expects in the certificate of the server at `host`.
     pub(crate) fn expected(&self, host: &str) -> Result<ServerName<'static>, TlsError> {
         self.name.clone().map_or_else(|| server_name(host), Ok)
     }
 }
 
-/// Says nothing of keys.
+/// Omits the keys.
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls")
@@ -175,42 +179,44 @@ fn certificates(what: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'st
     Ok(all)
 }
 
-/// Why certificates are of no use.
+/// Error of loading or using certificates.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// A file can't be read.
     #[error("can't read {path}: {source}")]
     File {
-        /// Its path.
+        /// The path of the file.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A text is no PEM.
-    #[error("{what} can't be understood as PEM: {source}")]
+    /// A text is not valid PEM.
+    #[error("{what} can't be parsed as PEM: {source}")]
     Pem {
-        /// Which of the texts.
+        /// The text: the chain, the private key or the roots.
         what: &'static str,
-        /// What is wrong.
+        /// The error of the PEM parser.
         source: pem::Error,
     },
-    /// A text has no certificate.
-    #[error("{what} hold no certificate; a PEM file has lines `-----BEGIN CERTIFICATE-----`")]
+    /// A text contains no certificate.
+    #[error("no certificate in {what}: expected PEM with lines `-----BEGIN CERTIFICATE-----`")]
     Empty {
-        /// Which of the texts.
+        /// The text: the chain or the roots.
         what: &'static str,
     },
-    /// No certificate is for such a name.
-    #[error("`{name}` is neither a DNS name nor an IP address, so no certificate can be for it")]
+    /// A name for which no certificate can be valid.
+    #[error(
+        "`{name}` is neither a DNS name nor an IP address, so no certificate can be valid for it"
+    )]
     Name {
         /// The name, escaped.
         name: String,
     },
-    /// The roots can't be used.
-    #[error("the roots can't be used: {0}")]
+    /// The root certificates can't be used.
+    #[error("the root certificates can't be used: {0}")]
     Roots(#[from] VerifierBuilderError),
-    /// Certificate and key don't belong together, or can't be used.
+    /// The certificate and the key do not belong together, or can't be used.
     #[error("the certificates can't be used: {0}")]
     Unusable(#[from] rustls::Error),
 }

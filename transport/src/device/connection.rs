@@ -1,8 +1,8 @@
-//! What a device does, as the endpoints above it use it.
+//! Interface between devices and the endpoints above them.
 //!
-//! A device makes connections. A connection has two halves, each of which is driven by one thread
-//! at a time, and a [`Control`] that any thread may use. No call of a half waits, but `wait`. Who
-//! drives a half, and when it sleeps, is decided by the endpoint:
+//! A device creates connections. A connection has two halves, each of which is driven by one thread
+//! at a time, and a [`Control`] that any thread may use. The only call of a half that blocks is
+//! `wait`. The endpoint decides which thread drives a half and when that thread sleeps:
 //!
 //! ```text
 //! loop {
@@ -13,7 +13,7 @@
 //! }
 //! ```
 //!
-//! These traits are private to the crate: unsafe code may rely on what they promise.
+//! These traits are private to the crate, so unsafe code may rely on their contracts.
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
@@ -31,133 +31,135 @@ use crate::error::{AcceptError, ConnectError, HandshakeError, HeaderError, Liste
 use crate::header::Header;
 use crate::options::Options;
 
-/// A way for messages to travel.
+/// A transport for messages.
 ///
-/// A device promises reliable, ordered, bounded messages with a fixed header, and says when the
-/// peer is gone. It never connects again by itself.
+/// A device provides reliable, ordered and bounded messages with a fixed header, and reports when
+/// the peer is gone. A device never reconnects by itself.
 pub(crate) trait Device: Send + Sync {
-    /// What its addresses begin with.
+    /// Returns the URI scheme of the device's addresses.
     fn scheme(&self) -> &'static str;
 
     /// Listens on an address of this device.
     fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError>;
 
-    /// Connects to an address of this device, greetings included.
+    /// Connects to an address of this device and exchanges greetings.
     fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError>;
 }
 
-/// What a device does behind a listener.
+/// The device side of a listener.
 pub(crate) trait Accept: Send + Sync {
-    /// Where it listens, with the port that port 0 became.
+    /// Returns the listener's address. A port of 0 is replaced by the real port.
     fn local(&self) -> &Address;
 
-    /// The next connection, if one waits. Several threads may ask at once.
+    /// Returns the next pending connection, if there is one. Several threads may call this at the
+    /// same time.
     fn try_accept(&self) -> Result<Option<Accepted>, AcceptError>;
 
-    /// Is readable while a connection waits, and for ever once it was closed. Spurious readiness is
-    /// allowed.
+    /// Returns a descriptor that is readable while a connection is pending, and always after the
+    /// listener was closed. Spurious readiness is allowed.
     fn source(&self) -> BorrowedFd<'_>;
 
-    /// As for [`Outgoing::arm`], for the next connection.
+    /// Prepares to wait for the next connection; see [`Outgoing::arm`].
     fn arm(&self, _waker: &Waker) -> Armed {
         Armed::Source
     }
 
-    /// Stops listening and frees the address; `try_accept` then fails with `ClosedLocally`.
+    /// Stops listening and frees the address. `try_accept` then fails with `ClosedLocally`.
     fn close(&self);
 }
 
-/// A connection that was accepted, and whose peer has not been told so.
+/// An accepted connection before the greetings were exchanged.
 pub(crate) struct Accepted {
     pub(crate) peer: Address,
     pub(crate) half_made: Box<dyn Establish>,
 }
 
 pub(crate) trait Establish: Send {
-    /// Exchanges greetings, in no longer than the handshake's time-out.
+    /// Exchanges greetings within the handshake timeout.
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError>;
 
-    /// The socket that it came by, where it is one: shutting it down ends `establish`.
+    /// Returns the connection's socket, if there is one. Shutting it down ends `establish`.
     fn socket(&self) -> Option<BorrowedFd<'_>> {
         None
     }
 
-    /// Tells the peer why it is not wanted (at most [`MAX_REASON`] bytes of it), without waiting
-    /// long. The peer's `connect` fails with `ConnectError::Refused`.
+    /// Tells the peer the reason of the refusal, of which at most [`MAX_REASON`] bytes are sent.
+    /// Blocks only briefly. The peer's `connect` fails with `ConnectError::Refused`.
     fn refuse(self: Box<Self>, reason: &str);
 }
 
-/// The longest reason that travels, in bytes; longer ones are cut.
+/// Maximum length of a transmitted reason, in bytes. Longer reasons are truncated.
 pub(crate) const MAX_REASON: usize = 256;
 
 /// An established connection.
 pub(crate) struct Connection {
     pub(crate) peer: Address,
-    /// The scheme of the device that made it.
+    /// The scheme of the device that created the connection.
     pub(crate) scheme: &'static str,
     pub(crate) outgoing: Box<dyn Outgoing>,
     pub(crate) incoming: Box<dyn Incoming>,
     pub(crate) control: Arc<dyn Control>,
     pub(crate) limits: Limits,
-    /// The user id of the peer's process, if the system tells it.
+    /// The user id of the peer's process, if the operating system reports it.
     pub(crate) peer_user: Option<u32>,
-    /// What the connection does without, though it was asked for or would be faster: one sentence
-    /// each, for people.
+    /// Features that were requested or would be faster, but are not available: one sentence for
+    /// each, for humans.
     pub(crate) degraded: Vec<String>,
 }
 
-/// What a connection can do.
+/// The limits of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The longest payload that the peer takes, in bytes.
+    /// The longest payload that the peer accepts, in bytes.
     pub max_send: u64,
-    /// The longest payload that is received, in bytes.
+    /// The longest payload that this side accepts, in bytes.
     pub max_receive: u64,
-    /// Payloads of up to so many bytes travel together with their header.
+    /// The longest payload that is sent in one piece with its header, in bytes.
     pub inline: usize,
-    /// Payloads of up to so many bytes are taken without waiting for the peer, as long as there is
-    /// room at all.
+    /// The longest payload that is accepted without waiting for the peer while buffer space is
+    /// available, in bytes.
     pub eager: usize,
-    /// Whether a jbuf, or an object in place, moves to the peer as it is.
+    /// True if the device moves buffers and in-place objects to the peer without copying them.
     pub moves: bool,
 }
 
-/// What any thread may do to a connection.
+/// Operations on a connection that any thread may call.
 pub(crate) trait Control: Send + Sync {
-    /// Ends both directions at once: whoever waits wakes, and both halves then say
-    /// [`Fault::ClosedLocally`]. What the device has taken is still delivered where the device can.
+    /// Closes both directions immediately. All waiting threads wake up, and both halves then fail
+    /// with [`Fault::ClosedLocally`]. If possible, the device still delivers the data that it has
+    /// accepted.
     fn close(&self);
 
-    /// As [`close`](Self::close), because the peer does not keep to the rules: it notices even while it
-    /// sends, and need not read what the device has taken.
+    /// Like [`close`](Self::close), for a peer that violated the protocol. The peer notices even
+    /// while it is sending, and may lose data that the device has accepted.
     fn reject(&self) {
         self.close();
     }
 
-    /// Whether the peer is known to take nothing any more, though what it has sent before may still be here. A call of
-    /// the system. Devices that can't tell say no.
+    /// Returns true if the peer is known to accept no more data. Data that the peer sent earlier
+    /// may still be unread. Makes a system call. A device that can't tell returns false.
     fn is_gone(&self) -> bool {
         false
     }
 
-    /// Where jbufs are taken that the peer reads in place, if there is such a thing.
+    /// Returns the source of buffers that the peer reads in place, if the device has one.
     fn outbox(&self) -> Option<&Outbox> {
         None
     }
 }
 
-/// A message on its way out.
+/// A message that is being sent.
 pub(crate) struct Outbound<'a> {
-    /// With its length filled in.
+    /// The header, with the length of the payload.
     pub(crate) header: Header,
     pub(crate) body: Body<'a>,
-    /// For the device: how much of it was taken. 0 at first.
+    /// Number of bytes that the device has accepted, initially 0. Written by the device.
     pub(crate) taken: u64,
 }
 
 impl<'a> Outbound<'a> {
-    /// A message of the program.
+    /// Creates a message of the program.
     #[inline]
     pub(crate) fn new(header: Header, length: u64, body: Body<'a>) -> Self {
         Self {
@@ -171,99 +173,111 @@ impl<'a> Outbound<'a> {
     }
 }
 
-/// What stands behind the header.
+/// The payload of a message that is being sent.
 pub(crate) enum Body<'a> {
-    /// Memory of the program, which is left alone until the device is done.
+    /// Memory of the program, which must not change until the device is done.
     Borrowed(&'a [IoSlice<'a>]),
-    /// A jbuf. A device that moves it leaves `Taken`, and so does one that keeps it until the system has let
-    /// go of it; that one puts it, or a copy, back where sending fails.
+    /// A buffer. A device that moves the buffer replaces it by `Taken`. So does a device that keeps
+    /// it until the kernel has released it; such a device puts the buffer, or a copy, back if
+    /// sending fails.
     Owned(Filled),
-    /// An object in place, which only a device that [moves](Limits::moves) takes; it leaves `Taken`.
+    /// An in-place object. Only a device that [moves](Limits::moves) accepts it, and replaces it by
+    /// `Taken`.
     Object(Erased),
-    /// It has gone, or is the rest of what the device had [gathered](Outgoing::flush).
+    /// The device has taken the payload, or the message is the rest of the device's
+    /// [gathered](Outgoing::flush) messages.
     Taken,
 }
 
-/// What became of a push.
+/// The result of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Push {
-    /// The device has taken everything, and reads none of the message's memory any more.
+    /// The device has accepted the whole message, and does not read its memory any more.
     Done,
-    /// The device has taken a part, or still reads the message's memory. Nothing else can be sent
-    /// before this message is done.
+    /// The device has accepted a part of the message, or still reads its memory. This message must
+    /// be completed before anything else can be sent.
     Begun,
-    /// The device has taken nothing.
+    /// The device has accepted nothing.
     Untouched,
 }
 
-/// The half of a connection that sends. Dropping it tells the peer that nothing more comes; what was
-/// taken is still delivered. After a drop the device reads no message's memory.
+/// The send half of a connection. Dropping it tells the peer that no more messages follow; accepted
+/// data is still delivered. After the drop, the device does not read the memory of any message.
 pub(crate) trait Outgoing: Send {
-    /// Takes what it can of a message now. As long as it answers `Begun`, the next push is of the
-    /// same message, whose memory stays where it is and as it is (`message` itself may move).
+    /// Sends as much of a message as is possible without blocking. After `Begun`, the next push
+    /// must be of the same message, and the memory of its payload must neither move nor change
+    /// (`message` itself may move).
     fn push(&mut self, message: &mut Outbound<'_>) -> Result<Push, Fault>;
 
-    /// Gives up a message that was begun. When it returns, the device reads none of its memory any
-    /// more; the direction is broken, and every later push fails. May wait briefly for the system.
+    /// Gives up a message that was begun. When this returns, the device does not read the memory of
+    /// the message any more. The direction is broken, and every later push fails. May block briefly
+    /// in a system call.
     fn abandon(&mut self, message: &mut Outbound<'_>);
 
-    /// Whether it gathers small messages.
+    /// Returns true if the device gathers small messages.
     fn gathers(&self) -> bool {
         false
     }
 
-    /// Keeps a copy of a message, which goes with the next one that is pushed, or when it is flushed. False where that
-    /// has to be pushed, as there is no room, or the device gathers nothing. Not called while a message is begun.
+    /// Copies a message to the gather buffer, which is sent before the next message that is pushed,
+    /// or by `flush`. Returns false if the caller has to push the message instead, because the
+    /// gather buffer is full or the device gathers nothing. Must not be called while a message is
+    /// begun.
     fn gather(&mut self, _header: Header, _segments: &[IoSlice<'_>]) -> bool {
         false
     }
 
-    /// Sends what was gathered. What the device does not take now is a message that is to be pushed next, of which it
-    /// may have taken a part.
+    /// Sends the gathered messages. If the device can't accept all of them now, returns the rest as
+    /// a message that the caller has to push next. The device may have accepted a part of it.
     fn flush(&mut self) -> Result<Option<Outbound<'static>>, Fault> {
         Ok(None)
     }
 
-    /// Prepares to sleep until a push may get further. Without a waker, or when it answers
-    /// [`Armed::Source`], whoever sleeps polls [`source`](Self::source).
+    /// Prepares to sleep until a push can make progress. Without a waker, or if the result is
+    /// [`Armed::Source`], the sleeping thread polls [`source`](Self::source).
     fn arm(&mut self, waker: Option<&Waker>) -> Armed;
 
-    /// What to poll once armed.
+    /// Returns the descriptor to poll after arming, and the readiness to poll for.
     fn source(&self) -> (BorrowedFd<'_>, Interest);
 
-    /// Arms and sleeps until a push may get further, the deadline has passed, or for no reason.
+    /// Arms and sleeps until a push can make progress or the deadline has passed. May wake up
+    /// spuriously.
     fn wait(&mut self, deadline: Deadline) -> Result<(), Fault>;
 }
 
-/// The half of a connection that receives.
+/// The receive half of a connection.
 ///
-/// Dropping it tells the peer at once inside the process and over shared memory; over sockets the
-/// peer learns it when both halves are gone.
+/// Dropping it tells the peer immediately if the connection is within the process or over shared
+/// memory. Over sockets, the peer is told when both halves were dropped.
 pub(crate) trait Incoming: Send {
-    /// The header of the next message, once it is here: the same one until `payload` has given its
-    /// message. Its length is at most [`Limits::max_receive`].
+    /// Returns the header of the next message, if it has arrived. Returns the same header until
+    /// `payload` has returned the message. The length in the header is at most
+    /// [`Limits::max_receive`].
     fn header(&mut self) -> Result<Option<Header>, Fault>;
 
-    /// Goes on receiving the payload of the message whose header was given. `into` is where the
-    /// program wants it, with room for all of it, or `None`; then the device puts a jbuf of the pool
-    /// there. What has come so far stands in `into`, which is the same in each call for one message.
-    /// When all is there, the payload is given and `into` is `None`; a device that moves jbufs may
-    /// give another one than was in `into`.
+    /// Continues to receive the payload of the message whose header was returned. `into` is the
+    /// buffer that the caller has chosen, with capacity for the whole payload, or `None`, which the
+    /// device replaces by a buffer of the pool. `into` holds the bytes received so far, and must be
+    /// the same in each call for one message. When the payload is complete, it is returned and
+    /// `into` is `None`. A device that moves buffers may return another buffer than the one in
+    /// `into`.
     fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault>;
 
-    /// Receives the next message as a whole, where nothing of it was begun, and puts it in the place of
-    /// what is there. A device for which this is no shorter way leaves it at that.
+    /// Receives the whole next message, if no part of it was received, and stores it in `header`
+    /// and `payload`. A device without a faster path for this returns [`Whole::Other`].
     fn receive(&mut self, _header: &mut Header, _payload: &mut Filled) -> Result<Whole, Fault> {
         Ok(Whole::Other)
     }
 
-    /// Receives the next message into the front of `memory`, where all of it is here, nothing of it was
-    /// begun, and it fits. A device for which this is no shorter way than by a jbuf leaves it at that.
+    /// Receives the next message into the front of `memory`, if all of it has arrived, no part of
+    /// it was received, and it fits. A device without a faster path for this than by a buffer
+    /// returns [`Whole::Other`].
     fn receive_into(&mut self, _memory: &mut [u8], _header: &mut Header) -> Result<Whole, Fault> {
         Ok(Whole::Other)
     }
 
-    /// As [`receive_into`](Self::receive_into), for a message that `wants` agrees to.
+    /// Like [`receive_into`](Self::receive_into), but only for a message whose header `wants`
+    /// accepts.
     fn receive_wanted(
         &mut self,
         _memory: &mut [u8],
@@ -273,88 +287,91 @@ pub(crate) trait Incoming: Send {
         Ok(Whole::Other)
     }
 
-    /// Whether the next message is here as a whole, so that receiving it asks nobody. A device that gathers nothing does
-    /// not say so.
+    /// Returns true if the whole next message has arrived, so that receiving it needs no system
+    /// call. A device that gathers nothing returns false.
     fn has_whole(&self) -> bool {
         false
     }
 
-    /// Whether nothing is here that was not given, and [`wait`](Self::wait) receives by the call that sleeps: then a look
-    /// before it is a call in vain.
+    /// Returns true if no received bytes are left and [`wait`](Self::wait) receives in the system
+    /// call that sleeps. A receive attempt before `wait` is then a wasted call.
     fn receives_asleep(&self) -> bool {
         false
     }
 
-    /// How many bytes of a message are here that is not complete: what a slow peer is measured by.
+    /// Returns the number of bytes received of an incomplete message, by which slow peers are
+    /// detected.
     fn begun(&self) -> u64;
 
-    /// As for [`Outgoing::arm`], for whatever comes.
+    /// Prepares to sleep until data arrives; see [`Outgoing::arm`].
     fn arm(&mut self, waker: Option<&Waker>) -> Armed;
 
-    /// What to poll once armed: always for being readable.
+    /// Returns the descriptor to poll for readability after arming.
     fn source(&self) -> BorrowedFd<'_>;
 
-    /// Once it is armed with a waker, and answers [`Armed::Source`]: has the waker called by `watcher`
-    /// without a registration for this connection alone. False where there is no such way.
+    /// Lets `watcher` call the waker, without a registration for this connection alone. To be
+    /// called after arming with a waker returned [`Armed::Source`]. Returns false if the device
+    /// does not support this.
     fn watch(&mut self, _waker: &Waker, _watcher: &Arc<Watcher>) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Arms and sleeps until something has come, the deadline has passed, or for no reason. Where
-    /// that saves a call, it receives at the same time; what it receives, the next `header` or
-    /// `payload` finds. `into` is as for `payload`, of the message that was begun.
+    /// Arms and sleeps until data has arrived or the deadline has passed. May wake up spuriously.
+    /// If that saves a system call, it also receives; the next `header` or `payload` then finds the
+    /// data. `into` is as for `payload`, of the message that was begun.
     fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault>;
 }
 
-/// What there is of the next message.
+/// The result of receiving a whole message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whole {
-    /// All of it, and it was received.
+    /// The whole message was received.
     Here,
     Nothing,
-    /// What `header` and `payload` say.
+    /// The caller has to use `header` and `payload`.
     Other,
 }
 
-/// What was received.
+/// A received payload.
 pub(crate) enum Payload {
-    /// Bytes that nobody has believed yet.
+    /// Bytes that were not validated yet.
     Bytes(Filled),
-    /// An object of this process, moved.
+    /// An object of this process that was moved.
     Object(Erased),
 }
 
-/// How to sleep.
+/// The result of arming a half.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Armed {
-    /// Not at all: something can be done now.
+    /// Progress is possible now, so the caller must not sleep.
     Ready,
-    /// The waker is going to be called, once.
+    /// The waker will be called once.
     Waker,
-    /// The source becomes ready.
+    /// The source will become ready.
     Source,
 }
 
-/// For which readiness a source is polled.
+/// The readiness for which a source is polled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interest {
     Readable,
     Writable,
 }
 
-/// What is wrong with a half of a connection. All but [`NoBuffer`](Self::NoBuffer) stay.
+/// The reason why a half of a connection fails. All faults except [`NoBuffer`](Self::NoBuffer) are
+/// permanent.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// The connection was closed in this program.
+    /// The connection was closed by this program.
     ClosedLocally,
-    /// The peer has ended properly: it sends nothing more, or takes nothing more.
+    /// The peer has ended its direction properly: it sends or accepts no more messages.
     Ended,
-    /// The connection broke: the peer died, or ended inside a message (`UnexpectedEof`).
+    /// The connection failed: the peer died, or ended inside a message (`UnexpectedEof`).
     Lost(io::Error),
-    /// The peer announced a payload of so many bytes, which is more than is allowed.
+    /// The peer announced a payload that exceeds the limit. `length` is in bytes.
     TooLarge { length: u64 },
-    /// The peer sent what nobody of this version sends.
+    /// The peer sent data that no peer of this version sends.
     Malformed(HeaderError),
-    /// The pool gave no jbuf: the message waits, and the call may be repeated.
+    /// The pool has no free buffer. The message stays queued, and the call may be repeated.
     NoBuffer { length: u64, source: PoolError },
 }

@@ -1,10 +1,10 @@
-//! Moments after which nobody waits.
+//! Deadlines of blocking calls.
 
 use std::time::{Duration, Instant};
 
 use super::sim::clock;
 
-/// A moment after which to stop waiting, or never.
+/// A point in time after which to stop waiting, or never.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
 
@@ -15,7 +15,8 @@ impl Deadline {
         Self(Some(moment))
     }
 
-    /// The moment `timeout` from now; never, when there is no such moment.
+    /// Returns the deadline `timeout` from now, or `NEVER` if that is beyond the range of
+    /// `Instant`.
     pub(crate) fn after(timeout: Duration) -> Self {
         if timeout == Duration::MAX {
             return Self::NEVER;
@@ -23,13 +24,13 @@ impl Deadline {
         Self(clock().checked_add(timeout))
     }
 
-    /// The moment; `None` for never.
+    /// Returns the point in time; `None` for never.
     pub(crate) fn moment(self) -> Option<Instant> {
         self.0
     }
 
-    /// How long it is until then: zero when it has passed, `None` for never. Asks for the time
-    /// only when it matters.
+    /// Returns the time that is left: zero if the deadline has passed, `None` for never. Reads the
+    /// clock only if there is a deadline.
     pub(crate) fn left(self) -> Option<Duration> {
         self.0.map(|then| then.saturating_duration_since(clock()))
     }

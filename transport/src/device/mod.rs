@@ -1,4 +1,4 @@
-//! What carries messages.
+//! Devices, which transport messages.
 
 pub(crate) mod connection;
 pub(crate) mod deadline;
@@ -15,7 +15,7 @@ mod uring;
 
 use self::connection::Device;
 
-/// All devices, the cheapest first.
+/// Returns all devices, the one with the lowest overhead first.
 pub(crate) fn devices() -> &'static [&'static dyn Device] {
     &[
         &inproc::Inproc,
@@ -29,7 +29,7 @@ pub(crate) fn devices() -> &'static [&'static dyn Device] {
     ]
 }
 
-/// The device whose addresses begin so, if the program has it.
+/// Returns the device with the given URI scheme, if this program was built with it.
 pub(crate) fn by_scheme(scheme: &str) -> Option<&'static dyn Device> {
     devices()
         .iter()

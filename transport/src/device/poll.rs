@@ -1,4 +1,4 @@
-//! Sleeping on descriptors.
+//! Blocking on file descriptors.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -9,8 +9,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::connection::Interest;
 use super::deadline::Deadline;
 
-/// Sleeps until one of `sources` is ready or hung up, the deadline has passed, or a signal came.
-/// Whether it was one of `sources`.
+/// Blocks until one of `sources` is ready or hung up, the deadline has passed, or a signal arrived.
+/// Returns true if one of `sources` is the reason.
 pub(crate) fn sleep_on<const N: usize>(
     sources: [(BorrowedFd<'_>, Interest); N],
     deadline: Deadline,
@@ -25,7 +25,7 @@ pub(crate) fn sleep_on<const N: usize>(
     sleep(&mut fds, deadline)
 }
 
-/// As [`sleep_on`], until any of several sources is readable.
+/// Like [`sleep_on`], but blocks until any of several sources is readable.
 pub(crate) fn sleep_on_any<'s>(
     sources: impl Iterator<Item = BorrowedFd<'s>>,
     deadline: Deadline,
@@ -36,7 +36,8 @@ pub(crate) fn sleep_on_any<'s>(
     sleep(&mut fds, deadline)
 }
 
-/// Whether both directions of a socket have ended, or it has an error. One whose peer has only ended sending has not.
+/// Returns true if both directions of a socket have ended, or it has an error. If the peer has only
+/// shut down its sending direction, the result is false.
 pub(crate) fn has_hung_up(source: BorrowedFd<'_>) -> bool {
     let mut fds = [PollFd::from_borrowed_fd(source, PollFlags::empty())];
     let now = Deadline::after(Duration::ZERO);

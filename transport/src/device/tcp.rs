@@ -14,8 +14,7 @@ use crate::address::Address;
 use crate::error::{ConnectError, HandshakeError, ListenError};
 use crate::options::Options;
 
-/// How often a host that is silent is asked whether it is there, in the time after which it is given
-/// up.
+/// Number of keepalive probes that are sent to a silent host before the connection is closed.
 const ASKED: u32 = 6;
 
 /// The device of `tcp://host:port`.
@@ -35,7 +34,7 @@ impl Device for Tcp {
     }
 }
 
-/// Listens for a family of sockets over TCP, which calls an IP address so.
+/// Listens on a TCP socket for a family, which creates its own address from an IP address.
 pub(super) fn listen<F: Family>(
     address: &Address,
     options: &Options,
@@ -51,7 +50,7 @@ pub(super) fn listen<F: Family>(
     Ok(Box::new(listening))
 }
 
-/// Connects a socket of such a family, greetings included.
+/// Connects a TCP socket of a family and exchanges greetings.
 pub(super) fn connect<F: Family>(
     address: &Address,
     options: &Options,
@@ -66,7 +65,7 @@ pub(super) fn connect<F: Family>(
     Ok(F::connection(wire, address_of(at), theirs, options))
 }
 
-/// Sockets of TCP.
+/// The family of TCP sockets.
 struct TcpFamily;
 
 impl Family for TcpFamily {
@@ -81,7 +80,7 @@ impl Family for TcpFamily {
     }
 }
 
-/// A socket that listens at `address`, and where that is.
+/// Creates a socket that listens at `address`, and returns it with its local address.
 fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), ListenError> {
     let resolved = resolve(address).map_err(|source| ListenError::Resolve {
         address: address.clone(),
@@ -89,7 +88,7 @@ fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), ListenError> {
     })?;
     first_of(&resolved, |at| {
         let socket = new_socket(at)?;
-        // Else the connections of an earlier run would block the port for minutes.
+        // Without this, connections of an earlier run block the port for minutes.
         socket.set_reuse_address(true)?;
         socket.bind(&at.into())?;
         socket.listen(BACKLOG)?;
@@ -105,7 +104,7 @@ fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), ListenError> {
     })
 }
 
-/// A socket that is connected to `address`, and which of its addresses that is.
+/// Connects a socket to `address`, and returns it with the address that was reached.
 pub(super) fn connect_to(
     address: &Address,
     options: &Options,
@@ -126,9 +125,9 @@ pub(super) fn connect_to(
     })
 }
 
-/// Sets what every connection needs.
+/// Sets the socket options of every connection.
 pub(super) fn prepare(socket: &Socket, options: &Options) -> io::Result<()> {
-    // Messages are written whole, so there is nothing to wait for.
+    // A message is written as a whole, so there is no reason to delay it.
     socket.set_tcp_nodelay(true)?;
     let silence = options.keepalive.max(Duration::from_secs(1));
     let between = silence.checked_div(ASKED).unwrap_or_default();
@@ -137,13 +136,13 @@ pub(super) fn prepare(socket: &Socket, options: &Options) -> io::Result<()> {
         .with_interval(between.max(Duration::from_secs(1)))
         .with_retries(ASKED);
     socket.set_tcp_keepalive(&keepalive)?;
-    // A host that vanishes while bytes are on their way is asked nothing: the system would send them
-    // again for a quarter of an hour. This ends a connection, too, whose peer lets the bytes that
-    // are on their way wait for so long.
+    // The kernel sends no keepalive probes while sent bytes are unacknowledged: it would retransmit
+    // for a quarter of an hour. This timeout also closes a connection whose peer does not drain its
+    // receive side for that long.
     socket.set_tcp_user_timeout(Some(silence.saturating_mul(2)))
 }
 
-/// The address of a socket address.
+/// Converts a socket address to an address of this device.
 pub(super) fn address_of(at: SocketAddr) -> Address {
     Address::Tcp {
         host: at.ip().to_string(),
@@ -151,12 +150,12 @@ pub(super) fn address_of(at: SocketAddr) -> Address {
     }
 }
 
-/// Everything that the host may be; at least one.
+/// Resolves the host to its socket addresses, at least one.
 fn resolve(address: &Address) -> io::Result<Vec<SocketAddr>> {
     let (Address::Tcp { host, port } | Address::Uring { host, port } | Address::Tls { host, port }) =
         address
     else {
-        panic!("the TCP device was given {address}")
+        panic!("{address} is not an address of the TCP device")
     };
     let resolved: Vec<_> = (host.as_str(), *port).to_socket_addrs()?.collect();
     if resolved.is_empty() {
@@ -168,7 +167,7 @@ fn resolve(address: &Address) -> io::Result<Vec<SocketAddr>> {
     Ok(resolved)
 }
 
-/// The first that can be made, or why the last one can't.
+/// Returns the first success of `make`, or the error of the last attempt.
 fn first_of<T>(
     resolved: &[SocketAddr],
     make: impl Fn(SocketAddr) -> io::Result<T>,

@@ -1,4 +1,4 @@
-//! Connections over Unix sockets.
+//! Connections over Unix domain sockets.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,8 +24,8 @@ use crate::address::Address;
 use crate::error::{ConnectError, ListenError};
 use crate::options::Options;
 
-/// How often others who change socket files of the same directory are waited for, and how long.
-/// Answers the threat of one who locks the directory and stays.
+/// Number and interval of attempts to lock the directory of a socket file. The bound protects
+/// against a process that locks the directory and keeps it.
 const LOCK_TRIES: u32 = 100;
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
@@ -63,7 +63,7 @@ impl Device for Uds {
         let socket = connect_to(&Name::of(address), options.connect_timeout);
         let socket = socket.map_err(|source| {
             let address = address.clone();
-            // A full queue is waited for.
+            // The connect blocks while the listener's queue is full, until the timeout.
             if source.kind() == io::ErrorKind::WouldBlock {
                 return ConnectError::TimedOut {
                     address,
@@ -87,18 +87,19 @@ impl Device for Uds {
     }
 }
 
-/// Unix sockets.
+/// The family of Unix domain sockets.
 struct UdsFamily {
     path: String,
     accepted: AtomicU64,
-    /// There is none where the name is not in the file system.
+    /// The socket file. `None` if the name is abstract.
     file: Option<SocketFile>,
 }
 
 impl Family for UdsFamily {
     const SCHEME: &'static str = "uds";
 
-    /// Who connects has no address: it gets the listener's, with a number behind it.
+    /// Returns the listener's address with a number appended, because a connecting socket has no
+    /// address.
     fn peer(&self, _socket: &Socket, _from: &SockAddr) -> io::Result<Address> {
         let number = self.accepted.fetch_add(1, Ordering::Relaxed);
         Ok(Address::Uds {
@@ -125,10 +126,10 @@ impl Family for UdsFamily {
     }
 }
 
-/// Where a socket is.
+/// The name of a socket.
 enum Name<'a> {
     File(&'a Path),
-    /// Not in the file system: it goes with the socket.
+    /// A name outside of the file system, which disappears with the socket.
     Abstract(&'a str),
 }
 
@@ -154,7 +155,7 @@ impl<'a> Name<'a> {
             socket.listen(BACKLOG)?;
             return Ok((socket, None));
         };
-        // The file is made with the mode of the socket, less the umask: nobody else ever sees it.
+        // The file gets the mode of the socket, less the umask, so other users never have access.
         fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
         let _lock = lock_directory(path);
         if let Err(error) = socket.bind(&at) {
@@ -170,7 +171,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// A socket's file, known again by its number.
+/// The file of a socket, identified by its inode number.
 struct SocketFile {
     path: PathBuf,
     device: u64,
@@ -179,7 +180,7 @@ struct SocketFile {
 
 impl SocketFile {
     fn at(path: &Path) -> io::Result<Self> {
-        // The program may be elsewhere when the file is removed.
+        // The working directory may have changed when the file is removed.
         let path = std::path::absolute(path)?;
         let found = fs::symlink_metadata(&path)?;
         Ok(Self {
@@ -189,12 +190,12 @@ impl SocketFile {
         })
     }
 
-    /// Removes the file, if it is still ours.
+    /// Removes the file, if it still belongs to this listener.
     fn remove(&self) {
         let _lock = lock_directory(&self.path);
         let found = fs::symlink_metadata(&self.path);
         if found.is_ok_and(|it| (it.st_dev(), it.st_ino()) == (self.device, self.inode)) {
-            // If it stays, the next listener finds that it is stale.
+            // If this fails, the next listener detects that the file is stale.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -202,7 +203,7 @@ impl SocketFile {
 
 fn path_of(address: &Address) -> &str {
     let Address::Uds { path } = address else {
-        panic!("the Unix socket device was given {address}")
+        panic!("{address} is not an address of the Unix socket device")
     };
     path
 }
@@ -216,12 +217,13 @@ fn connect_to(name: &Name<'_>, timeout: Duration) -> io::Result<Socket> {
     let at = name.socket_address()?;
     let deadline = Deadline::after(timeout);
     loop {
-        // For Unix sockets this time-out is that of connecting, too; 0 would mean none.
+        // For Unix domain sockets, the write timeout also limits `connect`. 0 would mean no
+        // timeout.
         let left = deadline.left().unwrap_or(timeout);
         socket.set_write_timeout(Some(left.max(Duration::from_millis(1))))?;
         match socket.connect(&at) {
             Ok(()) => break,
-            // A signal came while the queue was full.
+            // A signal arrived while the listener's queue was full.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                 if deadline.has_passed() {
                     return Err(io::ErrorKind::WouldBlock.into());
@@ -234,14 +236,15 @@ fn connect_to(name: &Name<'_>, timeout: Duration) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Whether the file is a socket on which nobody listens: its listener was killed.
+/// Returns true if the file is a socket without a listener, because the listener was killed.
 fn is_stale(path: &Path) -> bool {
     let probe = || {
         let socket = new_socket()?;
         socket.set_nonblocking(true)?;
         socket.connect(&SockAddr::unix(path)?)
     };
-    // A file that is no socket says the same, and is left alone.
+    // Connecting to a file that is no socket fails in the same way. Such a file must not be
+    // removed.
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| {
         use std::os::unix::fs::FileTypeExt;
         found.file_type().is_socket()
@@ -250,9 +253,9 @@ fn is_stale(path: &Path) -> bool {
     is_socket && refused
 }
 
-/// Keeps other listeners from changing socket files of the same directory, until it is dropped. Without
-/// it, two who find the same stale file could each remove what the other has put there. Where the
-/// directory can't be locked, that is the price.
+/// Locks the directory of a socket file against other listeners until the result is dropped.
+/// Without the lock, two listeners that find the same stale file could each remove the other's new
+/// file. If the directory can't be locked, this race is accepted.
 fn lock_directory(path: &Path) -> Option<File> {
     let parent = path.parent().filter(|parent| *parent != Path::new(""));
     let directory = File::open(parent.unwrap_or(Path::new("."))).ok()?;
@@ -303,7 +306,7 @@ mod tests {
     fn a_stale_file_is_replaced() {
         let directory = directory();
         let path = directory.path().join("a");
-        // Nobody removes the file of a listener of `std`.
+        // A listener of `std` leaves its file behind.
         drop(UnixListener::bind(&path).unwrap());
         assert!(path.exists());
         let listener = Uds.listen(&address(&path), &options()).unwrap();
@@ -325,7 +328,7 @@ mod tests {
         assert!(in_use(&address(&path)));
         assert_eq!(fs::read(&path).unwrap(), b"text");
         fs::remove_file(&path).unwrap();
-        // Somebody else takes the name while we listen.
+        // Another listener takes the name while the first one is open.
         let listener = Uds.listen(&address(&path), &options()).unwrap();
         fs::remove_file(&path).unwrap();
         let _other = UnixListener::bind(&path).unwrap();
@@ -365,7 +368,7 @@ mod tests {
         options.connect_timeout = Duration::from_millis(50);
         let error = Uds.connect(&address(&path), &options).err().unwrap();
         assert!(matches!(error, ConnectError::TimedOut { .. }), "{error}");
-        // That is somebody who listens.
+        // A full queue means that a listener exists.
         assert!(in_use(&address(&path)));
     }
 }

@@ -1,49 +1,49 @@
-//! Of texts that should be addresses.
+//! Errors of parsing addresses.
 
 use thiserror::Error;
 
-/// Why a text is not an [`Address`](crate::Address).
+/// The reason why a text is not a valid [`Address`](crate::Address).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AddressError {
-    /// Nothing that long is an address.
-    #[error("an address of {length} bytes is too long; at most {max} are allowed")]
+    /// The text is longer than the limit.
+    #[error("address of {length} bytes exceeds the limit of {max} bytes")]
     TooLong {
-        /// Its length in bytes.
+        /// The length of the text in bytes.
         length: usize,
-        /// The most that is allowed.
+        /// The limit in bytes.
         max: usize,
     },
-    /// There is no `://`.
+    /// The text has no `://`.
     #[error("`{uri}` has no scheme; write for example inproc://name or tcp://host:port")]
     NoScheme {
         /// The text.
         uri: String,
     },
-    /// No device goes by that scheme.
-    #[error("no device has the scheme `{scheme}`; known are: {known}")]
+    /// The scheme does not belong to any known device.
+    #[error("unknown scheme `{scheme}`; known schemes: {known}")]
     UnknownScheme {
-        /// What stands before `://`.
+        /// The text before `://`.
         scheme: String,
-        /// The schemes there are.
+        /// The known schemes.
         known: &'static str,
     },
-    /// Nothing stands after `://`.
+    /// The text after `://` is empty.
     #[error("the address has no name; write {scheme}://name")]
     EmptyName {
-        /// Its scheme.
+        /// The scheme of the address.
         scheme: &'static str,
     },
-    /// A name that nobody could read in a log.
-    #[error("the name `{name}` holds white space or control characters")]
+    /// The name has white space or control characters, which would be unreadable in a log.
+    #[error("the name `{name}` has white space or control characters")]
     BadName {
         /// The name, escaped.
         name: String,
     },
-    /// Nothing stands before the port.
-    #[error("the address has no host; write tcp://host:port, with 0.0.0.0 to listen everywhere")]
+    /// The text before the port is empty.
+    #[error("the address has no host; write tcp://host:port, or 0.0.0.0 for all interfaces")]
     EmptyHost,
-    /// No host has such a name.
+    /// The host is neither a valid host name nor an IP address.
     #[error(
         "`{host}` is neither a host name nor an IP address; IPv6 needs brackets: tcp://[::1]:80"
     )]
@@ -51,7 +51,7 @@ pub enum AddressError {
         /// The host, escaped.
         host: String,
     },
-    /// There is no port.
+    /// The address has no port.
     #[error("`{uri}` has no port; write tcp://host:port, with port 0 to listen on a free one")]
     NoPort {
         /// The address.

@@ -1,4 +1,4 @@
-//! Of listening, accepting and connecting.
+//! Errors of listening, accepting and connecting.
 
 use std::io;
 use std::time::Duration;
@@ -7,228 +7,226 @@ use thiserror::Error;
 
 use crate::address::Address;
 
-/// Why nobody listens.
+/// The reason why listening on an address failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ListenError {
     /// This program was built without the device.
-    #[error("{address} needs a device that this program was built without")]
+    #[error("no device for {address}; this program was built without it")]
     NoDevice {
         /// The address asked for.
         address: Address,
     },
-    /// There are no certificates to listen with.
-    #[error("{address} needs the certificate of a server; set `Options::tls`")]
+    /// `Options::tls` has no server certificate.
+    #[error("listening on {address} needs a server certificate; set `Options::tls`")]
     NoCertificate {
         /// The address asked for.
         address: Address,
     },
-    /// There was no address to listen on.
+    /// The list of addresses to listen on is empty.
     #[error("no address was given to listen on")]
     NoAddress,
-    /// Somebody else listens there.
+    /// Another listener uses the address.
     #[error("{address} is in use; stop the other listener or choose another address")]
     InUse {
         /// The address asked for.
         address: Address,
     },
-    /// The host's name has no address.
+    /// The host name could not be resolved to an address.
     #[error("{address} can't be resolved: {source}")]
     Resolve {
         /// The address asked for.
         address: Address,
-        /// What the system said.
+        /// The error from the operating system.
         source: io::Error,
     },
-    /// The system refuses.
+    /// The operating system reported an error.
     #[error("can't listen on {address}: {source}")]
     System {
         /// The address asked for.
         address: Address,
-        /// What the system said.
+        /// The error from the operating system.
         source: io::Error,
     },
 }
 
-/// Why nobody was accepted.
+/// The reason why no connection was accepted.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AcceptError {
-    /// Nobody connected in time.
-    #[error("nobody connected to {address} within {after:?}")]
+    /// No peer connected within the time limit.
+    #[error("no peer connected to {address} within {after:?}")]
     TimedOut {
-        /// Where it listens.
+        /// The listener's address.
         address: Address,
-        /// How long the call allowed.
+        /// The time limit of the call.
         after: Duration,
     },
-    /// The listener was closed in this program.
+    /// The listener was closed by this program.
     #[error("the listener on {address} was closed")]
     ClosedLocally {
-        /// Where it listened.
+        /// The address that the listener had.
         address: Address,
     },
-    /// The system refuses for now, as when it is out of descriptors: the listener lives on, so
-    /// accept again.
+    /// The operating system reported a temporary error, for example that the process is out of file
+    /// descriptors. The listener remains open; accept again.
     #[error("can't accept on {address} now: {source}; try again")]
     System {
-        /// Where it listens.
+        /// The listener's address.
         address: Address,
-        /// What the system said.
+        /// The error from the operating system.
         source: io::Error,
     },
 }
 
-/// Why there is no connection to an address.
+/// The reason why connecting to an address failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// This program was built without the device.
-    #[error("{address} needs a device that this program was built without")]
+    #[error("no device for {address}; this program was built without it")]
     NoDevice {
         /// The address asked for.
         address: Address,
     },
-    /// It is not said which certificates to trust.
-    #[error("{address} needs to know which certificates to trust; set `Options::tls`")]
+    /// `Options::tls` does not say which certificates to trust.
+    #[error("connecting to {address} needs trusted certificates; set `Options::tls`")]
     NoCertificate {
         /// The address asked for.
         address: Address,
     },
-    /// None of several addresses could be reached.
+    /// All of several addresses failed.
     #[error("none of {tried} addresses could be reached; the last failed: {last}")]
     NoneWorks {
-        /// How many were tried.
+        /// Number of addresses that were tried.
         tried: usize,
-        /// Why the last one failed.
+        /// The error of the last address.
         #[source]
         last: Box<ConnectError>,
     },
-    /// There was no address to connect to.
+    /// The list of addresses to connect to is empty.
     #[error("no address was given to connect to")]
     NoAddress,
-    /// Nobody in this process listens under that name.
-    #[error("nobody in this process listens on {address}; listen there first")]
+    /// No listener in this process has the name.
+    #[error("no listener in this process has the address {address}; listen on it first")]
     NoListener {
         /// The address asked for.
         address: Address,
     },
-    /// The listener has accepted nobody for so long that its queue is full.
-    #[error("{address} did not accept within {after:?}; its queue of connections is full")]
+    /// The listener's queue of pending connections stayed full until the time limit.
+    #[error("{address} did not accept the connection within {after:?}; its queue is full")]
     TimedOut {
         /// The address asked for.
         address: Address,
-        /// How long we waited.
+        /// The time that the call waited.
         after: Duration,
     },
-    /// The host's name has no address.
+    /// The host name could not be resolved to an address.
     #[error("{address} can't be resolved: {source}")]
     Resolve {
         /// The address asked for.
         address: Address,
-        /// What the system said.
+        /// The error from the operating system.
         source: io::Error,
     },
-    /// None of the host's addresses could be reached.
-    #[error("can't reach {address} ({tried} addresses tried): {source}; does it listen there?")]
+    /// All of the host's addresses failed.
+    #[error("can't reach {address} ({tried} addresses tried): {source}; is the server running?")]
     Unreachable {
         /// The address asked for.
         address: Address,
-        /// How many addresses the host has.
+        /// Number of addresses that the host has.
         tried: usize,
-        /// What the system said about the last one.
+        /// The error from the operating system for the last address.
         source: io::Error,
     },
-    /// The listener does not want this connection.
+    /// The listener refused the connection.
     #[error("{address} refused the connection: {reason}")]
     Refused {
         /// The address asked for.
         address: Address,
-        /// What the listener said, escaped.
+        /// The reason that the listener gave, escaped.
         reason: String,
     },
-    /// Somebody answered, but the two don't understand each other.
-    #[error("no agreement with {address}: {source}")]
+    /// The peer answered, but the handshake failed.
+    #[error("the handshake with {address} failed: {source}")]
     Handshake {
         /// The address asked for.
         address: Address,
-        /// What does not fit.
+        /// The error of the handshake.
         source: HandshakeError,
     },
 }
 
-/// Why two sides made no connection.
+/// The reason why the handshake of a connection failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HandshakeError {
-    /// The peer speaks another protocol.
+    /// The peer uses another protocol.
     #[error("the peer does not speak this protocol: it began with {theirs:02x?}, not {ours:02x?}")]
     Magic {
-        /// How every connection begins.
+        /// The magic bytes of this protocol.
         ours: [u8; 8],
-        /// How the peer began.
+        /// The first bytes that the peer sent.
         theirs: [u8; 8],
     },
     /// The peer has another version of the protocol.
-    #[error("the peer has version {theirs} of the protocol, we have {ours}; update the older one")]
+    #[error("the peer has protocol version {theirs}, this program {ours}; update the older one")]
     Version {
-        /// Our version.
+        /// The version of this program.
         ours: u32,
         /// The peer's version.
         theirs: u32,
     },
-    /// The peer's numbers have another byte order than ours.
+    /// The peer's byte order differs from this program's.
     #[error(
-        "the peer's byte order mark is {theirs:#06x} here, ours is {ours:#06x}; \
+        "the peer's byte order mark reads as {theirs:#06x}, not as {ours:#06x}; \
          objects can't be shared in place"
     )]
     ByteOrder {
-        /// Our mark.
+        /// The byte order mark of this program.
         ours: u16,
-        /// The peer's mark, read in our order.
+        /// The peer's byte order mark, read in this program's byte order.
         theirs: u16,
     },
-    /// The peer's pointers have another width than ours.
-    #[error(
-        "the peer's pointers have {theirs} bits, ours have {ours}; objects can't be shared in place"
-    )]
+    /// The peer's pointer width differs from this program's.
+    #[error("the peer's pointers have {theirs} bits, not {ours}; objects can't be shared in place")]
     PointerWidth {
-        /// Our width in bits.
+        /// The pointer width of this program in bits.
         ours: u8,
-        /// The peer's width in bits.
+        /// The peer's pointer width in bits.
         theirs: u8,
     },
-    /// The peer asks for something that this version does not know.
+    /// The peer set reserved bytes, which have no meaning in this version.
     #[error("the peer's reserved bytes are {theirs:#x} instead of 0; is it a later version?")]
     Reserved {
-        /// Their value.
+        /// The value of the reserved bytes.
         theirs: u64,
     },
-    /// The peer did not say who it is in time.
+    /// The peer's greeting was not complete within the time limit.
     #[error("the peer sent {received} bytes of its greeting within {after:?}")]
     TimedOut {
-        /// How many bytes came.
+        /// Number of bytes received.
         received: usize,
-        /// How long we waited.
+        /// The time limit of the handshake.
         after: Duration,
     },
-    /// The peer went away before it said who it is.
+    /// The peer closed the connection before its greeting was complete.
     #[error("the peer closed the connection after {received} bytes of its greeting")]
     Closed {
-        /// How many bytes came.
+        /// Number of bytes received.
         received: usize,
     },
-    /// There is no trust: a certificate is missing, unknown, expired or of another host, the two sides
-    /// have no way of encryption in common, or the peer does not speak TLS.
-    #[error("no TLS with the peer: {reason}")]
+    /// The TLS handshake failed: a certificate is missing, unknown, expired or belongs to another
+    /// host, the two sides have no cipher suite in common, or the peer does not speak TLS.
+    #[error("the TLS handshake with the peer failed: {reason}")]
     Tls {
-        /// What is wrong, at most 256 bytes of it.
+        /// The first 256 bytes of a description.
         reason: String,
     },
-    /// The connection broke.
+    /// The connection failed during the handshake.
     #[error("the connection broke: {source}")]
     System {
-        /// What the system said.
+        /// The error from the operating system.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! Of sending and receiving.
+//! Errors of sending and receiving.
 
 use std::io;
 use std::time::Duration;
@@ -9,84 +9,86 @@ use thiserror::Error;
 
 use crate::address::Address;
 
-/// Why a message was not sent.
+/// The reason why a message was not sent.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The message could not be taken at once. Nothing was sent.
-    #[error("the message can't be taken at once; wait, or try again")]
+    /// The message can't be sent without blocking. Nothing was sent.
+    #[error("the message can't be sent without blocking; wait or try again")]
     WouldBlock,
-    /// The operation was cancelled before the device had taken anything.
+    /// The operation was cancelled before the device had accepted any bytes.
     #[error("sending was cancelled")]
     Cancelled,
-    /// The peer does not take messages that long. Nothing was sent; the connection can be used.
+    /// The payload is longer than the peer accepts. Nothing was sent; the connection can be used.
     #[error(
-        "a payload of {length} bytes is too long for {peer}, which takes at most {max}; \
-         split it or raise its Options::max_message"
+        "a payload of {length} bytes exceeds the limit of {max} bytes of {peer}; \
+         split it or raise the Options::max_message of the peer"
     )]
     TooLarge {
-        /// The payload's length in bytes.
+        /// The length of the payload in bytes.
         length: u64,
-        /// The most that the peer takes.
+        /// The longest payload that the peer accepts, in bytes.
         max: u64,
         /// The peer.
         peer: Address,
     },
-    /// The peer's pool gave no jbuf. Nothing was sent; the connection can be used.
-    #[error("{peer} has no room for a payload of {length} bytes: {source}")]
+    /// The peer's pool has no free buffer. Nothing was sent; the connection can be used.
+    #[error("{peer} has no buffer for a payload of {length} bytes: {source}")]
     NoBuffer {
-        /// The payload's length in bytes.
+        /// The length of the payload in bytes.
         length: u64,
         /// The peer.
         peer: Address,
-        /// What the pool said.
+        /// The error from the pool.
         source: PoolError,
     },
-    /// The device took nothing for so long. Nothing was sent; the connection can be used.
-    #[error("{peer} took nothing within {after:?}; it does not read")]
+    /// The device accepted no bytes until the time limit. Nothing was sent; the connection can be
+    /// used.
+    #[error("{peer} accepted no data within {after:?}; it is not receiving")]
     TimedOut {
-        /// How long we waited.
+        /// The time that the call waited.
         after: Duration,
         /// The peer.
         peer: Address,
     },
-    /// The device took a part of the message and then no more. The connection was ended.
-    #[error("{peer} took {sent} of {total} bytes within {after:?}; the connection was ended")]
+    /// The device accepted a part of the message and then no more. The connection was closed.
+    #[error("{peer} accepted {sent} of {total} bytes within {after:?}; the connection was closed")]
     Stalled {
-        /// How many bytes it took, header included.
+        /// Number of bytes that the device accepted, header included.
         sent: u64,
-        /// How many bytes there were, header included.
+        /// The length of the message in bytes, header included.
         total: u64,
-        /// How long we waited.
+        /// The time that the call waited.
         after: Duration,
         /// The peer.
         peer: Address,
     },
-    /// The connection has ended, at the peer or with an error before. Nothing was sent.
+    /// The connection ended earlier, because the peer closed it or after an error. Nothing was
+    /// sent.
     #[error("the connection to {peer} has ended; connect again")]
     Closed {
         /// The peer.
         peer: Address,
     },
-    /// The connection broke. Whether the peer has the message is unknown.
+    /// The connection failed. It is unknown if the peer has received the message.
     #[error("the connection to {peer} was lost: {source}; connect again")]
     Lost {
         /// The peer.
         peer: Address,
-        /// What the system said.
+        /// The error from the operating system.
         source: io::Error,
     },
-    /// The endpoint was closed in this program.
+    /// The endpoint was closed by this program.
     #[error("the endpoint of {peer} was closed in this program")]
     ClosedLocally {
         /// The peer.
         peer: Address,
     },
-    /// The connection belongs to the process that this one was forked from, which goes on with it. Nothing
-    /// was sent.
+    /// The connection belongs to the parent process from which this process was forked. The parent
+    /// continues to use it. Nothing was sent.
     #[error(
         "the connection to {peer} belongs to the process that this one was forked from; \
-         make one of your own"
+         open a new connection in this process"
     )]
     Forked {
         /// The peer.
@@ -94,15 +96,15 @@ pub enum SendError {
     },
 }
 
-/// A jbuf that was not sent, and why.
+/// A buffer that was not sent, and the reason.
 #[derive(Debug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unsent {
-    /// Why.
+    /// The reason.
     #[source]
     pub error: SendError,
-    /// The jbuf, unchanged.
+    /// The buffer, unchanged.
     pub filled: Filled,
 }
 
@@ -112,117 +114,121 @@ impl From<Unsent> for SendError {
     }
 }
 
-/// Why no message was received.
+/// The reason why no message was received.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// No message is here.
-    #[error("no message is here yet")]
+    /// No message has arrived.
+    #[error("no message has arrived yet")]
     Empty,
-    /// The operation was cancelled before it had a message.
+    /// The operation was cancelled before it received a message.
     #[error("receiving was cancelled")]
     Cancelled,
-    /// The memory to receive into is too small for the next message, which waits.
-    #[error("the next message has {length} bytes, but there is room for {capacity}")]
+    /// The caller's memory is too small for the next message. The message stays queued.
+    #[error("the next message has {length} bytes, but the buffer has {capacity}")]
     TooSmall {
-        /// The length of the message's payload, in bytes.
+        /// The length of the payload in bytes.
         length: u64,
-        /// How many bytes fit.
+        /// The size of the caller's memory in bytes.
         capacity: usize,
     },
-    /// No message was complete in time. The connection can be used, and what came of the next message
-    /// is kept.
+    /// No message was complete within the time limit. The connection can be used, and the received
+    /// part of the next message is kept.
     #[error("no message from {peer} within {after:?}")]
     TimedOut {
-        /// How long the call allowed.
+        /// The time limit of the call.
         after: Duration,
         /// The peer.
         peer: Address,
     },
-    /// The next message is an object of this process, and its bytes were asked for but could not be
-    /// written. It waits.
-    #[error("the next message is a {type_name}, which could not be written: {source}")]
+    /// The next message is an object of this process. The caller asked for its bytes, but writing
+    /// them failed. The message stays queued.
+    #[error("the next message is a {type_name}, which could not be written as bytes: {source}")]
     Object {
-        /// The type that it was sent as.
+        /// The type of the object as it was sent.
         type_name: &'static str,
-        /// What prevented it.
+        /// The error of writing the object.
         source: WriteError,
     },
-    /// The pool gave no jbuf. The message waits: drop received ones and receive again.
-    #[error("no room for a payload of {length} bytes from {peer}: {source}")]
+    /// The pool has no free buffer. The message stays queued: drop received messages, then receive
+    /// again.
+    #[error("no buffer for a payload of {length} bytes from {peer}: {source}")]
     NoBuffer {
-        /// How many bytes were needed.
+        /// The length of the payload in bytes.
         length: u64,
         /// The peer.
         peer: Address,
-        /// What the pool said.
+        /// The error from the pool.
         source: PoolError,
     },
-    /// The peer announced a payload that is not allowed. The connection was ended.
+    /// The peer announced a payload that is longer than the limit. The connection was closed.
     #[error(
-        "{peer} announced a payload of {length} bytes, at most {max} are allowed; \
-         raise Options::max_message if it may"
+        "{peer} announced a payload of {length} bytes, which exceeds the limit of {max} bytes; \
+         raise Options::max_message to allow it"
     )]
     TooLarge {
-        /// The length that it announced, in bytes.
+        /// The announced length in bytes.
         length: u64,
-        /// The most that is allowed.
+        /// The limit in bytes.
         max: u64,
         /// The peer.
         peer: Address,
     },
-    /// The peer sent something that is no header. The connection was ended.
-    #[error("{peer} sent a bad header: {source}")]
+    /// The peer sent an invalid header. The connection was closed.
+    #[error("{peer} sent an invalid header: {source}")]
     Malformed {
         /// The peer.
         peer: Address,
-        /// What is wrong with it.
+        /// The error of the header.
         source: HeaderError,
     },
-    /// The peer sent a part of a message and then too slowly. The connection was ended.
-    #[error("{peer} sent {received} bytes of a message and not the rest within {after:?}")]
+    /// The peer sent a part of a message, but not the rest within the time limit. The connection
+    /// was closed.
+    #[error("{peer} sent {received} bytes of a message, but not the rest within {after:?}")]
     Stalled {
-        /// How many bytes came, header included.
+        /// Number of bytes received, header included.
         received: u64,
-        /// How long we waited.
+        /// The time limit.
         after: Duration,
         /// The peer.
         peer: Address,
     },
-    /// The peer sends no more, and everything that it sent was received.
+    /// The peer closed its sending direction, and all of its messages were received.
     #[error("{peer} closed the connection")]
     Closed {
         /// The peer.
         peer: Address,
     },
-    /// The connection broke, or ended inside a message.
+    /// The connection failed, or the peer closed it inside a message.
     #[error(
         "the connection to {peer} was lost with {received} bytes of a message received: {source}"
     )]
     Lost {
-        /// How many bytes of the unfinished message came, header included.
+        /// Number of bytes received of the incomplete message, header included.
         received: u64,
         /// The peer.
         peer: Address,
-        /// What the system said; `UnexpectedEof` when the peer ended inside a message.
+        /// The error from the operating system; `UnexpectedEof` if the peer closed the connection
+        /// inside a message.
         source: io::Error,
     },
-    /// The endpoint was closed in this program.
+    /// The endpoint was closed by this program.
     #[error("the endpoint of {peer} was closed in this program")]
     ClosedLocally {
         /// The peer.
         peer: Address,
     },
-    /// The endpoint belongs to a [`Rank`](crate::rank::Rank), which alone receives from it.
-    #[error("what {peer} sends is received by a rank of this program; receive from that")]
+    /// The endpoint belongs to a [`Rank`](crate::rank::Rank), which receives all of its messages.
+    #[error("messages of {peer} are received by a rank of this program; receive from the rank")]
     Taken {
         /// The peer.
         peer: Address,
     },
-    /// The connection belongs to the process that this one was forked from, which goes on with it.
+    /// The connection belongs to the parent process from which this process was forked. The parent
+    /// continues to use it.
     #[error(
         "the connection to {peer} belongs to the process that this one was forked from; \
-         make one of your own"
+         open a new connection in this process"
     )]
     Forked {
         /// The peer.
@@ -230,15 +236,15 @@ pub enum RecvError {
     },
 }
 
-/// A posted receive that got no message, and why.
+/// A posted receive that failed, and the reason.
 #[derive(Debug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unreceived {
-    /// Why.
+    /// The reason.
     #[source]
     pub error: RecvError,
-    /// The jbuf that was posted, if there was one and no part of a message stands in it.
+    /// The posted buffer, if there was one and it holds no part of a message.
     pub spent: Option<Spent>,
 }
 
@@ -248,43 +254,44 @@ impl From<Unreceived> for RecvError {
     }
 }
 
-/// Why bytes are not a [`Header`](crate::Header).
+/// The reason why bytes are not a valid [`Header`](crate::Header).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HeaderError {
-    /// The reserved word has a meaning that this version does not know.
+    /// The reserved word is set, which has no meaning in this version.
     #[error(
-        "the header's reserved word is {value:#x}, which means nothing; is the peer a later version?"
+        "the header's reserved word is {value:#x}, which is unknown; is the peer a later version?"
     )]
     Reserved {
-        /// Its value.
+        /// The value of the reserved word.
         value: u32,
     },
-    /// The ring of the shared memory holds what no peer of this version writes.
-    #[error("the shared memory's {what} is {value:#x}, which no peer of this version writes")]
+    /// A word of the shared-memory ring has an invalid value.
+    #[error("the shared memory's {what} has the invalid value {value:#x}")]
     Ring {
-        /// Which of its words.
+        /// The name of the word.
         what: &'static str,
-        /// Its value.
+        /// The value of the word.
         value: u64,
     },
-    /// It is a request of a put or a get, or the answer to one, that nobody of this version sends, or
-    /// not now.
-    #[error("a request or an answer of kind {op} makes no sense; is the peer a later version?")]
+    /// The message is a put or get request, or a reply to one, that this version does not know or
+    /// that the protocol does not allow at this point.
+    #[error("unexpected request or reply of kind {op}; is the peer a later version?")]
     Unexpected {
-        /// What kind it is.
+        /// The kind of the request or reply.
         op: u32,
     },
-    /// It is a message between ranks that nobody of this version sends, or not now.
-    #[error("a message of kind {kind:#x} makes no sense; is the peer a rank of a later version?")]
+    /// The message is a message between ranks that this version does not know or that the protocol
+    /// does not allow at this point.
+    #[error("unexpected message of kind {kind:#x}; is the peer a rank of a later version?")]
     Rank {
-        /// Its kind.
+        /// The kind of the message.
         kind: u32,
     },
-    /// It is a request beyond those that a peer may have without having received the answers.
-    #[error("more than {max} requests wait for their answers to be received")]
+    /// The peer has more requests without received replies than the limit allows.
+    #[error("the peer has more than {max} requests without received replies")]
     TooManyRequests {
-        /// How many are allowed.
+        /// The limit.
         max: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, by operation.
+//! Error types of this crate, grouped by operation.
 
 mod address;
 mod connecting;

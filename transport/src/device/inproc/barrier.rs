@@ -1,8 +1,8 @@
-//! The barrier between changing something and looking who sleeps.
+//! Asymmetric barrier between changing the shared state and checking for a sleeper.
 //!
-//! Whoever rings passes one with each message, and whoever sleeps with each sleep. So where the system
-//! has `membarrier`, the sleeper's makes all processors that run this process pass one, and the other's
-//! is for the compiler alone.
+//! The ringing thread executes its barrier for each message, the sleeping thread only before it
+//! sleeps. If the system has `membarrier`, the sleeping thread makes all processors that run this
+//! process execute a barrier, and the ringing thread needs only a compiler fence.
 
 #[cfg(not(loom))]
 use std::sync::OnceLock;
@@ -16,23 +16,24 @@ use rustix::thread::{MembarrierCommand, membarrier};
 
 use super::sync::{Ordering, fence};
 
-/// After how long what a processor has stored is seen by all others: far longer than any holds it
-/// back.
+/// Time after which a store is visible to all processors. Far longer than any store buffer delays a
+/// store.
 #[cfg(not(loom))]
 const SETTLED: Duration = Duration::from_millis(1);
 
-/// Which barriers both sides use.
+/// The barriers that the two sides execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Barriers {
-    /// The sleeper's is for both.
+    /// The sleeping thread executes the barrier for both sides (`membarrier`).
     #[cfg(not(loom))]
     Sleeper,
-    /// Each has its own: in a model, what the sleeper's does to the other side.
+    /// Each side executes its own barrier. In models this stands for the effect of `membarrier`
+    /// too.
     Both,
 }
 
 impl Barriers {
-    /// What the system offers to this process.
+    /// Returns the cheapest kind of barriers that the system offers to this process.
     #[cfg(not(loom))]
     pub(crate) fn of_this_process() -> Self {
         static REGISTERED: OnceLock<Barriers> = OnceLock::new();
@@ -50,7 +51,7 @@ impl Barriers {
         Self::Both
     }
 
-    /// The barrier of who rings.
+    /// Executes the barrier of the ringing thread.
     #[inline]
     pub(crate) fn pass(self) {
         match self {
@@ -60,13 +61,14 @@ impl Barriers {
         }
     }
 
-    /// The barrier of who sleeps.
+    /// Executes the barrier of the sleeping thread.
     pub(crate) fn make_all_pass(self) {
         fence(Ordering::SeqCst);
         #[cfg(not(loom))]
         if self == Self::Sleeper && membarrier(MembarrierCommand::PrivateExpedited).is_err() {
-            // It worked before, but a filter that the process has got since may forbid it. What others
-            // had stored before they saw nobody sleep is here after a while.
+            // `membarrier` worked before, but a seccomp filter installed since may forbid it.
+            // Stores that other threads made before they saw no sleeper are visible after this
+            // delay.
             std::thread::sleep(SETTLED);
         }
     }

@@ -1,15 +1,17 @@
-//! Waking who sleeps.
+//! Wake-ups of a sleeping thread or task.
 //!
-//! Who rings has changed something before; who sleeps has said so before it looks for the change a
-//! last time. A barrier stands between the two steps of each:
+//! The ringing thread changes the shared state before it rings. The sleeping thread sets the flag
+//! `armed` before it checks that state a last time. Each thread executes a barrier between its two
+//! steps:
 //!
 //! ```text
-//! changes something        armed := 1
+//! change the state         armed := 1
 //! ---- barrier ----        ---- barrier ----
-//! armed?                   was it changed?
+//! armed?                   state changed?
 //! ```
 //!
-//! One of both sees the other. So ringing for nobody is one look at a line that stays with who rings.
+//! At least one of the two threads sees the step of the other one (a Dekker-style flag). If no
+//! thread sleeps, ringing is a single load of a cache line that stays with the ringing thread.
 
 use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -24,20 +26,20 @@ use super::sync::{AtomicU32, Condvar, Line, Mutex, Ordering, lock};
 use crate::device::connection::Armed;
 use crate::device::deadline::Deadline;
 
-/// What one sleeper at a time is woken by.
+/// Wake-up mechanism for one sleeping thread or task at a time.
 pub(super) struct Bell {
     armed: Line<AtomicU32>,
     barriers: Barriers,
     state: Mutex<State>,
     woken: Condvar,
-    /// Made when somebody wants to poll it.
+    /// Created when a caller first polls it.
     event: OnceLock<OwnedFd>,
 }
 
 #[derive(Default)]
 struct State {
     sleeper: Sleeper,
-    /// Whether the event is readable.
+    /// True if the event is readable.
     signalled: bool,
 }
 
@@ -45,10 +47,10 @@ struct State {
 enum Sleeper {
     #[default]
     Nobody,
-    /// In `wait`.
+    /// A thread blocked in `wait`.
     Here,
     Waker(Waker),
-    /// Polls the event.
+    /// A thread or task that polls the event.
     Event,
 }
 
@@ -63,7 +65,7 @@ impl Bell {
         }
     }
 
-    /// Wakes who sleeps, if somebody does.
+    /// Wakes the sleeper, if there is one.
     #[inline]
     pub(super) fn ring(&self) {
         self.barriers.pass();
@@ -72,7 +74,7 @@ impl Bell {
         }
     }
 
-    /// What models put in the place of [`ring`](Self::ring).
+    /// Faulty variant of [`ring`](Self::ring) for the models: it has no barrier.
     #[cfg(all(test, loom))]
     pub(super) fn ring_if_it_looks_armed(&self) {
         if self.armed.0.load(Ordering::Acquire) != 0 {
@@ -88,7 +90,7 @@ impl Bell {
             Sleeper::Nobody => {}
             Sleeper::Here => self.woken.notify_one(),
             Sleeper::Waker(waker) => {
-                // It may run the program's code.
+                // Waking may run code of the program.
                 drop(state);
                 waker.wake();
             }
@@ -101,10 +103,11 @@ impl Bell {
         }
     }
 
-    /// Prepares to sleep, unless `ready` says that there is no need to: without a waker, by polling
-    /// [`event`](Self::event).
+    /// Prepares to sleep, unless `ready` returns true. Without a waker, the caller sleeps by
+    /// polling [`event`](Self::event).
     pub(super) fn arm(&self, waker: Option<&Waker>, ready: impl FnOnce() -> bool) -> Armed {
-        // Clones and drops of wakers may run the program's code, and do it outside the lock.
+        // Cloning and dropping a waker may run code of the program, so both happen outside the
+        // lock.
         let (sleeper, armed) = match waker {
             Some(waker) => (Sleeper::Waker(waker.clone()), Armed::Waker),
             None => (Sleeper::Event, Armed::Source),
@@ -127,8 +130,8 @@ impl Bell {
         }
     }
 
-    /// Sleeps until it is woken or the deadline has passed, unless `ready` says that there is no need
-    /// to.
+    /// Blocks until a wake-up or until the deadline has passed. Returns at once if `ready` returns
+    /// true.
     pub(super) fn wait(&self, deadline: Deadline, ready: impl FnOnce() -> bool) {
         let mut state = lock(&self.state);
         let before = mem::replace(&mut state.sleeper, Sleeper::Here);
@@ -157,7 +160,8 @@ impl Bell {
         drop(before);
     }
 
-    /// Says that somebody sleeps, and looks once more; gives the sleeper back when it need not.
+    /// Sets the flag and checks `ready` once more. If `ready` returns true, clears the flag and
+    /// returns the sleeper as an error.
     fn set(&self, state: &mut State, ready: impl FnOnce() -> bool) -> Result<(), Sleeper> {
         self.armed.0.store(1, Ordering::Relaxed);
         self.barriers.make_all_pass();
@@ -168,8 +172,9 @@ impl Bell {
         Ok(())
     }
 
-    /// What is readable once it was rung for who polls. Where the system has no descriptor left, one
-    /// that is always readable: who polls it then looks again and again.
+    /// Returns the descriptor that becomes readable when the bell rings for a polling sleeper. If
+    /// the process cannot open another descriptor, returns one that is always readable, so the
+    /// caller polls in a loop.
     pub(super) fn event(&self) -> BorrowedFd<'_> {
         if let Some(event) = self.event.get() {
             return event.as_fd();
@@ -190,24 +195,25 @@ impl State {
     }
 }
 
-/// An event that is readable while its count is not 0.
+/// Returns an eventfd, which is readable while its count is not 0.
 pub(super) fn new_event(count: u32) -> rustix::io::Result<OwnedFd> {
     eventfd(count, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
 }
 
-/// Makes an event readable. It fails only where the event is readable already.
+/// Makes an event readable. The write fails only if the event is readable already.
 pub(super) fn signal(event: BorrowedFd<'_>) {
     let _ = rustix::io::write(event, &1u64.to_ne_bytes());
 }
 
-/// Makes an event unreadable. It fails only where the event is so already.
+/// Makes an event unreadable. The read fails only if the event is unreadable already.
 pub(super) fn silence(event: BorrowedFd<'_>) {
     let _ = rustix::io::read(event, &mut [0; 8]);
 }
 
 static ALWAYS: OnceLock<OwnedFd> = OnceLock::new();
 
-/// Makes the descriptor that is polled where there is no other; to be called before there is a bell.
+/// Creates the descriptor that [`Bell::event`] falls back to. Must be called before the first bell
+/// is created.
 pub(super) fn prepare() -> rustix::io::Result<()> {
     if ALWAYS.get().is_none() {
         let event = new_event(1)?;
@@ -219,6 +225,6 @@ pub(super) fn prepare() -> rustix::io::Result<()> {
 fn always_readable() -> BorrowedFd<'static> {
     match ALWAYS.get() {
         Some(event) => event.as_fd(),
-        None => unreachable!("whoever listens has prepared it"),
+        None => unreachable!("`Backlog::register` has called `prepare`"),
     }
 }

@@ -1,4 +1,4 @@
-//! The two ends of one direction.
+//! The send half and the receive half of one direction.
 
 use std::io::IoSlice;
 use std::mem;
@@ -19,31 +19,31 @@ use crate::device::deadline::Deadline;
 use crate::header::Header;
 use crate::options::Options;
 
-/// More slots than this a queue does not have: its memory is there from the start.
+/// Maximum number of slots of a queue. All slots are allocated when the queue is created.
 pub(super) const MOST_MESSAGES: usize = 1 << 16;
 
-/// What became of the ends of a direction: bits of `ends`.
+/// Bits of [`Ends`]: how the two halves of a direction have ended.
 const SENDER_DROPPED: u32 = 1;
 const SENDER_CLOSED: u32 = 2;
 const RECEIVER_DROPPED: u32 = 4;
 const RECEIVER_CLOSED: u32 = 8;
 
-/// What both ends of a direction know, but for the messages.
+/// State that both halves of a direction share, apart from the messages.
 pub(super) struct Direction {
-    /// How the receiver wants its messages.
+    /// Pool and limits of the receiver.
     pool: Pool,
     max_message: u64,
     max_bytes: u64,
     ends: Ends,
-    /// How many payload bytes the receiver has taken; it alone writes to it.
+    /// Payload bytes that the receiver has taken. Only the receiver writes this.
     taken_bytes: Line<AtomicU64>,
-    /// The receiver's.
+    /// Wakes the receiver.
     arrived: Bell,
-    /// The sender's.
+    /// Wakes the sender.
     room: Bell,
 }
 
-/// Which ends are gone.
+/// The halves that have ended, as a set of bits.
 pub(super) struct Ends(AtomicU32);
 
 impl Ends {
@@ -64,9 +64,9 @@ impl Ends {
         self.add(SENDER_DROPPED);
     }
 
-    /// The next message as `front` finds it; `None` when nothing is there and more may come, and the
-    /// error when nothing more can be there. What was sent before the sender has gone is seen by who
-    /// has seen that: so that is looked at first.
+    /// Returns the next message as `front` finds it. Returns `None` if there is no message yet, and
+    /// an error if none can follow. The ends are read before `front` is called: a receiver that
+    /// sees that the sender has ended also sees everything that the sender sent before.
     #[inline]
     pub(super) fn next<R>(&self, front: impl FnOnce() -> Option<R>) -> Result<Option<R>, Fault> {
         let ends = self.get();
@@ -80,7 +80,7 @@ impl Ends {
         }
     }
 
-    /// Whether messages can be sent.
+    /// Returns an error if messages can no longer be sent.
     #[inline]
     fn sendable(&self) -> Result<(), Fault> {
         match self.get() {
@@ -92,7 +92,7 @@ impl Ends {
 }
 
 impl Direction {
-    /// Both ends of a direction whose receiver has these options.
+    /// Creates both halves of a direction whose receiver has these options.
     pub(super) fn open(options: &Options) -> (Sender, Receiver) {
         let (filler, emptier) = ring(options.queue_messages.min(MOST_MESSAGES));
         let direction = Arc::new(Self {
@@ -118,7 +118,7 @@ impl Direction {
         (sender, receiver)
     }
 
-    /// Both ends of a direction through which so many messages and bytes went before.
+    /// Creates both halves of a direction as if `count` messages and bytes had passed through it.
     #[cfg(all(test, not(loom)))]
     pub(super) fn open_after(options: &Options, count: u64) -> (Sender, Receiver) {
         let (mut sender, mut receiver) = Self::open(options);
@@ -135,12 +135,13 @@ impl Direction {
         self.max_message
     }
 
-    /// The program of the sender closes it. What is in the queue is still received.
+    /// Ends the direction at the sender's request. Queued messages are still received.
     pub(super) fn close_sender(&self) {
         self.end(SENDER_CLOSED);
     }
 
-    /// The program of the receiver closes it. What is in the queue goes when the receiver learns it.
+    /// Ends the direction at the receiver's request. The receiver drops the queued messages when it
+    /// sees the end.
     pub(super) fn close_receiver(&self) {
         self.end(RECEIVER_CLOSED);
     }
@@ -152,13 +153,13 @@ impl Direction {
     }
 }
 
-/// The end that sends.
+/// The send half.
 pub(super) struct Sender {
     direction: Arc<Direction>,
     filler: Filler<Letter>,
     /// Payload bytes of all messages so far.
     sent_bytes: u64,
-    /// How long the message is for which there was no room last.
+    /// Length of the last message for which there was no room, in bytes.
     wanted: u64,
 }
 
@@ -167,8 +168,8 @@ impl Sender {
         &self.direction
     }
 
-    /// Whether one more message of `length` bytes may wait. One alone always may, or it could never be
-    /// sent.
+    /// Returns true if another message of `length` bytes may be queued. An empty queue takes a
+    /// message of any length; otherwise a long message could never be sent.
     #[inline]
     fn has_room(&mut self, length: u64) -> bool {
         if !self.filler.has_room() {
@@ -179,13 +180,13 @@ impl Sender {
             let taken = direction.taken_bytes.0.load(Ordering::Acquire);
             self.sent_bytes.wrapping_sub(taken).saturating_add(length)
         };
-        // While so few small ones wait, they can't be too many bytes.
+        // The queue holds too few small messages for them to exceed the limit in bytes.
         length <= INLINE as u64 && direction.max_bytes >= (MOST_MESSAGES * INLINE) as u64
             || queued() <= direction.max_bytes
             || self.filler.queued(1) == 0
     }
 
-    /// Puts a message for which there is room into the queue.
+    /// Queues a message for which there is room.
     #[inline]
     fn fill(&mut self, length: u64, fill: impl FnOnce(&mut Letter)) -> Push {
         let filled = self.filler.fill(fill);
@@ -195,9 +196,9 @@ impl Sender {
         Push::Done
     }
 
-    /// Copies a message into a jbuf of the receiver.
+    /// Copies a message into a buffer of the receiver's pool.
     fn copy(&self, length: u64, segments: &[IoSlice<'_>]) -> Result<Filled, Fault> {
-        // What is longer than an address space, no pool has.
+        // A length beyond the address space exceeds the capacity of every pool.
         let capacity = usize::try_from(length).unwrap_or(usize::MAX);
         let spent = self.direction.pool.take(capacity);
         let mut filling = spent
@@ -241,7 +242,7 @@ impl Outgoing for Sender {
         }
     }
 
-    /// No message is ever begun and not done.
+    /// A message is never partially sent, so this only ends the direction.
     fn abandon(&mut self, _: &mut Outbound<'_>) {
         self.direction.close_sender();
     }
@@ -275,7 +276,7 @@ impl Drop for Sender {
     }
 }
 
-/// The end that receives.
+/// The receive half.
 pub(super) struct Receiver {
     direction: Arc<Direction>,
     emptier: Emptier<Letter>,
@@ -284,7 +285,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// What `look` makes of the next message, if it is there.
+    /// Returns the result of `look` for the next message, if there is one.
     #[inline]
     fn front<R>(&mut self, look: impl FnOnce(&mut Letter) -> R) -> Result<Option<R>, Fault> {
         let emptier = &mut self.emptier;
@@ -295,7 +296,7 @@ impl Receiver {
         found
     }
 
-    /// Gives the slot back of the next message, whose payload of so many bytes was taken.
+    /// Releases the slot of the next message, after its payload of `length` bytes was taken.
     #[inline]
     fn release(&mut self, length: u64) {
         let direction = &*self.direction;
@@ -308,7 +309,7 @@ impl Receiver {
         direction.room.ring();
     }
 
-    /// Drops what is in the queue.
+    /// Drops the queued messages.
     fn forget(&mut self) {
         while self.emptier.front(|letter| drop(letter.take())).is_some() {
             self.emptier.pop();
@@ -316,8 +317,9 @@ impl Receiver {
     }
 }
 
-/// Copies bytes that stand in a slot to a jbuf, if there are any, and leaves that where it is wanted: returned, it would
-/// be copied by loads that wait for the stores of just before.
+/// Copies an inline payload into a pool buffer. The result is written to `payload` directly: if it
+/// were returned, it would be copied by loads that stall on the stores just before them. An empty
+/// payload needs no pool buffer.
 #[inline]
 fn copy(pool: &Pool, bytes: &[u8], payload: &mut Filled) -> Result<(), PoolError> {
     if bytes.is_empty() {
@@ -402,7 +404,7 @@ impl Incoming for Receiver {
                 source,
             }),
             (Ok(None), None) => Ok(Whole::Nothing),
-            // What has ended `header` ends, too.
+            // `header` returns the same error to the caller.
             (Ok(Some(false)) | Err(_), None) => Ok(Whole::Other),
         }
     }
@@ -410,7 +412,7 @@ impl Incoming for Receiver {
     #[inline]
     fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<Whole, Fault> {
         let copied = self.front(|letter| {
-            // What is below messages is not for the program.
+            // Messages of the endpoint protocol are not for the program.
             let bytes = letter.bytes().filter(|_| letter.is_message())?;
             memory.get_mut(..bytes.len())?.copy_from_slice(bytes);
             *header = letter.header();
@@ -453,7 +455,7 @@ impl Incoming for Receiver {
         }
     }
 
-    /// A message is here completely or not at all.
+    /// Always 0: a message arrives completely or not at all.
     fn begun(&self) -> u64 {
         0
     }
@@ -481,7 +483,8 @@ impl Incoming for Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.direction.end(RECEIVER_DROPPED);
-        // Jbufs go home. One that the sender puts there right now goes when the sender is dropped.
+        // Returns the buffers to their pools. A message that the sender queues concurrently is
+        // dropped together with the sender.
         self.forget();
     }
 }

@@ -1,4 +1,5 @@
-//! What stands in a slot: a message whose payload is small, or the handle of its jbuf.
+//! Contents of a queue slot: a message with its payload, or with the handle of the payload's
+//! buffer.
 
 use std::io::IoSlice;
 use std::mem::{self, MaybeUninit};
@@ -11,14 +12,15 @@ use jstream::buffer::Filled;
 use crate::device::connection::Payload;
 use crate::header::Header;
 
-/// Payloads of up to so many bytes stand in the slot. With the stamp, the header and so much payload
-/// it has two cache lines; of a payload of up to 16 bytes only the first is touched.
+/// Maximum length, in bytes, of a payload that is stored in the slot itself. Stamp, header and such
+/// a payload fit into two cache lines. A payload of up to 16 bytes touches only the first line.
 pub(crate) const INLINE: usize = 80;
 
 /// A message in a slot.
 ///
-/// Invariant: `room` holds what `what` says: the first `length` bytes of it are a payload of at most
-/// [`INLINE`] bytes; or it holds a `Filled`, or an `Erased`, which are this letter's to drop.
+/// Invariant: `room` holds what `what` says: either its first `length` bytes are a payload of at
+/// most [`INLINE`] bytes, or it holds a `Filled` or an `Erased`, which this letter owns and must
+/// drop.
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct Letter {
@@ -33,7 +35,7 @@ pub(crate) struct Letter {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 enum What {
-    /// Nothing any more.
+    /// The payload was taken, or there was none.
     #[default]
     Nothing,
     Bytes,
@@ -57,7 +59,7 @@ const _: () = {
 };
 
 impl Letter {
-    /// A message whose payload is all of `segments`, and no longer than [`INLINE`].
+    /// Stores a message whose payload is the concatenation of `segments`, at most [`INLINE`] bytes.
     #[inline]
     pub(crate) fn put_bytes(&mut self, header: &Header, segments: &[IoSlice<'_>]) {
         self.begin(header);
@@ -68,8 +70,8 @@ impl Letter {
                 unreachable!("the payload is small");
             };
             let from = segment.as_ptr().cast::<MaybeUninit<u8>>();
-            // SAFETY: the place is exclusive and as long as the segment; initialised bytes are also
-            // `MaybeUninit` bytes.
+            // SAFETY: The destination is exclusively borrowed and as long as the segment.
+            // Initialised bytes are valid `MaybeUninit` bytes.
             unsafe { from.copy_to_nonoverlapping(place.as_mut_ptr(), segment.len()) };
             length = length.wrapping_add(segment.len() as u64);
             rest = behind;
@@ -78,32 +80,32 @@ impl Letter {
         self.what = What::Bytes;
     }
 
-    /// A message that is a jbuf.
+    /// Stores a message whose payload is a buffer.
     pub(crate) fn put_jbuf(&mut self, header: &Header, filled: Filled) {
         self.begin(header);
         self.length = filled.len() as u64;
-        // SAFETY: there is room for it, aligned. Nothing is overwritten that needs dropping: `begin`
-        // has dropped it.
+        // SAFETY: The room is large enough and aligned (checked at compile time above). The write
+        // overwrites no value that needs dropping: `begin` has dropped it.
         unsafe { ptr::from_mut(&mut self.room).cast::<Filled>().write(filled) };
         self.what = What::Jbuf;
     }
 
-    /// A message that is an object.
+    /// Stores a message whose payload is an object.
     pub(super) fn put_object(&mut self, header: &Header, object: Erased) {
         self.begin(header);
-        // SAFETY: as above.
+        // SAFETY: As above.
         unsafe { ptr::from_mut(&mut self.room).cast::<Erased>().write(object) };
         self.what = What::Object;
     }
 
-    /// Everything but the payload.
+    /// Drops the previous payload and stores the header.
     #[inline]
     fn begin(&mut self, header: &Header) {
         if self.what != What::Bytes {
             drop(self.take());
         }
         self.kind = header.kind;
-        // There are few, or it would not have been sent.
+        // Values of `op` are small; others are never sent.
         self.op = u16::try_from(header.op).unwrap_or(u16::MAX);
         self.words = header.words;
         self.length = header.length;
@@ -117,13 +119,13 @@ impl Letter {
         }
     }
 
-    /// Whether it is for the program.
+    /// Returns true if the letter is a message for the program.
     #[inline]
     pub(super) fn is_message(&self) -> bool {
         self.op == 0
     }
 
-    /// The payload, if it stands here.
+    /// Returns the payload if it is stored inline.
     #[inline]
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         if self.what != What::Bytes {
@@ -131,22 +133,23 @@ impl Letter {
         }
         let length = usize::try_from(self.length).unwrap_or(usize::MAX);
         let bytes = self.room.0.get(..length)?;
-        // SAFETY: these are the payload, which was initialised.
+        // SAFETY: By the invariant, these bytes are the payload, which was initialised.
         Some(unsafe { slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) })
     }
 
-    /// The payload, if it is a jbuf: once.
+    /// Takes the payload if it is a buffer. Further calls return `None`.
     #[inline]
     pub(crate) fn take_jbuf(&mut self) -> Option<Filled> {
         if self.what != What::Jbuf {
             return None;
         }
         self.what = What::Nothing;
-        // SAFETY: it is there, and nobody gets it again, as `what` does not say so any more.
+        // SAFETY: By the invariant, the room holds a `Filled`. It is read only once, because `what`
+        // was reset.
         Some(unsafe { ptr::from_ref(&self.room).cast::<Filled>().read() })
     }
 
-    /// The payload, if it stands elsewhere: once.
+    /// Takes the payload if it is not stored inline. Further calls return `None`.
     pub(super) fn take(&mut self) -> Option<Payload> {
         let room = ptr::from_ref(&self.room);
         if let Some(filled) = self.take_jbuf() {
@@ -154,7 +157,7 @@ impl Letter {
         }
         match mem::replace(&mut self.what, What::Nothing) {
             What::Nothing | What::Bytes | What::Jbuf => None,
-            // SAFETY: as above.
+            // SAFETY: As above, for an `Erased`.
             What::Object => Some(Payload::Object(unsafe { room.cast::<Erased>().read() })),
         }
     }

@@ -1,14 +1,14 @@
-//! Connections inside the process: queues that jbufs and objects move through.
+//! Connections inside the process: queues through which buffers and objects move.
 //!
-//! | part | what |
+//! | part | contents |
 //! |---|---|
-//! | `ring` | a bounded queue between two threads, without locks |
-//! | `letter` | what stands in its slots |
-//! | `bell` | waking who sleeps |
-//! | `barrier` | between changing something and looking who sleeps |
-//! | `halves` | the two ends of a direction |
-//! | `names` | who listens, and who waits to be accepted |
-//! | `sync` | what threads share, which may be loom's |
+//! | `ring` | lock-free bounded single-producer single-consumer queue |
+//! | `letter` | contents of the queue's slots |
+//! | `bell` | wake-ups of sleeping threads and tasks |
+//! | `barrier` | the memory barrier between a change and the check for a sleeper |
+//! | `halves` | the send half and the receive half of one direction |
+//! | `names` | registry of listeners, with their backlogs |
+//! | `sync` | synchronisation primitives of `std` or, in models, of loom |
 
 pub(crate) mod barrier;
 mod bell;
@@ -36,7 +36,7 @@ use crate::options::Options;
 
 const SCHEME: &str = "inproc";
 
-/// The device of `inproc://name`.
+/// Device of the addresses `inproc://name`.
 pub(super) struct Inproc;
 
 impl Device for Inproc {
@@ -105,7 +105,7 @@ fn name_of(address: &Address) -> &str {
     name
 }
 
-/// Both sides of a new connection, each of which receives according to its own options.
+/// Creates both sides of a connection. Each side receives according to its own options.
 pub(super) fn pair(
     address: &Address,
     ours: &Options,
@@ -148,7 +148,7 @@ fn connection(
     }
 }
 
-/// One side of a connection.
+/// Control of one side of a connection.
 struct Side {
     to_us: Arc<Direction>,
     to_them: Arc<Direction>,
@@ -197,11 +197,12 @@ impl Drop for Listening {
     }
 }
 
-/// Somebody who was accepted, and waits to be told.
+/// An accepted connection request that awaits its verdict.
 struct Asked(Arc<Request>);
 
 impl Establish for Asked {
-    /// Inside the process there is nothing to agree on.
+    /// Always succeeds unless the peer has given up: inside the process there is nothing to
+    /// negotiate.
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
         let connection = self.0.decide(Verdict::Established);
         connection.ok_or(HandshakeError::Closed { received: 0 })

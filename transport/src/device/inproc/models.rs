@@ -1,5 +1,5 @@
-//! Interleavings of the ring, of the bell, and of the end of a direction, tried by loom: each model
-//! beside a twin with a mistake that it must find.
+//! Loom models of the ring, of the bell, and of the end of a direction. Beside each model there is
+//! a variant with a bug, which loom must find.
 
 use std::task::Waker;
 
@@ -12,7 +12,7 @@ use super::sync::{Arc, AtomicU32, Ordering};
 use crate::device::connection::{Armed, Fault};
 use crate::device::deadline::Deadline;
 
-/// Three values through a ring of `capacity`, by the orders that both ends write with.
+/// Sends three values through a ring of `capacity`, with the given memory orders of both ends.
 fn through(capacity: usize, fill: Ordering, pop: Ordering) -> impl Fn() + Send + Sync + 'static {
     const COUNT: u32 = 3;
     move || {
@@ -58,7 +58,7 @@ fn a_count_that_does_not_give_back_is_found() {
     loom::model(through(1, Ordering::Release, Ordering::Relaxed));
 }
 
-/// One thread sleeps until a value comes that another puts there before it rings.
+/// A thread sleeps until another thread has queued a value and rung the bell.
 #[test]
 fn no_value_comes_unheard() {
     loom::model(|| {
@@ -79,7 +79,7 @@ fn no_value_comes_unheard() {
     });
 }
 
-/// A waker that counts.
+/// A waker that counts its wake-ups.
 struct Woken(std::sync::atomic::AtomicU32);
 
 impl std::task::Wake for Woken {
@@ -88,7 +88,7 @@ impl std::task::Wake for Woken {
     }
 }
 
-/// The same with a waker.
+/// As above, with a waker instead of a blocked thread.
 fn waking(
     arm: fn(&Bell, &Waker, &Emptier<u32>) -> Armed,
     ring_for: fn(&Bell),
@@ -145,8 +145,8 @@ fn a_sleeper_that_has_looked_before_misses() {
     ));
 }
 
-/// The sender goes after a message, while the receiver looks: `look` says whether something is there,
-/// and fails at the end.
+/// The sender ends after one message while the receiver polls. `look` returns the next message, if
+/// any, and fails at the end.
 fn ending(
     look: fn(&Ends, &mut Emptier<u32>) -> Result<Option<u32>, Fault>,
 ) -> impl Fn() + Send + Sync + 'static {

@@ -1,4 +1,4 @@
-//! Who listens under which name in this process, and who waits there to be accepted.
+//! Registry of the listeners of this process, with the backlog of each.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,19 +9,19 @@ use crate::device::connection::Connection;
 use crate::device::deadline::Deadline;
 use crate::options::Options;
 
-/// How many connections wait at a listener until it accepts them; further ones wait outside. Answers
-/// the threat of connecting without end to somebody who does not accept.
+/// Maximum number of connection requests in the backlog of a listener. Further callers block before
+/// they enter it. Protects against endless connection requests to a listener that does not accept.
 const MAX_WAITING: usize = 128;
 
 static NAMES: Mutex<BTreeMap<String, Arc<Backlog>>> = Mutex::new(BTreeMap::new());
 
-/// Those who wait to be accepted at a name.
+/// The connection requests that wait at a listener.
 pub(super) struct Backlog {
     name: String,
     options: Options,
     state: Mutex<State>,
     changed: Condvar,
-    /// Readable while somebody waits, and once it was closed.
+    /// Readable while a request waits, and once the listener was closed.
     event: OwnedFd,
 }
 
@@ -31,15 +31,15 @@ struct State {
     closed: bool,
 }
 
-/// Why somebody does not wait at a listener.
+/// Reason why a request did not enter a backlog.
 pub(super) enum Unqueued {
-    /// Too many wait.
+    /// The backlog was full until the deadline.
     Full,
     Closed,
 }
 
 impl Backlog {
-    /// Takes the name; `None` when it is taken.
+    /// Registers a listener. Returns `None` if the name is in use.
     pub(super) fn register(name: &str, options: Options) -> rustix::io::Result<Option<Arc<Self>>> {
         prepare()?;
         let event = new_event(0)?;
@@ -58,12 +58,12 @@ impl Backlog {
         Ok(Some(backlog))
     }
 
-    /// Whoever has the name.
+    /// Returns the backlog of the listener with this name.
     pub(super) fn of(name: &str) -> Option<Arc<Self>> {
         lock(&NAMES).get(name).cloned()
     }
 
-    /// How the listener's connections receive.
+    /// Options of the listener's connections.
     pub(super) fn options(&self) -> &Options {
         &self.options
     }
@@ -72,7 +72,7 @@ impl Backlog {
         self.event.as_fd()
     }
 
-    /// Waits to be accepted.
+    /// Adds a request to the backlog. Blocks while the backlog is full, until the deadline.
     pub(super) fn push(&self, request: &Arc<Request>, deadline: Deadline) -> Result<(), Unqueued> {
         let mut state = lock(&self.state);
         loop {
@@ -93,8 +93,8 @@ impl Backlog {
         }
     }
 
-    /// Who has waited longest; `None` within when nobody waits, and without when the listener was
-    /// closed.
+    /// Removes the oldest request. The result is `None` if the listener was closed, and
+    /// `Some(None)` if no request waits.
     pub(super) fn pop(&self) -> Option<Option<Arc<Request>>> {
         let mut state = lock(&self.state);
         if state.closed {
@@ -105,7 +105,7 @@ impl Backlog {
         Some(request)
     }
 
-    /// Lets somebody go who waits no longer.
+    /// Removes a request that was withdrawn.
     pub(super) fn forget(&self, request: &Arc<Request>) {
         let mut state = lock(&self.state);
         state.waiting.retain(|other| !Arc::ptr_eq(other, request));
@@ -119,10 +119,10 @@ impl Backlog {
         self.changed.notify_all();
     }
 
-    /// Frees the name, and tells those whom nobody accepted.
+    /// Releases the name, and answers the requests that were not accepted.
     pub(super) fn close(&self) {
         let mut names = lock(&NAMES);
-        // Somebody else may have the name by now.
+        // Another listener may have registered the name since.
         if names
             .get(&self.name)
             .is_some_and(|holder| std::ptr::eq(Arc::as_ptr(holder), self))
@@ -142,29 +142,29 @@ impl Backlog {
     }
 }
 
-/// Somebody who wants to be accepted.
+/// A request to be accepted by a listener.
 pub(super) struct Request {
     state: Mutex<(Verdict, Option<Connection>)>,
     decided: Condvar,
 }
 
-/// What became of a request.
+/// State of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     Open,
     Established,
-    /// Why.
+    /// The listener refused it, for this reason.
     Refused(String),
-    /// The listener was closed before it accepted.
+    /// The listener was closed before it accepted the request.
     Unheard,
-    /// It was accepted, and then dropped.
+    /// The request was accepted and then dropped.
     Dropped,
-    /// It has waited long enough.
+    /// The caller's deadline has passed.
     Withdrawn,
 }
 
 impl Request {
-    /// Offers the listener's side of a connection.
+    /// Creates a request that offers the listener's side of a connection.
     pub(super) fn new(connection: Connection) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new((Verdict::Open, Some(connection))),
@@ -172,8 +172,7 @@ impl Request {
         })
     }
 
-    /// Says what becomes of it, if that is open; gives its connection to who decides that it is
-    /// established.
+    /// Sets the verdict if the request is still open, and returns its connection.
     pub(super) fn decide(&self, verdict: Verdict) -> Option<Connection> {
         let mut state = lock(&self.state);
         if state.0 != Verdict::Open {
@@ -186,7 +185,7 @@ impl Request {
         connection
     }
 
-    /// Waits for the verdict, which is `Withdrawn` after the deadline.
+    /// Blocks until there is a verdict. After the deadline the verdict is `Withdrawn`.
     pub(super) fn wait(&self, deadline: Deadline) -> Verdict {
         let mut state = lock(&self.state);
         loop {
@@ -204,7 +203,7 @@ impl Request {
     }
 }
 
-/// Sleeps until it is woken or the deadline has passed, whichever is first, or without a reason.
+/// Blocks until a notification, the deadline, or a spurious wake-up.
 fn sleep<'a, T>(
     condition: &Condvar,
     guard: MutexGuard<'a, T>,
@@ -223,7 +222,8 @@ fn sleep<'a, T>(
     }
 }
 
-/// A panic elsewhere can't leave what is locked half changed: it holds between statements.
+/// Locks a mutex and ignores poisoning: the locked data is consistent between any two statements,
+/// so a panic cannot leave it half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,33 +1,33 @@
-//! A bounded queue between two threads, without locks.
+//! Lock-free bounded single-producer single-consumer queue.
 //!
-//! A slot says itself that it is filled, by the number of what it was filled with. So who waits for
-//! it looks at the line that the value comes in, and one line goes from core to core. That a slot is
-//! free again is counted elsewhere, and looked up only when all seem to be filled.
+//! Each slot has a stamp: the number of the value in it. A consumer that waits for a value polls
+//! the cache line in which the value arrives, so a single line moves between the cores. Free slots
+//! are counted separately; the producer reads that count only when the queue seems to be full.
 
 use super::sync::{Arc, AtomicU64, Line, Ordering, UnsafeCell};
 
-/// The slots, and how many of what was filled in has been taken.
+/// The slots, and the number of values that were taken.
 ///
-/// Invariant: number `n` is filled into slot `n % slots`. That is done when `taken` is more than
-/// `n - slots`, and announced by the stamp `n + 1`; who has seen this stamp owns the slot's value
-/// until `taken` is more than `n`. There is one [`Filler`], which alone writes stamps, and one
-/// [`Emptier`], which alone writes `taken`.
+/// Invariant: Value `n` is written to slot `n % slots`. The producer writes it only when `taken` is
+/// greater than `n - slots`, and publishes it with the stamp `n + 1`. A thread that has seen this
+/// stamp owns the value until `taken` is greater than `n`. There is one [`Filler`], which alone
+/// writes stamps, and one [`Emptier`], which alone writes `taken`.
 struct Ring<T> {
-    /// A power of two of them.
+    /// The number of slots is a power of two.
     slots: Box<[Slot<T>]>,
     taken: Line<AtomicU64>,
 }
 
-/// Begins with a cache line: else what fits one would be in two.
+/// Aligned to cache lines; otherwise a value that fits into one line would occupy two.
 #[repr(C, align(128))]
 struct Slot<T> {
     stamp: AtomicU64,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: of the values, only one thread has each at a time, as the invariant says.
+// SAFETY: By the invariant, each value is owned by one thread at a time.
 unsafe impl<T: Send> Send for Ring<T> {}
-// SAFETY: as above.
+// SAFETY: As above.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 impl<T> Ring<T> {
@@ -35,38 +35,38 @@ impl<T> Ring<T> {
         let mask = (self.slots.len() as u64).wrapping_sub(1);
         let index = usize::try_from(number & mask).unwrap_or(usize::MAX);
         let Some(slot) = self.slots.get(index) else {
-            unreachable!("the mask leaves fewer than there are slots");
+            unreachable!("the mask keeps the index below the number of slots");
         };
         slot
     }
 }
 
-/// The end at which values go in.
+/// The producer end.
 pub(crate) struct Filler<T> {
     ring: Arc<Ring<T>>,
-    /// How many there may be at a time: at most as many as there are slots.
+    /// Maximum number of queued values: at most the number of slots.
     capacity: u64,
-    /// The number of the next one.
+    /// The number of the next value.
     next: u64,
-    /// How many were taken when this end last looked.
+    /// The last value of `Ring::taken` that this end has read.
     taken: u64,
 }
 
-/// The end at which values come out.
+/// The consumer end.
 pub(crate) struct Emptier<T> {
     ring: Arc<Ring<T>>,
-    /// The number of the next one.
+    /// The number of the next value.
     next: u64,
 }
 
-/// Looks whether there is something to take, for others than who takes it.
+/// Observer for threads other than the consumer: tells whether the queue has a value.
 pub(crate) struct Viewer<T> {
     ring: Arc<Ring<T>>,
 }
 
 impl<T> Viewer<T> {
-    /// Whether the next value seems to be there. It is not missed by who takes values, or looks after that
-    /// one; for anybody else it may have been taken by now.
+    /// Returns true if the next value seems to be there. The consumer itself, and a thread
+    /// synchronised with it, never miss a value. For any other thread the result may be stale.
     #[inline]
     pub(crate) fn is_filled(&self) -> bool {
         let next = self.ring.taken.0.load(Ordering::Relaxed);
@@ -74,7 +74,7 @@ impl<T> Viewer<T> {
     }
 }
 
-/// A queue of at most `capacity` values, and at least 1.
+/// Creates a queue of at most `capacity` values, and at least 1.
 pub(crate) fn ring<T: Default>(capacity: usize) -> (Filler<T>, Emptier<T>) {
     let capacity = capacity.max(1);
     let slots = (0..capacity.next_power_of_two()).map(|_| Slot {
@@ -94,13 +94,13 @@ pub(crate) fn ring<T: Default>(capacity: usize) -> (Filler<T>, Emptier<T>) {
     (filler, Emptier { ring, next: 0 })
 }
 
-/// A queue that so many values went through before.
+/// Creates a queue as if `count` values had passed through it.
 #[cfg(all(test, not(loom)))]
 pub(super) fn ring_after<T: Default>(capacity: usize, count: u64) -> (Filler<T>, Emptier<T>) {
     let (mut filler, mut emptier) = ring(capacity);
     let ring = &emptier.ring;
     for before in 0..ring.slots.len() as u64 {
-        // Each slot has the stamp of the value that it had last.
+        // Each slot has the stamp of its last value.
         let stamp = count.wrapping_sub(before);
         let last = ring.slot(stamp.wrapping_sub(1));
         last.stamp.store(stamp, Ordering::Relaxed);
@@ -112,8 +112,8 @@ pub(super) fn ring_after<T: Default>(capacity: usize, count: u64) -> (Filler<T>,
 }
 
 impl<T> Filler<T> {
-    /// How many values are in the queue. There may be fewer by now; only when `most` or more seem to
-    /// be there it looks again.
+    /// Returns the number of queued values, which may have decreased since. Reads the consumer's
+    /// count only if `most` or more values seem to be queued.
     #[inline]
     pub(super) fn queued(&mut self, most: u64) -> u64 {
         let queued = self.next.wrapping_sub(self.taken);
@@ -124,21 +124,21 @@ impl<T> Filler<T> {
         self.next.wrapping_sub(self.taken)
     }
 
-    /// Whether one more has room.
+    /// Returns true if there is room for another value.
     #[inline]
     pub(super) fn has_room(&mut self) -> bool {
         let capacity = self.capacity;
         self.queued(capacity) < capacity
     }
 
-    /// Has the next value made of the one that its slot had last; false, and nothing done, when there
-    /// is no room.
+    /// Fills the next slot by modifying the slot's previous value. If there is no room, does
+    /// nothing and returns false.
     #[inline]
     pub(crate) fn fill(&mut self, fill: impl FnOnce(&mut T)) -> bool {
         self.fill_by(fill, Ordering::Release)
     }
 
-    /// With an order that models choose.
+    /// As [`fill`](Self::fill), with a memory order that the models choose.
     #[inline]
     pub(super) fn fill_by(&mut self, fill: impl FnOnce(&mut T), order: Ordering) -> bool {
         if !self.has_room() {
@@ -146,8 +146,9 @@ impl<T> Filler<T> {
         }
         let slot = self.ring.slot(self.next);
         slot.value.with_mut(|value| {
-            // SAFETY: `has_room` has seen that the value before was taken. It has been seen by
-            // nobody else since, as its next stamp is not written yet, and there is one filler.
+            // SAFETY: `has_room` has seen that the previous value was taken. No other thread has
+            // accessed the slot since, because its next stamp is not written yet and there is one
+            // filler.
             fill(unsafe { &mut *value });
         });
         self.next = self.next.wrapping_add(1);
@@ -157,14 +158,14 @@ impl<T> Filler<T> {
 }
 
 impl<T> Emptier<T> {
-    /// One who looks.
+    /// Returns an observer of the queue.
     pub(crate) fn viewer(&self) -> Viewer<T> {
         Viewer {
             ring: self.ring.clone(),
         }
     }
 
-    /// Looks at the next value, if it is there.
+    /// Calls `look` with the next value, if there is one.
     #[inline]
     pub(crate) fn front<R>(&mut self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
         let slot = self.ring.slot(self.next);
@@ -172,25 +173,25 @@ impl<T> Emptier<T> {
             return None;
         }
         Some(slot.value.with_mut(|value| {
-            // SAFETY: the stamp says that it was filled, and it is not taken yet. There is one
-            // emptier.
+            // SAFETY: The stamp shows that the value was written, and it is not taken yet. There is
+            // one emptier.
             look(unsafe { &mut *value })
         }))
     }
 
-    /// Whether the next value is there.
+    /// Returns true if there is a next value.
     #[inline]
     pub(crate) fn is_filled(&self) -> bool {
         self.ring.slot(self.next).stamp.load(Ordering::Acquire) == self.next.wrapping_add(1)
     }
 
-    /// Gives the slot of the next value back, if it is there.
+    /// Frees the slot of the next value, if there is one.
     #[inline]
     pub(crate) fn pop(&mut self) {
         self.pop_by(Ordering::Release);
     }
 
-    /// With an order that models choose.
+    /// As [`pop`](Self::pop), with a memory order that the models choose.
     #[inline]
     pub(super) fn pop_by(&mut self, order: Ordering) {
         if self.is_filled() {
@@ -206,7 +207,7 @@ mod tests {
 
     #[test]
     fn it_is_bounded_and_in_order() {
-        // Numbers wrap on the way.
+        // The numbers wrap around during the test.
         for (capacity, before) in [1, 2, 3, 5].into_iter().zip([0, 1, 7, 30]) {
             let (mut filler, mut emptier) =
                 ring_after::<usize>(capacity, 0u64.wrapping_sub(before));

@@ -1,4 +1,4 @@
-//! What threads share: of `std`, or of loom, which tries all interleavings.
+//! Synchronisation primitives: those of `std`, or those of loom, which explores all interleavings.
 
 #[cfg(loom)]
 pub(crate) use loom::{
@@ -12,7 +12,7 @@ pub(crate) use std::sync::{
     atomic::{AtomicU32, AtomicU64, Ordering, fence},
 };
 
-/// The cell of `std` with loom's functions.
+/// `UnsafeCell` of `std` with loom's interface.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -28,11 +28,12 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// Something in cache lines of its own: in two, as processors fetch them in pairs.
+/// A value in its own pair of cache lines. Processors prefetch lines in pairs.
 #[repr(align(128))]
 pub(crate) struct Line<T>(pub(crate) T);
 
-/// A panic elsewhere can't leave what is locked half changed: it holds between statements.
+/// Locks a mutex and ignores poisoning: the locked data is consistent between any two statements,
+/// so a panic cannot leave it half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex
         .lock()

@@ -23,7 +23,7 @@ use crate::device::connection::{
 use crate::device::poll::sleep_on;
 use crate::header::Header;
 
-/// Longer than anything here takes, so that a hang becomes a failure.
+/// Longer than any test takes, so that a hang becomes a failure.
 const LONG: Duration = Duration::from_secs(120);
 
 fn address(name: &str) -> Address {
@@ -71,7 +71,7 @@ fn bytes(from: &mut dyn Incoming) -> Vec<u8> {
     }
 }
 
-/// Waits for a header as an endpoint does.
+/// Polls for a header as an endpoint does.
 fn next(from: &mut dyn Incoming) -> Result<Header, Fault> {
     loop {
         if let Some(header) = from.header()? {
@@ -96,7 +96,8 @@ fn counts_of_messages_and_bytes_wrap() {
         options.queue_bytes = 300;
         let (mut to, mut from) = Direction::open_after(&options, 0u64.wrapping_sub(before));
         for round in 0..20u8 {
-            // Three have room by their bytes, and four small ones by their number.
+            // The limit in bytes admits three long messages; the limit of messages admits four
+            // short ones.
             let (length, most) = if round % 2 == 0 { (100, 3) } else { (10, 4) };
             for number in 0..most {
                 assert_eq!(push(&mut to, &vec![number; length]).unwrap(), Push::Done);
@@ -212,7 +213,7 @@ fn the_ends_are_told_in_order() {
         payload(&mut *them.incoming, None),
         Err(Fault::Ended)
     ));
-    // The other direction goes on, until its receiver goes.
+    // The other direction continues until its receive half is dropped.
     assert_eq!(bytes(&mut *us.incoming), [3; 3]);
     push(&mut *them.outgoing, &[4; 400]).unwrap();
     assert_eq!(options.pool.stats().in_use, 1);
@@ -248,7 +249,7 @@ fn a_pool_without_room_loses_nothing() {
     let (mut us, mut them) = sides(&Options::default(), &theirs);
     let all: Vec<_> = std::iter::from_fn(|| theirs.pool.take(4096).ok()).collect();
     assert!(!all.is_empty());
-    // Who sends much learns it, who sends little does not need to.
+    // Long messages fail because they need a buffer; short ones do not.
     let refused = push(&mut *us.outgoing, &[1; 1000]);
     assert!(matches!(refused, Err(Fault::NoBuffer { length: 1000, .. })));
     push(&mut *us.outgoing, &[2; 10]).unwrap();
@@ -282,7 +283,7 @@ fn sleepers_wake() {
         scope.spawn(|| {
             for number in 0..COUNT {
                 send(&mut *us.outgoing, &number.to_ne_bytes());
-                // Now and then the other one has time to fall asleep.
+                // From time to time, the receiver has time to fall asleep.
                 if number % 1000 == 0 {
                     thread::sleep(Duration::from_millis(2));
                 }
@@ -336,7 +337,7 @@ fn a_wait_ends_at_its_deadline() {
     push(&mut *us.outgoing, &[]).unwrap();
     assert_eq!(push(&mut *us.outgoing, &[]).unwrap(), Push::Untouched);
     us.outgoing.wait(soon()).unwrap();
-    // What was armed is armed no more.
+    // The bell is no longer armed.
     bytes(&mut *them.incoming);
     assert_eq!(push(&mut *us.outgoing, &[]).unwrap(), Push::Done);
 }
@@ -370,7 +371,7 @@ fn wakers_are_called_once() {
     bytes(&mut *them.incoming);
     bytes(&mut *them.incoming);
     assert_eq!((count(&received), count(&sent)), (1, 1));
-    // Nobody keeps a waker that nobody waits for.
+    // After the wake-ups, no half keeps a waker.
     drop((on_receive, on_send));
     assert_eq!(
         (Arc::strong_count(&received), Arc::strong_count(&sent)),
@@ -405,7 +406,7 @@ fn sources_become_ready_once_armed() {
     }
 }
 
-/// Connects and accepts; `accepted` decides.
+/// Connects and accepts. `accepted` decides about the request.
 fn meet(
     name: &str,
     options: &Options,
@@ -514,7 +515,7 @@ fn those_who_wait_to_be_accepted_are_bounded() {
     });
 }
 
-/// Connects in vain until even that is not possible.
+/// Makes connection attempts that time out, until the backlog is full.
 fn until_full(options: &Options, any_ended: impl Fn() -> bool) {
     let mut brief = options.clone();
     brief.connect_timeout = Duration::ZERO;
@@ -523,7 +524,7 @@ fn until_full(options: &Options, any_ended: impl Fn() -> bool) {
         assert!(!any_ended(), "they fit");
         match Inproc.connect(&address("bounded"), &brief).err().unwrap() {
             ConnectError::TimedOut { .. } => return,
-            // There still was room.
+            // The backlog still had room.
             ConnectError::Handshake { .. } => thread::yield_now(),
             other => panic!("{other}"),
         }

@@ -1,11 +1,11 @@
-//! Why a half can't go on.
+//! Permanent errors of a half.
 
 use std::io;
 
 use crate::device::connection::Fault;
 use crate::error::HeaderError;
 
-/// What stays once it was found.
+/// A permanent error: once detected, every later operation returns it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Broken {
     Ended,
@@ -34,12 +34,12 @@ impl From<HeaderError> for Broken {
     }
 }
 
-/// What the system says of a peer that is gone.
+/// Returns the error for a peer whose process is gone.
 fn hung_up() -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, "the peer's process is gone")
 }
 
-/// What is said of a peer that ended inside a message.
+/// Returns the error for a peer that ended inside a message.
 fn cut_short() -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,

@@ -1,26 +1,27 @@
-//! Copies between private memory and memory that others write at the same time.
+//! Copies between private memory and memory that another process writes concurrently.
 //!
-//! `memcpy` may assume that nobody else writes what it reads; here somebody may. So the shared side
-//! is accessed by relaxed atomics, or by instructions that the compiler knows nothing of.
+//! `memcpy` may assume that no other thread writes the memory that it reads, which does not hold
+//! here. So the shared side is accessed with relaxed atomics, or with instructions that are opaque
+//! to the compiler.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// From how many bytes on whole registers are copied instead of words.
+/// Minimum length, in bytes, from which whole vector registers are copied instead of words.
 #[cfg(target_arch = "x86_64")]
 const LONG: usize = 2 * REGISTER;
-/// How many bytes a register has.
+/// Length of a vector register in bytes.
 #[cfg(target_arch = "x86_64")]
 const REGISTER: usize = 32;
 
-/// Copies `from` into shared memory of the same length; what has no room is left out.
+/// Copies `from` into shared memory. Bytes beyond the length of `to` are not copied.
 #[inline]
 pub(super) fn copy_in(to: &[AtomicU8], from: &[u8]) {
     let n = to.len().min(from.len());
     #[cfg(target_arch = "x86_64")]
     if n >= LONG {
-        // SAFETY: `from` is valid for reads of `n` bytes, and `to` for writes, as a shared slice of
-        // atomics is; `n` is at least `LONG`.
+        // SAFETY: `from` is valid for reads of `n` bytes. `to` is valid for writes of `n` bytes, as
+        // a shared slice of atomics is. `n` is at least `LONG`.
         unsafe { move_bytes(to.as_ptr().cast::<u8>().cast_mut(), from.as_ptr(), n) };
         return;
     }
@@ -41,15 +42,15 @@ pub(super) fn copy_in(to: &[AtomicU8], from: &[u8]) {
     }
 }
 
-/// Copies out of shared memory, as many bytes as both have, which is what it returns: so many bytes
-/// of `to` are initialised then.
+/// Copies from shared memory, up to the shorter length. Returns the number of copied bytes; this
+/// many bytes of `to` are then initialised.
 #[inline]
 pub(super) fn copy_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU8]) -> usize {
     let n = to.len().min(from.len());
     #[cfg(target_arch = "x86_64")]
     if n >= LONG {
-        // SAFETY: `from` is valid for reads of `n` bytes, and `to` for writes, which it borrows
-        // exclusively; `n` is at least `LONG`.
+        // SAFETY: `from` is valid for reads of `n` bytes. `to` is valid for writes of `n` bytes and
+        // is borrowed exclusively. `n` is at least `LONG`.
         unsafe { move_bytes(to.as_mut_ptr().cast(), from.as_ptr().cast(), n) };
         return n;
     }
@@ -72,36 +73,39 @@ pub(super) fn copy_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU8]) -> usize {
     n
 }
 
-/// Memory that has values, for the copies of this module, which write nothing else.
+/// Reinterprets initialised memory for the copy functions of this module, which write only
+/// initialised bytes.
 ///
 /// # Safety
 ///
-/// What is written there must have values.
+/// The caller must write only initialised bytes to the result.
 #[inline]
 pub(super) unsafe fn uninit(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     let bytes: *mut [u8] = bytes;
-    // SAFETY: both are laid out alike, and borrowed exclusively for as long; the bytes keep having
-    // values, by the caller's promise.
+    // SAFETY: Both types have the same layout, and the borrow stays exclusive for the same
+    // lifetime. The bytes stay initialised, as the caller guarantees.
     unsafe { &mut *(bytes as *mut [MaybeUninit<u8>]) }
 }
 
-/// Up to how many bytes are asked for in advance: of more, the processor does it by itself.
+/// Maximum number of bytes that are prefetched. For longer data, the hardware prefetcher suffices.
 pub(super) const PREFETCHED: usize = 2 << 10;
 
-/// Asks for memory that is read next, all of its cache lines at once. They may change until then.
+/// Prefetches memory that is read next, all of its cache lines at once. The contents may still
+/// change.
 #[inline]
 pub(super) fn prefetch(bytes: &[AtomicU8]) {
     #[cfg(target_arch = "x86_64")]
     for byte in bytes.iter().step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: it reads no memory that the program could see; every processor of this kind has it.
+        // SAFETY: The instruction has no effect that the program could observe, and all x86-64
+        // processors support it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(byte.as_ptr().cast_const().cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = bytes;
 }
 
-/// Copies `from` into words, filling the last one up with zeros; what has no room is left out.
+/// Copies `from` into words and pads the last one with zeros. Bytes without room are not copied.
 #[inline]
 pub(super) fn words_in(to: &[AtomicU64], from: &[u8]) {
     let mut words = to.iter();
@@ -121,7 +125,7 @@ pub(super) fn words_in(to: &[AtomicU64], from: &[u8]) {
     }
 }
 
-/// Writes as many words as there are of both.
+/// Stores words, up to the shorter length.
 #[inline]
 pub(super) fn set_words<const N: usize>(to: &[AtomicU64], from: [u64; N]) {
     for (to, from) in to.iter().zip(from) {
@@ -129,7 +133,7 @@ pub(super) fn set_words<const N: usize>(to: &[AtomicU64], from: [u64; N]) {
     }
 }
 
-/// Reads the first words; what is not there is 0.
+/// Loads the first `N` words. Missing words are 0.
 #[inline]
 pub(super) fn get_words<const N: usize>(from: &[AtomicU64]) -> [u64; N] {
     let mut words = [0; N];
@@ -139,8 +143,8 @@ pub(super) fn get_words<const N: usize>(from: &[AtomicU64]) -> [u64; N] {
     words
 }
 
-/// Copies words out until `to` is full, as long as there are any. Returns how many bytes of `to`
-/// are initialised then.
+/// Copies words until `to` is full or there are no more words. Returns the number of bytes of `to`
+/// that are initialised then.
 #[inline]
 pub(super) fn words_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU64]) -> usize {
     let mut copied = 0_usize;
@@ -162,40 +166,42 @@ pub(super) fn words_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU64]) -> usize
     copied
 }
 
-/// The aligned words in the middle of shared memory, and the bytes around them.
+/// Splits shared memory into aligned words and the bytes before and after them.
 fn as_words(bytes: &[AtomicU8]) -> (&[AtomicU8], &[AtomicU64], &[AtomicU8]) {
-    // SAFETY: an atomic word is laid out as eight atomic bytes are; in memory that others write, none
-    // of its accesses is more than a read or a write of these.
+    // SAFETY: An atomic word has the layout of eight atomic bytes. In memory that another process
+    // writes, each access of the word is only a read or a write of these bytes.
     unsafe { bytes.align_to() }
 }
 
-/// Copies `n` bytes, at least [`LONG`], by instructions that the compiler knows nothing of.
+/// Copies `n` bytes, at least [`LONG`], with instructions that are opaque to the compiler.
 ///
 /// # Safety
 ///
-/// `n` must be at least [`LONG`], and `from` valid for reads and `to` for writes of `n` bytes, which do not
-/// overlap. Others may access the shared one of both at the same time, by atomics or in another process.
+/// `n` must be at least [`LONG`]. `from` must be valid for reads and `to` for writes of `n` bytes,
+/// and they must not overlap. The shared one of the two may be accessed concurrently, by atomics or
+/// by another process.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 unsafe fn move_bytes(to: *mut u8, from: *const u8, n: usize) {
     if std::arch::is_x86_feature_detected!("avx") {
-        // SAFETY: the processor has these registers; the rest is this function's own contract.
+        // SAFETY: The processor supports AVX. The caller guarantees the rest of the contract.
         unsafe { move_by_registers(to, from, n) };
     } else {
-        // SAFETY: this function's own contract.
+        // SAFETY: The caller guarantees this function's contract.
         unsafe { move_at_once(to, from, n) };
     }
 }
 
-/// The same by one instruction.
+/// Copies with a single string instruction.
 ///
 /// # Safety
 ///
-/// As of [`move_bytes`].
+/// The requirements of [`move_bytes`].
 #[cfg(target_arch = "x86_64")]
 unsafe fn move_at_once(to: *mut u8, from: *const u8, n: usize) {
-    // SAFETY: the caller vouches for both sides; the direction flag is clear, as the ABI has it, and
-    // the compiler assumes nothing about the memory that was read or written.
+    // SAFETY: The caller guarantees that both sides are valid. The ABI guarantees that the
+    // direction flag is clear. The compiler assumes nothing about the memory that is read or
+    // written.
     unsafe {
         std::arch::asm!(
             "rep movsb",
@@ -207,38 +213,39 @@ unsafe fn move_at_once(to: *mut u8, from: *const u8, n: usize) {
     };
 }
 
-/// The same by registers, which takes equally long wherever both sides stand. The one instruction that does
-/// it all needs several times as long where `n` is small, or the one stands a few bytes behind the other in its
-/// page.
+/// Copies with vector registers. The duration does not depend on the alignment of the two sides.
+/// The string instruction takes several times as long if `n` is small, or if the offsets of the two
+/// sides in their pages differ by a few bytes.
 ///
 /// # Safety
 ///
-/// As of [`move_bytes`]; and the processor must have AVX.
+/// The requirements of [`move_bytes`], and the processor must support AVX.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
 unsafe fn move_by_registers(to: *mut u8, from: *const u8, n: usize) {
     debug_assert!(n >= LONG);
-    // The first and the last 32 bytes are copied wherever they stand. What is between is written at
-    // multiples of 32, which may write some of these a second time.
+    // The first and the last 32 bytes are copied unaligned. The bytes between them are written at
+    // multiples of 32, which may write some of the same bytes twice.
     //
-    // SAFETY: the caller vouches for both sides. With `n` of at least 64, the first 32 bytes are inside,
-    // and so are the last. The loops begin at the next multiple of 32 in `to`, at most 32 bytes on, and
-    // count what is left up to the last 32 bytes: 128 are copied while that many are left, and 32 while
-    // any are, which end inside the last 32 then. The compiler assumes nothing about the memory that was
-    // read or written, and all registers whose upper halves are cleared at the end are named.
+    // SAFETY: The caller guarantees that both sides are valid. `n` is at least 64, so the first 32
+    // bytes and the last 32 bytes are inside. The loops begin at the next multiple of 32 in `to`,
+    // at most 32 bytes further, and count the bytes up to the last 32 bytes: they copy 128 bytes
+    // while at least 128 are left, and then 32 bytes while any are left. The last such block ends
+    // inside the last 32 bytes. The compiler assumes nothing about the memory that is read or
+    // written. All registers whose upper halves are cleared at the end are declared as clobbered.
     unsafe {
         std::arch::asm!(
             "vmovdqu ymm0, [{from}]",
             "vmovdqu ymm1, [{from} + {n} - 32]",
             "vmovdqu [{to}], ymm0",
             "vmovdqu [{to} + {n} - 32], ymm1",
-            // How far the next multiple of 32 is.
+            // Minus the distance to the next multiple of 32.
             "mov {skip}, {to}",
             "and {skip}, 31",
             "sub {skip}, 32",
             "sub {to}, {skip}",
             "sub {from}, {skip}",
-            // What is left of all but the last 32 bytes.
+            // Number of bytes left, without the last 32.
             "lea {n}, [{n} + {skip} - 32]",
             "sub {n}, 128",
             "jb 3f",

@@ -1,13 +1,13 @@
-//! From a connected Unix socket to shared memory.
+//! Handshake: from a connected Unix socket to shared memory.
 //!
 //! ```text
 //! client:  Hello                 Offer                                    Can, outbox
 //! server:         Hello Verdict         Offer + memory, socket, outbox
 //! ```
 //!
-//! An offer says where a value stands in the sender's memory, so that the other side can try to read
-//! it there; the answer says whether that worked. Outboxes are given where both trust each other, which
-//! their offers say. The numbers are in the byte order of the host.
+//! An offer contains the address of a random value in the sender's memory. The other side tries to
+//! read the value there, and its answer says whether that worked. The sides exchange outboxes if
+//! both offers say that they trust each other. Numbers are in the byte order of the host.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -39,22 +39,23 @@ use crate::device::stream::socket::SocketWire;
 use crate::error::HandshakeError;
 use crate::options::Options;
 
-/// The sender's process passes the barriers of others.
+/// Flag: barriers of other processes take effect in the sender's process.
 const PASSES_BARRIERS: u64 = 1;
-/// The sender reads the other side's memory.
+/// Flag: the sender reads the other side's memory.
 const READS: u64 = 2;
-/// The sender trusts the other side, and has an outbox for it.
+/// Flag: the sender trusts the other side, and has an outbox for it.
 const TRUSTS: u64 = 4;
-/// All that this version knows.
+/// All flags that this version supports.
 const KNOWN: u64 = PASSES_BARRIERS | READS | TRUSTS;
-/// Up to how many bytes a message is taken without waiting, where there is room at all.
+/// Maximum length of a message that is sent without waiting for the receiver if there is room, in
+/// bytes.
 const EAGER: usize = DATA / 8;
-/// The most descriptors that come with a record.
+/// Maximum number of descriptors that accompany a record.
 const DESCRIPTORS: usize = 3;
 
 const OFFER: usize = 32;
 
-/// What a side says about its memory.
+/// Announcement of a side: its mark and flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Offer {
     mark: Mark,
@@ -89,9 +90,9 @@ fn our_flags() -> u64 {
     }
 }
 
-/// Why the peer's memory is not read.
+/// Reason why the peer's memory is not read.
 enum Unread {
-    /// It is not to be.
+    /// An option disables it.
     Unwanted,
     Failed(io::Error),
 }
@@ -101,12 +102,12 @@ impl Unread {
     fn another_process() -> Self {
         Self::Failed(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "what it gave is of another process than the one that listens",
+            "its descriptors belong to another process than the listener",
         ))
     }
 }
 
-/// Tries to read the memory of a process, if that is wanted.
+/// Tries to read the memory of a process, if the options permit it.
 fn probe(process: Credentials, mark: Mark, options: &Options) -> Result<Remote, Unread> {
     if !options.remote_reads {
         return Err(Unread::Unwanted);
@@ -114,7 +115,8 @@ fn probe(process: Credentials, mark: Mark, options: &Options) -> Result<Remote, 
     Remote::probe(process.pid, mark).map_err(Unread::Failed)
 }
 
-/// Where the peer may look for our memory: nowhere, if it is not to.
+/// Returns the mark by which the peer may read this process's memory, or an invalid one if the
+/// options forbid it.
 fn mark(nonce: &Nonce, options: &Options) -> Mark {
     if options.remote_reads {
         nonce.mark()
@@ -123,7 +125,8 @@ fn mark(nonce: &Nonce, options: &Options) -> Mark {
     }
 }
 
-/// Refuses processes of other users: they could not do worse to each other without this.
+/// Checks that the peer's process belongs to the same user. Between processes of one user, the
+/// device adds no rights that they do not have already.
 fn same_user(socket: &Socket) -> Result<Credentials, HandshakeError> {
     let system = |source| HandshakeError::System { source };
     let peer = Credentials::of_peer(socket.as_fd()).map_err(system)?;
@@ -132,11 +135,11 @@ fn same_user(socket: &Socket) -> Result<Credentials, HandshakeError> {
     }
     Err(system(io::Error::new(
         io::ErrorKind::PermissionDenied,
-        format!("the peer is of another user, {}", peer.uid),
+        format!("the peer belongs to another user, {}", peer.uid),
     )))
 }
 
-/// The client's part.
+/// Performs the client's part of the handshake.
 pub(super) fn connect(
     socket: Socket,
     peer: Address,
@@ -161,13 +164,13 @@ pub(super) fn connect(
     let offer = Offer::from_bytes(talk.hear(&mut given)?)?;
     let inbox = trusted.agree(offer.flags & TRUSTS != 0, || given.pop())?;
     let (Some(bells), Some(memory)) = (given.pop(), given.pop()) else {
-        return Err(odd("the peer gave no shared memory").into());
+        return Err(odd("the peer sent no descriptor of shared memory").into());
     };
     let system = |source| HandshakeError::System { source };
     let [outgoing, incoming] = Mapping::open(memory).map_err(system)?.lanes();
     let bells = Socket::from(bells);
-    // Another process's socket may have come to the peer, with its mark. Its memory is not the peer's
-    // to show.
+    // The peer may have forwarded a socket and a mark of another process. This process must not
+    // read that process's memory on behalf of the peer.
     let remote = if same_user(&bells)?.pid == listening.pid {
         probe(listening, offer.mark, options)
     } else {
@@ -191,7 +194,7 @@ pub(super) fn connect(
     .connection(options))
 }
 
-/// The server's part.
+/// Performs the server's part of the handshake.
 pub(super) fn accept(
     socket: Socket,
     peer: Address,
@@ -252,7 +255,7 @@ pub(super) fn accept(
     .connection(options))
 }
 
-/// Tells a client why it is not wanted.
+/// Tells a client why it is refused.
 pub(super) fn refuse(socket: &Socket, options: &Options, reason: &str) {
     if let Ok(wire) = wire(socket) {
         greeting::refuse(&wire, options, reason);
@@ -272,16 +275,16 @@ fn odd(what: &'static str) -> HandshakeError {
     }
 }
 
-/// What both sides have in the end.
+/// Result of the handshake, the same for both sides.
 struct Made {
     peer: Address,
     sockets: [Socket; 2],
-    /// Ours to send, and ours to receive.
+    /// The lane for sending and the lane for receiving.
     lanes: [Lane; 2],
     nonce: Nonce,
     theirs: Hello,
     passes: bool,
-    /// Whether the peer reads our memory.
+    /// True if the peer reads this process's memory.
     read: bool,
     remote: Result<Remote, Unread>,
     trusted: Offered,
@@ -346,7 +349,7 @@ impl Made {
     }
 }
 
-/// Records over a socket, in time.
+/// Exchange of records over the socket, with a deadline.
 struct Talk<'a> {
     socket: &'a Socket,
     deadline: Deadline,
@@ -354,7 +357,7 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// Says a few bytes, for which there is always room in a socket that has none.
+    /// Sends a few bytes. An empty socket buffer always has room for them.
     fn say(
         &self,
         bytes: &[u8],
@@ -363,14 +366,14 @@ impl Talk<'_> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
-            return Err(odd("there are too many descriptors to give"));
+            return Err(odd("too many descriptors for one record"));
         }
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         loop {
             let parts = [IoSlice::new(bytes)];
             return match rustix::net::sendmsg(self.socket, &parts, &mut control, flags) {
                 Ok(n) if n == bytes.len() => Ok(()),
-                Ok(_) => Err(odd("the socket has no room for a greeting")),
+                Ok(_) => Err(odd("the socket has no room for a handshake record")),
                 Err(Errno::INTR) => continue,
                 Err(Errno::PIPE) => Err(HandshakeError::Closed { received: 0 }),
                 Err(error) => Err(HandshakeError::System {
@@ -380,7 +383,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Hears exactly so many bytes, and takes the few descriptors that come with them.
+    /// Receives exactly `N` bytes, and the descriptors that accompany them.
     fn hear<const N: usize>(&self, given: &mut Vec<OwnedFd>) -> Result<[u8; N], HandshakeError> {
         let mut bytes = [0; N];
         let mut received = 0_usize;

@@ -1,4 +1,4 @@
-//! The half that receives.
+//! The receive half.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -24,11 +24,11 @@ use crate::device::poll::sleep_on;
 use crate::error::HeaderError;
 use crate::header::Header;
 
-/// The half of a connection that receives.
+/// The receive half of a connection.
 pub(super) struct ShmIncoming {
     line: Arc<Line>,
     ring: Consumer,
-    /// Where the peer leaves messages.
+    /// The peer's outbox, if the peer leaves messages in place.
     inbox: Option<Inbox>,
     pool: Pool,
     max_message: u64,
@@ -36,25 +36,25 @@ pub(super) struct ShmIncoming {
     ranges: Ranges,
     broken: Option<Broken>,
     looks: u32,
-    /// Whether the peer's process has ended, or all that it has of the connection.
+    /// True if the peer's process has ended or has closed its sockets of the connection.
     hung_up: bool,
 }
 
-/// What is published next.
+/// Result of checking the ring for a short message.
 enum Next {
-    /// A message of a single piece, as it should be.
+    /// A valid message of a single piece.
     Short(Mark),
     Nothing,
-    /// Something else, or an end.
+    /// A message of another form, an invalid message, or the end.
     Other,
 }
 
-/// A message whose header was given.
+/// A message whose header was returned.
 #[derive(Debug, Clone, Copy)]
 struct Begun {
     header: Header,
     length: usize,
-    /// What is published of it and was not copied yet.
+    /// A published slot of the message that was not copied yet.
     mark: Option<Mark>,
     received: usize,
 }
@@ -81,7 +81,7 @@ impl ShmIncoming {
         }
     }
 
-    /// The same, where the peer may leave messages.
+    /// Adds the peer's outbox, in which it may leave messages.
     pub(super) fn with_inbox(mut self, inbox: Option<Inbox>) -> Self {
         self.inbox = inbox;
         self
@@ -109,7 +109,8 @@ impl ShmIncoming {
         self.ring.lane().control(word).load(Ordering::Acquire) != 0
     }
 
-    /// What is published next. Looks now and then whether the peer is still there.
+    /// Returns the mark of the next published slot. After many calls without result, checks whether
+    /// the peer is still there.
     #[inline]
     fn next(&mut self) -> Result<Option<Mark>, Fault> {
         match self.ring.next() {
@@ -129,7 +130,7 @@ impl ShmIncoming {
         self.look_again(ended)
     }
 
-    /// What is published next, once it is known whether the peer has `ended`, or is gone.
+    /// Checks the ring once more after it is known whether the peer has `ended` or is gone.
     #[cold]
     fn look_again(&mut self, ended: bool) -> Result<Option<Mark>, Fault> {
         if !ended && !self.hung_up {
@@ -138,7 +139,7 @@ impl ShmIncoming {
                 return Ok(None);
             }
         }
-        // What was published before that is still received.
+        // Messages that were published before the end are still received.
         match self.ring.next() {
             Ok(Some(mark)) => Ok(Some(mark)),
             Ok(None) => {
@@ -157,7 +158,7 @@ impl ShmIncoming {
         }
     }
 
-    /// Asks for the data that is copied next.
+    /// Prefetches the data that is copied next.
     #[inline]
     fn expect(&self, mark: Mark) {
         if mark.kind == Kind::Data && mark.n <= PREFETCHED {
@@ -166,7 +167,7 @@ impl ShmIncoming {
         }
     }
 
-    /// The header that stands in the slot now.
+    /// Reads the header in the current slot.
     #[inline]
     fn peek(&self) -> Result<Header, HeaderError> {
         let words = self.ring.slot().get(HEADER_WORDS);
@@ -174,7 +175,7 @@ impl ShmIncoming {
         Header::from_bytes(&zerocopy::transmute!(words))
     }
 
-    /// Reads the header of a message, and checks it.
+    /// Reads and checks the header of a message.
     #[inline]
     fn begin(&mut self, mark: Mark) -> Result<Header, Fault> {
         self.expect(mark);
@@ -214,9 +215,10 @@ impl ShmIncoming {
         Ok(header)
     }
 
-    /// The next message, where it is one of a single piece, as it should be, and no longer than that. Of
-    /// all else, [`header`](Incoming::header) says what it is. The header is left where it is wanted: returned, it
-    /// would be copied by loads that wait for the stores of just before.
+    /// Reads the header of the next message if it is a valid message of a single piece with at most
+    /// `longest` bytes. For all other messages, the caller falls back to
+    /// [`header`](Incoming::header). The header is written to the destination directly: if it were
+    /// returned, it would be copied by loads that stall on the stores just before them.
     #[inline]
     fn short(&mut self, longest: usize, header: &mut Header) -> Next {
         if self.message.is_some() || self.line.is_closed() || self.broken.is_some() {
@@ -250,7 +252,8 @@ impl ShmIncoming {
         }
     }
 
-    /// Copies what a slot or its data holds, as far as there is room for it; how much that was.
+    /// Copies the payload bytes of a slot or of its data, as far as `to` has room. Returns their
+    /// number.
     #[inline]
     fn copy(&self, mark: Mark, to: &mut [MaybeUninit<u8>]) -> usize {
         let to = to.get_mut(..mark.n).unwrap_or_default();
@@ -269,7 +272,7 @@ impl ShmIncoming {
         n.wrapping_add(copy_out(rest, at_front))
     }
 
-    /// Receives the next message into the front of `memory`, if it is short, fits and is wanted.
+    /// Receives the next message into the front of `memory` if it is short, fits and is wanted.
     #[inline]
     fn take_into(
         &mut self,
@@ -282,7 +285,7 @@ impl ShmIncoming {
             Next::Nothing => return Whole::Nothing,
             Next::Short(_) | Next::Other => return Whole::Other,
         };
-        // SAFETY: what is copied was read from memory that has values.
+        // SAFETY: `copy` writes only initialised bytes, which were read from shared memory.
         let memory = unsafe { uninit(memory) };
         self.copy(mark, memory);
         self.release(mark);
@@ -296,7 +299,7 @@ impl ShmIncoming {
         }
     }
 
-    /// Copies what is published. Whether the message is complete.
+    /// Copies the published pieces of a message. Returns true if the message is complete.
     fn receive_more(&mut self, begun: &mut Begun, filling: &mut Filling) -> Result<bool, Fault> {
         loop {
             let mark = match begun.mark {
@@ -316,11 +319,11 @@ impl ShmIncoming {
             match mark.kind {
                 Kind::Inline | Kind::Data | Kind::More => {
                     let n = self.copy(mark, filling.rest_mut());
-                    // SAFETY: so many bytes of what is free were initialised.
+                    // SAFETY: `copy` initialised the first `n` free bytes.
                     unsafe { filling.advance(n) };
                     begun.received = begun.received.wrapping_add(mark.n);
                 }
-                // It was received as it is.
+                // `receive_placed` has received such a message; this slot is unexpected here.
                 Kind::Placed => return self.fail(malformed("slot", mark.n as u64)),
                 Kind::Ranges | Kind::List => {
                     let n = match self.ranges.read(self.ring.lane(), filling) {
@@ -341,7 +344,7 @@ impl ShmIncoming {
         }
     }
 
-    /// Takes a message as it stands in the peer's outbox.
+    /// Receives a message in place, in the peer's outbox.
     #[inline]
     fn receive_placed(&mut self, begun: &Begun, mark: Mark) -> Result<Filled, Fault> {
         let words = self.ring.slot().get(HEADER_WORDS.end..);
@@ -416,7 +419,7 @@ impl Incoming for ShmIncoming {
             Next::Nothing => return Ok(Whole::Nothing),
             Next::Other => return Ok(Whole::Other),
         };
-        // One without payload needs no jbuf.
+        // An empty payload needs no buffer.
         if mark.n == 0 {
             *payload = Filled::nothing();
         } else {
@@ -425,7 +428,7 @@ impl Incoming for ShmIncoming {
             };
             let mut filling = spent.filling();
             let n = self.copy(mark, filling.rest_mut());
-            // SAFETY: so many bytes of what is free were initialised.
+            // SAFETY: `copy` initialised the first `n` free bytes.
             unsafe { filling.advance(n) };
             *payload = filling.finish();
         }

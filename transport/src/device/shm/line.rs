@@ -1,9 +1,10 @@
-//! What the halves of a connection share: the sockets to the peer.
+//! State that the halves of a connection share: the sockets to the peer.
 //!
-//! Two Unix sockets belong to a connection. Over each, a byte wakes the peer: over one, whoever waits
-//! for what is published, over the other, whoever waits for what is consumed. So each is read by one
-//! half, and each is hung up when the peer ends, however it does. A socket's end is the process's own:
-//! the peer can't make calls on it block, as it could with an eventfd.
+//! A connection has two Unix sockets. A byte on one of them wakes the peer's receive half, which
+//! waits until something is published; a byte on the other wakes the peer's send half, which waits
+//! until something is consumed. So each socket is read by one half. Both are hung up when the peer
+//! ends, in whatever way. Each process owns its end of a socket pair, so the peer cannot make calls
+//! on it block, as it could with an eventfd.
 
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,22 +18,22 @@ use super::remote::Nonce;
 use super::trusted::Outbox;
 use crate::device::connection::Control as Closing;
 
-/// The sockets of a connection.
+/// Sockets and shared state of a connection.
 pub(super) struct Line {
-    /// Read by whoever receives.
+    /// Read by the receive half.
     published: Socket,
-    /// Read by whoever sends.
+    /// Read by the send half.
     consumed: Socket,
     closed: AtomicBool,
     outgoing: Lane,
     incoming: Lane,
-    /// Where messages stand that the peer reads there.
+    /// Memory of the messages that the peer reads in place.
     outbox: Option<Outbox>,
-    /// Stays where it is as long as the peer may look for it.
+    /// Kept at its address for as long as the peer may read it.
     _nonce: Nonce,
 }
 
-/// For what somebody waits.
+/// Event that a half waits for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bell {
     Published,
@@ -58,7 +59,7 @@ impl Line {
         }
     }
 
-    /// The same, where messages can be left for the peer.
+    /// Adds an outbox, in which messages are left for the peer.
     pub(super) fn with_outbox(self, outbox: Option<Outbox>) -> Self {
         Self { outbox, ..self }
     }
@@ -80,24 +81,24 @@ impl Line {
         self.closed.load(Ordering::Acquire)
     }
 
-    /// Wakes the peer's half that waits for `bell`.
+    /// Wakes the half of the peer that waits for `bell`.
     #[cold]
     pub(super) fn ring(&self, bell: Bell) {
-        // Where there is no room for a byte, there are enough to wake the peer; and who is gone needs
-        // none.
+        // If the socket buffer is full, it already contains bytes that wake the peer. If the peer
+        // is gone, it needs no wake-up.
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         let _ = rustix::net::send(self.socket(bell), &[0], flags);
     }
 
-    /// What becomes readable when the peer rings, and when it is gone.
+    /// Returns the descriptor that becomes readable when the peer rings and when it hangs up.
     pub(super) fn source(&self, bell: Bell) -> BorrowedFd<'_> {
         self.socket(bell).as_fd()
     }
 
-    /// Takes the bytes that woke us. Whether the peer is still there.
+    /// Discards the bytes of past wake-ups. Returns true if the peer is still connected.
     pub(super) fn drain(&self, bell: Bell) -> bool {
         let mut bytes = [0; 64];
-        // Usually there is one. A peer that sends them without end is not followed.
+        // Usually there is one byte. The loop is bounded in case the peer sends bytes without end.
         for _ in 0..8 {
             match rustix::net::recv(self.socket(bell), &mut bytes, RecvFlags::DONTWAIT) {
                 Ok((_, 64)) | Err(rustix::io::Errno::INTR) => {}
@@ -121,7 +122,7 @@ impl Closing for Line {
         let gone = self.incoming.control(Control::Gone);
         gone.store(1, Ordering::Release);
         for socket in [&self.published, &self.consumed] {
-            // It fails only when the peer has hung up: then everybody is awake.
+            // The shutdown fails only if the peer has hung up. Then all threads are awake.
             let _ = socket.shutdown(Shutdown::Both);
         }
     }

@@ -1,4 +1,4 @@
-//! Listening.
+//! Listener of shared memory connections.
 
 use std::io;
 use std::net::Shutdown;
@@ -17,19 +17,20 @@ use crate::device::connection::{Accept, Accepted, Armed, Connection, Establish};
 use crate::error::{AcceptError, HandshakeError};
 use crate::options::Options;
 
-/// How many connections wait to be accepted; the system may allow fewer.
+/// Maximum number of connections that wait to be accepted. The system may allow fewer.
 const BACKLOG: i32 = 1024;
 
-/// How many tasks are remembered that may wait; a task too many is woken for nothing.
+/// Maximum number of wakers that are kept. If there are more, the oldest one is woken spuriously.
 const MOST_WAITING: usize = 64;
 
 pub(super) struct ShmListener {
     address: Address,
     options: Options,
-    /// From its closing on, the end of a connection that was hung up.
+    /// The listening socket. Once closed, the descriptor refers to a connection that was hung up.
     socket: Socket,
     closed: AtomicBool,
-    /// Who may wait for a connection, to be woken when it is closed: what the system watches is then gone.
+    /// Wakers of tasks that wait for a connection. `close` wakes them, because the socket that the
+    /// system watches for them is then gone.
     waiting: Mutex<Vec<Waker>>,
 }
 
@@ -91,7 +92,7 @@ impl Accept for ShmListener {
 
     fn arm(&self, waker: &Waker) -> Armed {
         let mut waiting = self.waiting();
-        // Under the lock: who closes it takes the list afterwards.
+        // Checked under the lock: `close` sets the flag before it takes the list.
         if self.closed.load(Ordering::Acquire) {
             return Armed::Ready;
         }
@@ -110,15 +111,16 @@ impl Accept for ShmListener {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
         }
-        // Wakes who sleeps on it. The name is free once nothing has the socket open, so the descriptor
-        // gets another one, which is readable for ever: from the beginning, as who was woken looks at the
-        // descriptor once more, and is not told what happens to that socket later.
+        // Wakes threads that sleep on the socket. The name is released once no descriptor refers to
+        // the socket, so the descriptor is replaced by one that is always readable. The replacement
+        // is readable from the start, because a woken thread polls the descriptor once more and is
+        // not notified of later changes.
         let _ = self.socket.shutdown(Shutdown::Both);
         if let Ok((end, other)) = Socket::pair(Domain::UNIX, Type::STREAM, None) {
             drop(other);
             let flags = libc::O_CLOEXEC;
-            // SAFETY: both descriptors are open and ours; what the second one stands for changes from
-            // one socket to another, which nothing here relies on.
+            // SAFETY: Both descriptors are open and owned here. The second one afterwards refers to
+            // another socket; no code here relies on which socket it refers to.
             unsafe { libc::dup3(end.as_raw_fd(), self.socket.as_raw_fd(), flags) };
         }
         let waiting = std::mem::take(&mut *self.waiting());
@@ -128,7 +130,7 @@ impl Accept for ShmListener {
     }
 }
 
-/// The listener's name, and the process that has connected to it.
+/// Returns the listener's name with the process ID of the peer.
 fn named(listener: &Address, socket: &Socket) -> Address {
     let pid = Credentials::of_peer(socket.as_fd()).map_or(0, |peer| peer.pid);
     match listener {

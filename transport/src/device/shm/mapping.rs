@@ -1,14 +1,14 @@
-//! The memory that both sides map.
+//! The shared memory of a connection.
 //!
 //! ```text
 //! lane from client to server:  page of words | slots | data
 //! lane from server to client:  page of words | slots | data
 //! ```
 //!
-//! Invariant: the memory file has the seals SHRINK and GROW and is as long as both lanes, so no
-//! access inside them faults, whatever the peer does. Everything in it is reached as atomics or by
-//! the copies of [`copy`](super::copy), and nothing that is read is believed: the peer may write at
-//! any time.
+//! Invariant: The memory file has the seals SHRINK and GROW and is as long as both lanes, so no
+//! access inside them faults, whatever the peer does. All of it is accessed only as atomics or with
+//! the copy functions of [`copy`](super::copy). Every value that is read is checked, because the
+//! peer may write at any time.
 
 use std::fs::File;
 use std::io;
@@ -21,52 +21,54 @@ use std::sync::atomic::{AtomicU8, AtomicU64};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{MemfdFlags, SealFlags};
 
-/// How many bytes a slot has: two cache lines, which processors like to fetch together.
+/// Length of a slot in bytes: two cache lines, which processors tend to fetch together.
 pub(super) const SLOT: usize = 128;
-/// How many slots a lane has; a power of two.
+/// Number of slots of a lane; a power of two.
 pub(super) const SLOTS: usize = 256;
-/// How many bytes of data a lane has; a power of two. More than fits a processor's own caches: what was
-/// written before is then in one that both sides share. And more than a mebibyte with something in front of
-/// it: where both sides share one processor, a message that does not fit costs each of them a sleep.
+/// Length of a lane's data area in bytes; a power of two. It exceeds a processor's private caches,
+/// so that older data is in the cache that both sides share. It also exceeds 1 MiB by enough for
+/// other data: if both sides share one processor, a message that does not fit costs each side a
+/// sleep.
 pub(super) const DATA: usize = 2 << 20;
-/// Where the slots begin in a lane.
+/// Offset of the slots in a lane.
 const SLOTS_AT: usize = 4096;
 const DATA_AT: usize = SLOTS_AT + SLOTS * SLOT;
-/// How many bytes a lane has: whole pages.
+/// Length of a lane in bytes: whole pages.
 const LANE: usize = DATA_AT + DATA;
-/// How long the memory file is.
+/// Length of the memory file in bytes.
 pub(super) const LENGTH: usize = 2 * LANE;
 
-/// The words of a lane, each in a pair of cache lines with what the same side writes.
+/// Offsets of the control words of a lane. Words that the same side writes share a pair of cache
+/// lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub(super) enum Control {
-    /// How many slots the consumer is done with.
+    /// Number of slots that the consumer has consumed.
     Consumed = 0,
-    /// Whether the consumer sleeps, and wants to be woken when something is published.
+    /// Not 0 if the consumer sleeps and must be woken when a slot is published.
     ConsumerArmed = 128,
-    /// Whether the producer sleeps, and wants to be woken when something is consumed.
+    /// Not 0 if the producer sleeps and must be woken when a slot is consumed.
     ProducerArmed = 256,
-    /// Whether the producer publishes nothing more.
+    /// Not 0 if the producer will not publish anything more.
     Ended = 384,
-    /// Whether the producer gave up the message that it had begun.
+    /// Not 0 if the producer gave up the message that it had begun.
     Abandoned = 392,
-    /// Whether the consumer is gone.
+    /// Not 0 if the consumer is gone.
     Gone = 512,
-    /// Whether the consumer is copying out of the producer's own memory.
+    /// Not 0 while the consumer copies from the producer's own memory.
     Copying = 640,
 }
 
-/// Makes a memory file that keeps its length.
+/// Creates a memory file whose length cannot change.
 pub(super) fn sealed(length: usize) -> io::Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = File::from(rustix::fs::memfd_create("jstream-shm", flags)?);
-    // The system ends a process that makes a file longer than it may.
+    // Checked first, because the kernel kills a process that extends a file beyond this limit.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     if limit.is_some_and(|limit| limit < length as u64) {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            "the shared memory would be longer than files of this process may be",
+            "the shared memory exceeds this process's file size limit (RLIMIT_FSIZE)",
         ));
     }
     file.set_len(length as u64)?;
@@ -75,7 +77,7 @@ pub(super) fn sealed(length: usize) -> io::Result<File> {
     Ok(file)
 }
 
-/// The memory file that a peer gave, unless it could still change its length.
+/// Returns the memory file that a peer sent, or an error if its length could still change.
 pub(super) fn sealed_by_peer(fd: OwnedFd) -> io::Result<File> {
     let refused = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
     let Ok(seals) = rustix::fs::fcntl_get_seals(&fd) else {
@@ -93,19 +95,19 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    /// Makes the memory file, for the peer to be given.
+    /// Creates and maps a memory file. Returns its descriptor too, for the peer.
     pub(super) fn create() -> io::Result<(Self, OwnedFd)> {
         let file = sealed(LENGTH)?;
         Ok((Self::map(&file)?, file.into()))
     }
 
-    /// Maps the memory file that a peer gave, unless it could still change its length.
+    /// Maps the memory file that a peer sent. Fails if its length is wrong or could still change.
     pub(super) fn open(fd: OwnedFd) -> io::Result<Self> {
         let file = sealed_by_peer(fd)?;
         if file.metadata()?.len() != LENGTH as u64 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "the peer's memory file has another length than ours would have",
+                "the peer's memory file has a different length than this version uses",
             ));
         }
         Self::map(&file)
@@ -116,13 +118,13 @@ impl Mapping {
         Ok(Self { map })
     }
 
-    /// The lanes: from client to server, and back.
+    /// Returns the lanes: from client to server, and from server to client.
     pub(super) fn lanes(self) -> [Lane; 2] {
         let mapping = Arc::new(self);
         [0, LANE].map(|at| {
-            // SAFETY: the mapping is as long as two lanes.
+            // SAFETY: The mapping is as long as two lanes.
             let base = unsafe { mapping.map.as_mut_ptr().add(at) };
-            // SAFETY: a mapping does not begin at address 0, and so no part of it does.
+            // SAFETY: A mapping does not contain address 0, so the pointer is not null.
             let base = unsafe { NonNull::new_unchecked(base) };
             Lane {
                 base,
@@ -132,48 +134,49 @@ impl Mapping {
     }
 }
 
-/// One direction's part of the shared memory.
+/// The part of the shared memory for one direction.
 ///
-/// Invariant: `base` is aligned to a page and valid for [`LANE`] bytes as long as the mapping is
-/// there; all of them are reached as atomics, or by the copies that take such.
+/// Invariant: `base` is aligned to a page and valid for [`LANE`] bytes for as long as the mapping
+/// exists. All of these bytes are accessed only as atomics, or with the copy functions that take
+/// atomics.
 #[derive(Clone)]
 pub(super) struct Lane {
     base: NonNull<u8>,
     _mapping: Arc<Mapping>,
 }
 
-// SAFETY: the memory is not tied to a thread.
+// SAFETY: The memory is not tied to a thread.
 unsafe impl Send for Lane {}
-// SAFETY: the memory is reached as atomics only.
+// SAFETY: The memory is accessed only as atomics.
 unsafe impl Sync for Lane {}
 
 impl Lane {
-    /// One of its words.
+    /// Returns a control word.
     #[inline]
     pub(super) fn control(&self, word: Control) -> &AtomicU64 {
-        // SAFETY: all words lie in the first page, each at a multiple of 8.
+        // SAFETY: All words are in the first page, each at a multiple of 8.
         let at = unsafe { self.base.add(word as usize) };
-        // SAFETY: by the invariant the memory is valid for as long as `self` is borrowed, and it is
-        // reached as atomics only.
+        // SAFETY: By the invariant, the memory is valid for as long as `self` is borrowed, and it
+        // is accessed only as atomics.
         unsafe { at.cast::<AtomicU64>().as_ref() }
     }
 
-    /// The slot for a position, as words.
+    /// Returns the slot for a position, as words.
     #[inline]
     pub(super) fn slot(&self, position: u64) -> &[AtomicU64; SLOT / 8] {
         #[expect(clippy::cast_possible_truncation, reason = "only the low bits count")]
         let index = position as usize % SLOTS;
-        // SAFETY: `index` is less than `SLOTS`, so the whole slot lies inside the lane.
+        // SAFETY: `index` is less than `SLOTS`, so the whole slot is inside the lane.
         let at = unsafe {
             self.base
                 .add(SLOTS_AT.wrapping_add(index.wrapping_mul(SLOT)))
         };
-        // SAFETY: as in `control`; a slot is aligned to its size.
+        // SAFETY: As in `control`. A slot is aligned to its size.
         unsafe { at.cast::<[AtomicU64; SLOT / 8]>().as_ref() }
     }
 
-    /// The data that begins at a place of it, and goes on at its beginning: `length` bytes, at most
-    /// all of it.
+    /// Returns `length` bytes of data from a place on, wrapping around at the end of the area: a
+    /// part up to the end and a part at the beginning. The length is limited to that of the area.
     #[inline]
     pub(super) fn data(&self, place: u64, length: usize) -> [&[AtomicU8]; 2] {
         #[expect(clippy::cast_possible_truncation, reason = "only the low bits count")]
@@ -182,12 +185,12 @@ impl Lane {
         let first = length.min(DATA.wrapping_sub(at));
         // SAFETY: `at` is less than `DATA`, and `first` bytes from there end inside the lane.
         let start = unsafe { self.base.add(DATA_AT.wrapping_add(at)) };
-        // SAFETY: as in `control`; bytes need no alignment.
+        // SAFETY: As in `control`. Bytes need no alignment.
         let end = unsafe { slice::from_raw_parts(start.as_ptr().cast_const().cast(), first) };
-        // SAFETY: the data begins inside the lane.
+        // SAFETY: The data area begins inside the lane.
         let start = unsafe { self.base.add(DATA_AT) };
         let rest = length.wrapping_sub(first);
-        // SAFETY: as above; `rest` is at most `DATA`.
+        // SAFETY: As above. `rest` is at most `DATA`.
         let begin = unsafe { slice::from_raw_parts(start.as_ptr().cast_const().cast(), rest) };
         [end, begin]
     }

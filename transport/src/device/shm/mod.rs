@@ -1,18 +1,20 @@
-//! Between the processes of one host, through shared memory.
+//! Connections between the processes of one host, through shared memory.
 //!
-//! A Unix socket without a place in the file system brings the two together; over it, the server
-//! gives the client a sealed memory file with a ring for each direction ([`ring`]). Small messages
-//! stand in the ring, larger ones in the data behind it, large ones stay where they are, and the
-//! receiver copies them out of the sender's memory ([`remote`]) where the system allows it.
+//! The two processes connect over a Unix socket in the abstract namespace. Over it, the server
+//! sends the client a sealed memory file with a ring for each direction ([`ring`]). A small message
+//! is stored in a slot of the ring, a larger one in the data area behind the slots. A large message
+//! stays in the sender's memory, and the receiver copies it from there ([`remote`]) if the system
+//! permits it.
 //!
-//! All that is received is copied to a jbuf of the receiver's before anybody looks at it. What is in
-//! shared memory can change at any time; each word of it is read once and checked. Sides that trust each
-//! other leave messages where they are ([`trusted`]).
+//! Every received message is copied to a buffer of the receiver before it is interpreted. The peer
+//! can change shared memory at any time, so each word of it is read once and checked. Sides that
+//! trust each other leave messages in place ([`trusted`]).
 //!
-//! The sockets stay open: they wake who sleeps, and are hung up when the peer ends ([`line`]). When
-//! both processes are gone, nothing is left of the connection, however they ended.
+//! The sockets stay open: they carry wake-ups, and they are hung up when the peer's process ends
+//! ([`line`]). Once both processes have ended, in whatever way, no part of the connection remains
+//! in the system.
 //!
-//! A connection belongs to the process that made it; a child of a `fork` can't use it.
+//! A connection belongs to the process that made it. A child of a `fork` cannot use it.
 
 mod broken;
 mod copy;
@@ -49,10 +51,10 @@ use crate::address::Address;
 use crate::error::{ConnectError, ListenError};
 use crate::options::Options;
 
-/// How long to wait for a listener whose queue is full, before trying again.
+/// Delay before another connection attempt if the listener's backlog is full.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The device.
+/// Device of the addresses `shm://name`.
 pub(crate) struct Shm;
 
 impl Device for Shm {
@@ -100,14 +102,14 @@ impl Device for Shm {
     }
 }
 
-/// The name of an address's socket: each user has its own names.
+/// Returns the name of an address's socket. Each user has a separate set of names.
 ///
 /// # Panics
 ///
-/// When the address has another scheme.
+/// If the address has another scheme.
 fn socket_name(address: &Address) -> io::Result<SockAddr> {
     let Address::Shm { name } = address else {
-        panic!("{address} is no address of shared memory");
+        panic!("the shared memory device was given {address}");
     };
     let uid = rustix::process::geteuid().as_raw();
     SockAddr::unix(format!("\0jstream-shm-{uid}-{name}"))

@@ -1,6 +1,7 @@
-//! Interleavings of one direction of a ring, tried by loom: the model beside twins with a mistake that
-//! it must find, and of memory that is lent. What stands in a slot, or is lent, is a cell of loom's,
-//! which reports who reads it while it is written. Who would sleep stops instead, and must then have been woken if it could go on.
+//! Loom models of one direction of a ring and of lent memory. Beside each model there are variants
+//! with a bug, which loom must find. The contents of a slot, and lent memory, are loom cells, which
+//! report a read during a write. A side that would sleep stops instead; if it could continue, it
+//! must have been woken.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -24,14 +25,14 @@ struct Model {
     consumed: AtomicU64,
     consumer_armed: AtomicU64,
     producer_armed: AtomicU64,
-    /// Who was woken.
+    /// Sides that were woken.
     consumer_woken: AtomicU64,
     producer_woken: AtomicU64,
 }
 
-/// How a word is stored for the other side, whose sleep it may end.
+/// Stores a word for the other side, and returns true if that side must be woken.
 type Publish = fn(&AtomicU64, u64, &AtomicU64) -> bool;
-/// How a sleep is announced.
+/// Announces that a side is about to sleep.
 type Arm = fn(&AtomicU64);
 
 fn publish(word: &AtomicU64, value: u64, armed: &AtomicU64) -> bool {
@@ -67,7 +68,7 @@ impl Model {
         self.marks[at as usize % SLOTS].load(Ordering::Acquire) == Self::lap(at)
     }
 
-    /// Publishes up to a position, or until there is no room; where it is then.
+    /// Publishes up to a position, or until there is no room. Returns the position reached.
     fn produce(&self, until: u64, publish: Publish, arm: Arm) -> u64 {
         for at in 0..until {
             if !self.has_room(at) {
@@ -86,7 +87,7 @@ impl Model {
         until
     }
 
-    /// Consumes up to a position, or until nothing is here; where it is then.
+    /// Consumes up to a position, or until nothing is published. Returns the position reached.
     fn consume(&self, until: u64, publish: Publish, arm: Arm) -> u64 {
         for at in 0..until {
             if !self.is_here(at) {
@@ -154,10 +155,10 @@ fn a_slot_is_not_published_by_a_relaxed_store() {
     messages(1, publish, arm);
 }
 
-/// How a side copies what the other lends.
+/// Copies memory that the other side lends.
 type Borrow = fn(&AtomicU64, &AtomicU64, &UnsafeCell<u64>) -> Option<u64>;
 
-/// One side gives up what it lends and writes to it, while the other copies it.
+/// One side stops lending memory and writes to it while the other side copies it.
 fn lending(borrow: Borrow, give_up: fn(&AtomicU64)) {
     loom::model(move || {
         let lent = Arc::new((AtomicU64::new(0), AtomicU64::new(0), UnsafeCell::new(1_u64)));

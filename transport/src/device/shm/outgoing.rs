@@ -1,4 +1,4 @@
-//! The half that sends.
+//! The send half.
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
@@ -20,38 +20,42 @@ use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
 use crate::header::Header;
 
-/// From how many bytes on the peer copies a message out of our memory, where it can. As long as both
-/// sides work at once, two copies through the caches that they share are done before one copy that the
-/// system makes page by page; a sender of so many bytes has to wait for the receiver in any case.
+/// Minimum length, in bytes, from which the peer copies a message from this process's memory, if it
+/// can. For shorter messages, two copies through the shared caches, which both sides make
+/// concurrently, take less time than one copy that the kernel makes page by page. The sender of a
+/// longer message has to wait for the receiver in any case.
 pub(super) const REMOTE_FROM: usize = 2 * DATA;
-/// How many bytes are published at a time: the peer copies some out while we copy the next in.
+/// Number of bytes that are published at a time. The peer copies one piece out while this side
+/// copies the next one in.
 const PIECE: usize = 8 << 10;
-/// How many of messages of at least [`LONG`] bytes, of which the first piece counts for less.
+/// Piece length of messages of at least [`LONG`] bytes, for which the delay of the first piece
+/// matters less.
 const LONG_PIECE: usize = 32 << 10;
 const LONG: usize = 256 << 10;
-/// How many bytes a range has at least on average, so that the peer reads it from our memory.
+/// Minimum average length of the ranges, in bytes, from which the peer reads them from this
+/// process's memory.
 const LEAST_RANGE: usize = 512;
-/// After how many looks in vain we see whether the peer is still there: that costs as much as a few
-/// hundred of them.
+/// Number of unsuccessful polls after which a half checks whether the peer is still there. The
+/// check costs as much as a few hundred polls.
 pub(super) const LOOKS: u32 = 8192;
-/// How long we wait for a peer that is reading our memory.
+/// Maximum wait for a peer that is reading this process's memory.
 const ABANDON: Duration = Duration::from_millis(10);
 
-/// What was begun.
+/// State of the message that is being sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flight {
     Nothing,
-    /// A part of the message was copied.
+    /// Part of the message was copied.
     Pieces,
-    /// The peer reads the message from our memory.
+    /// The peer is reading the message from this process's memory.
     Remote,
 }
 
-/// The half of a connection that sends.
+/// The send half of a connection.
 pub(super) struct ShmOutgoing {
     line: Arc<Line>,
     ring: Producer,
-    /// Whether the peer can read our memory.
+    /// True if the peer can read this process's memory.
     remote: bool,
     flight: Flight,
     broken: Option<Broken>,
@@ -84,7 +88,7 @@ impl ShmOutgoing {
         }
     }
 
-    /// Nothing gets further: is the peer still there?
+    /// Counts a poll without progress. From time to time, checks whether the peer is still there.
     fn in_vain(&mut self) -> Result<(), Fault> {
         self.looks = self.looks.wrapping_add(1);
         if self.looks % LOOKS == 0 && !self.line.drain(Bell::Consumed) {
@@ -172,7 +176,7 @@ impl ShmOutgoing {
         Ok(Push::Done)
     }
 
-    /// Lets the peer read the message from our memory.
+    /// Lists the ranges of the message, so that the peer can read it from this process's memory.
     fn ranges(
         &mut self,
         message: &mut Outbound<'_>,
@@ -218,7 +222,7 @@ impl ShmOutgoing {
         self.remote(message)
     }
 
-    /// Whether the peer has read the message from our memory.
+    /// Checks whether the peer has read the message from this process's memory.
     fn remote(&mut self, message: &mut Outbound<'_>) -> Result<Push, Fault> {
         match self.ring.is_all_consumed() {
             Ok(true) => {
@@ -309,7 +313,7 @@ impl Outgoing for ShmOutgoing {
         let body = std::mem::replace(&mut message.body, Body::Taken);
         let pushed = match &body {
             Body::Owned(filled) => self.go_on(message, &[IoSlice::new(filled.as_bytes())], length),
-            // This device moves nothing.
+            // This device does not move objects.
             _ => self.fail(Broken::Lost(io::ErrorKind::Unsupported)),
         };
         message.body = body;
@@ -326,7 +330,7 @@ impl Outgoing for ShmOutgoing {
             return Armed::Ready;
         }
         if !self.line.drain(Bell::Consumed) {
-            // The next push says so.
+            // The next push returns this error.
             let _ = self.hung_up::<()>();
             return Armed::Ready;
         }
@@ -370,9 +374,11 @@ impl ShmOutgoing {
         }
     }
 
-    /// Leaves a message in the outbox, for the peer to read it there. Whether it could.
+    /// Leaves a message in the outbox, in which the peer reads it. Returns false if that is not
+    /// possible.
     fn leave(&mut self, message: &mut Outbound<'_>) -> Result<bool, Fault> {
-        // Without a peer, or room in the ring, nothing is done: what is tried next finds that out.
+        // If the peer is gone or the ring has no room, leaves this to the usual path, which reports
+        // it.
         let has_room = matches!(self.ring.has_room(0, Stretch::Front), Ok(true));
         if !has_room || self.is_gone() {
             return Ok(false);
@@ -395,9 +401,10 @@ impl ShmOutgoing {
         Ok(true)
     }
 
-    /// Gives up what was begun; the peer then does not believe what it has of it.
+    /// Gives up the message that was begun. The peer discards what it has received of it.
     fn give_up(&mut self) {
-        // What the peer has read wholly is not cut short, though nobody has looked since.
+        // A message that the peer has read completely is not given up, even if no poll has noticed
+        // it yet.
         let is_read = matches!(self.ring.is_all_consumed(), Ok(true));
         if self.flight == Flight::Remote && is_read {
             self.flight = Flight::Nothing;
@@ -409,7 +416,7 @@ impl ShmOutgoing {
         signal::give_up(lane.control(Control::Abandoned));
         self.line.ring(Bell::Published);
         if std::mem::replace(&mut self.flight, Flight::Nothing) == Flight::Remote {
-            // A peer that copies out of our memory at this moment is done soon, or dead.
+            // A peer that is copying from this process's memory soon finishes or is dead.
             let deadline = Deadline::after(ABANDON);
             let copying = lane.control(Control::Copying);
             while signal::is_copying(copying)

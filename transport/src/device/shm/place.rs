@@ -1,10 +1,11 @@
-//! Where a payload is copied to.
+//! Destination of a payload in the ring's data area.
 
 use std::sync::atomic::AtomicU8;
 
 use super::copy::copy_in;
 
-/// Where data goes: to the end of what there is, and on at its beginning.
+/// Cursor for writing to the data area: a part up to the end of the area, and a part at its
+/// beginning.
 pub(super) struct Place<'a>([&'a [AtomicU8]; 2]);
 
 impl<'a> Place<'a> {
@@ -16,7 +17,7 @@ impl<'a> Place<'a> {
         self.0.iter().all(|part| part.is_empty())
     }
 
-    /// Puts as many of the bytes as there is room for.
+    /// Writes the bytes, as far as there is room.
     pub(super) fn put(&mut self, mut bytes: &[u8]) {
         for part in &mut self.0 {
             let n = part.len().min(bytes.len());

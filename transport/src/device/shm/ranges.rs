@@ -1,4 +1,4 @@
-//! Messages that stay in the peer's own memory until they are copied out of it.
+//! Messages that stay in the sender's memory until the receiver copies them.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -12,17 +12,17 @@ use super::ring::{Consumer, HEADER_WORDS, INLINE, Kind, Mark, SLOT_RANGES, malfo
 use super::signal;
 use crate::error::HeaderError;
 
-/// How many bytes are copied out of the peer's memory in one call: about a millisecond.
+/// Maximum number of bytes copied from the peer's memory in one call. Takes about a millisecond.
 const MOST_AT_ONCE: usize = 16 << 20;
 
-/// What is left to be read of the peer's memory. Each range was checked.
+/// Ranges of the peer's memory that are still to be read. Each range was checked.
 pub(super) struct Ranges {
-    /// The peer, where its memory can be read.
+    /// Access to the peer's memory, if it can be read.
     remote: Option<Remote>,
     all: Vec<Range>,
-    /// How many were read wholly.
+    /// Number of ranges that were read completely.
     done: usize,
-    /// For one call.
+    /// Ranges of the current call.
     now: Vec<Range>,
 }
 
@@ -36,7 +36,8 @@ impl Ranges {
         }
     }
 
-    /// Copies the list of ranges that a slot holds or leads to, and checks it.
+    /// Copies the list of ranges from a slot, or from the data that the slot refers to, and checks
+    /// it.
     pub(super) fn list(
         &mut self,
         ring: &Consumer,
@@ -68,7 +69,7 @@ impl Ranges {
                 let [from, _] = ring.lane().data(place, 16);
                 copy_out(&mut range, from);
             }
-            // SAFETY: it was initialised at first, and then overwritten by bytes that were copied.
+            // SAFETY: All bytes were initialised, and then overwritten by copied bytes.
             let range = range.map(|byte| unsafe { byte.assume_init() });
             let word = |at: usize| {
                 let mut bytes = [0; 8];
@@ -88,7 +89,7 @@ impl Ranges {
         Ok(())
     }
 
-    /// Copies the next part out of the peer's memory; how many bytes that were.
+    /// Copies the next part from the peer's memory. Returns its number of bytes.
     pub(super) fn read(
         &mut self,
         lane: &Lane,
@@ -103,18 +104,18 @@ impl Ranges {
         let read = || remote.read(&self.now, to);
         match signal::borrow(copying, abandoned, read) {
             None => return Err(io::ErrorKind::UnexpectedEof),
-            // It has gone, and its memory with it.
+            // The process has ended, and its memory with it.
             Some(Err(error)) if error.raw_os_error() == Some(libc::ESRCH) => {
                 return Err(io::ErrorKind::ConnectionReset);
             }
             Some(copied) => copied.map_err(|error| error.kind())?,
         }
-        // SAFETY: the peer's memory was copied to all of the first `n` bytes that were free.
+        // SAFETY: The peer's memory was copied to all of the first `n` free bytes.
         unsafe { filling.advance(n) };
         Ok(n)
     }
 
-    /// Chooses what is read next, at most about so many bytes of it; how many these are.
+    /// Selects the ranges that are read next, at most `most` bytes. Returns their number of bytes.
     fn take(&mut self, most: usize) -> usize {
         self.now.clear();
         let mut left = most as u64;

@@ -1,4 +1,4 @@
-//! The memory of another process of this host.
+//! Reads from the memory of another process of this host.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
@@ -7,13 +7,14 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libc::{iovec, pid_t};
 
-/// How many ranges the system takes in one call; one is for the mark.
+/// Maximum number of ranges of one call. The system takes one more, which is for the mark.
 pub(super) const MOST_RANGES: usize = 1023;
 
-/// Who is at the other end of a Unix socket, as the system knows it.
+/// Credentials of the process at the other end of a Unix socket, as reported by the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Credentials {
-    /// 0 when it can't be seen from here, as in another container.
+    /// The process ID, or 0 if the process is not visible in this PID namespace (in another
+    /// container).
     pub(crate) pid: pid_t,
     pub(crate) uid: u32,
 }
@@ -23,7 +24,7 @@ impl Credentials {
         let mut found = MaybeUninit::<libc::ucred>::uninit();
         let size = size_of::<libc::ucred>();
         let mut length = libc::socklen_t::try_from(size).unwrap_or_default();
-        // SAFETY: the option writes at most `length` bytes to `found`.
+        // SAFETY: The call writes at most `length` bytes to `found`.
         let status = unsafe {
             libc::getsockopt(
                 socket.as_raw_fd(),
@@ -39,7 +40,7 @@ impl Credentials {
         if usize::try_from(length) != Ok(size) {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        // SAFETY: the system has written all of it; its fields are integers.
+        // SAFETY: The system has written all of it, and its fields are integers.
         let found = unsafe { found.assume_init() };
         Ok(Self {
             pid: found.pid,
@@ -48,8 +49,8 @@ impl Credentials {
     }
 }
 
-/// A random value in memory that stays where it is, by which a process is known again: another one
-/// that has got its number, or that has called `exec`, has it not.
+/// A random value at a fixed address, which identifies a process. Another process that got the same
+/// process ID, or the same process after `exec`, does not have it.
 pub(super) struct Nonce(Box<[u64; 2]>);
 
 impl Nonce {
@@ -62,7 +63,7 @@ impl Nonce {
         })))
     }
 
-    /// Where it stands, and what it is.
+    /// Returns the address and the value.
     pub(super) fn mark(&self) -> Mark {
         Mark {
             address: std::ptr::from_ref(&*self.0).addr() as u64,
@@ -71,7 +72,7 @@ impl Nonce {
     }
 }
 
-/// What a process says about its nonce.
+/// Address and value of a process's nonce, as that process announces them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) address: u64,
@@ -79,14 +80,14 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// That of who does not want to be read: nothing stands at that address.
+    /// The mark of a process whose memory must not be read: no process has memory at this address.
     pub(super) const NOWHERE: Self = Self {
         address: 0,
         value: [0; 2],
     };
 }
 
-/// A range of another process's memory: address and length.
+/// A range of another process's memory: address and length in bytes.
 pub(super) type Range = (u64, u64);
 
 /// A process whose memory can be read.
@@ -94,20 +95,20 @@ pub(super) type Range = (u64, u64);
 pub(super) struct Remote {
     pid: pid_t,
     mark: Mark,
-    /// What a call is given, kept for the next one.
+    /// Arguments of a call; the allocation is kept for the next call.
     iovecs: Vec<iovec>,
 }
 
-// SAFETY: the addresses in it are of another process, and are not followed in this one.
+// SAFETY: The addresses in it belong to another process and are not dereferenced in this one.
 unsafe impl Send for Remote {}
 
 impl Remote {
-    /// Tries to read the mark of a process.
+    /// Verifies that the mark of a process can be read.
     pub(super) fn probe(pid: pid_t, mark: Mark) -> io::Result<Self> {
         if pid <= 0 {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,
-                "its process can't be seen from here",
+                "its process is not visible in this PID namespace",
             ));
         }
         let mut remote = Self {
@@ -119,8 +120,8 @@ impl Remote {
         Ok(remote)
     }
 
-    /// Copies ranges, one after the other, to `to`, which they fill exactly. When it fails, nothing
-    /// is known of what stands in `to`.
+    /// Copies ranges in order to `to`, whose length is the sum of their lengths. If this fails, the
+    /// contents of `to` are unspecified.
     pub(super) fn read(&mut self, ranges: &[Range], to: &mut [MaybeUninit<u8>]) -> io::Result<()> {
         self.iovecs.clear();
         let mark = (self.mark.address, size_of_val(&self.mark.value) as u64);
@@ -146,8 +147,9 @@ impl Remote {
                 iov_len: size_of_val(&value),
             },
         ];
-        // SAFETY: both local ranges are borrowed exclusively, and any bytes may stand in them; the
-        // system reads the others as addresses of the other process, whatever they are.
+        // SAFETY: Both local ranges are borrowed exclusively, and all byte values are valid in
+        // them. The system interprets the remote ranges as addresses of the other process and
+        // checks them.
         let copied = unsafe {
             libc::process_vm_readv(
                 self.pid,
@@ -160,11 +162,12 @@ impl Remote {
         };
         match usize::try_from(copied) {
             Err(_) => Err(io::Error::last_os_error()),
-            // The mark comes last, so it says that all before came from the same process.
+            // The mark is read last. If it matches, all ranges before it were read from the same
+            // process.
             Ok(copied) if copied == wanted && value == self.mark.value => Ok(()),
             Ok(_) => Err(io::Error::new(
                 io::ErrorKind::UnexpectedEof,
-                "the peer's memory is not what it said",
+                "the peer's memory does not contain the announced mark",
             )),
         }
     }

@@ -1,7 +1,7 @@
-//! One direction: slots in which messages are published, and data behind them.
+//! One direction of a connection: a ring of slots in which messages are published, and a data area.
 //!
-//! A slot is two cache lines of 64 bytes. Its first word says what it holds, and in which lap; that
-//! store publishes the slot and the data that belongs to it:
+//! A slot is two cache lines of 64 bytes. Its first word, the mark, describes the contents and
+//! contains the lap number. The store of the mark publishes the slot and its data:
 //!
 //! ```text
 //! word 0                 words 1 to 5   words 6 to 15
@@ -9,22 +9,25 @@
 //! 32  1       3    28    bits
 //! ```
 //!
-//! | kind | the slot holds |
+//! | kind | contents of the slot |
 //! |---|---|
 //! | inline | a message with its payload of `n` bytes |
-//! | data | a message, whose first `n` bytes (or all) stand in the data |
-//! | more | the next `n` bytes of that message, in the data |
-//! | ranges | a message that stands in `n` ranges of the sender's memory, which the slot lists |
-//! | list | the same, and the data lists them |
-//! | placed | a message in the sender's outbox, and where it stands there |
+//! | data | a message; its first `n` bytes (or all) are in the data area |
+//! | more | the next `n` bytes of that message, in the data area |
+//! | ranges | a message in `n` ranges of the sender's memory, which the slot lists |
+//! | list | as ranges, but the data area has the list |
+//! | placed | a message in the sender's outbox, and its place there |
 //!
-//! Data is used in order, each piece from a multiple of 64 bytes on, so nobody says where it stands.
-//! A slot, and the data of it, is free again when `Consumed` says so. A producer of short messages that
-//! leaves the front of the data sees whether all is free: then it begins there again, and says so by
-//! `restart`. So as long as few messages are on their way, the same lines are used, which are in the
-//! fastest caches of both processors. Longer messages go on through all of the data: of many lines, those
-//! that neither processor has had for a while are written and read faster, in the cache that both share,
-//! than those that one has to take from the other's own.
+//! The data area is used in order, and each piece begins at a multiple of 64 bytes, so slots
+//! contain no data offsets. A slot and its data are free again when the `Consumed` word has passed
+//! it.
+//!
+//! Before short messages would leave the front of the data area, the producer checks whether all
+//! slots are consumed. If so, it starts at the front again and sets `restart` in the mark. As long
+//! as few messages are in flight, the same cache lines are reused, which are in the fastest caches
+//! of both processors. Longer messages use all of the data area in order: with many lines, it is
+//! faster to access lines in the shared cache, which neither processor has used for a while, than
+//! to take lines from the private cache of the other processor.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,27 +35,28 @@ use super::mapping::{Control, DATA, Lane, SLOT, SLOTS};
 use super::signal::{self, Barriers};
 use crate::error::HeaderError;
 
-/// Where the header stands in a slot, and what is behind it, in words.
+/// Position of the header in a slot, in words. The payload follows it.
 pub(super) const HEADER_WORDS: std::ops::Range<usize> = 1..6;
-/// The most payload bytes in a slot.
+/// Maximum length of a payload in a slot, in bytes.
 pub(super) const INLINE: usize = SLOT - 6 * 8;
-/// The most ranges in a slot.
+/// Maximum number of ranges in a slot.
 pub(super) const SLOT_RANGES: usize = INLINE / 16;
 
-/// How much of the data is its front: a few messages, and a quarter of a processor's fastest cache.
+/// Length of the front of the data area, in bytes: a few messages, and a quarter of a processor's
+/// fastest cache.
 const FRONT: usize = 8 << 10;
 
-/// Which part of the data a message prefers.
+/// The part of the data area that a message prefers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stretch {
-    /// The same few lines again.
+    /// The front, whose cache lines are reused.
     Front,
-    /// One behind the other.
+    /// All of the area, in order.
     All,
 }
 
 impl Stretch {
-    /// For messages of so many bytes.
+    /// Returns the preferred part for a message of `length` bytes.
     #[inline]
     pub(super) fn of(length: usize) -> Self {
         if length <= FRONT {
@@ -63,7 +67,7 @@ impl Stretch {
     }
 }
 
-/// What a slot holds.
+/// Kind of the contents of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Inline = 1,
@@ -84,12 +88,12 @@ impl Kind {
     }
 }
 
-/// The first word of a slot.
+/// The first word of a slot, decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) kind: Kind,
     pub(super) n: usize,
-    /// Whether data begins at the front again. The producer sets it when it publishes.
+    /// True if the data begins at the front again. The producer sets this when it publishes.
     restart: bool,
 }
 
@@ -131,8 +135,8 @@ impl Mark {
     }
 }
 
-/// The lap of a position, as slots say it: never that of the lap before, and 1 at first, where the
-/// memory is zero.
+/// Returns the lap number of a position, as stored in slots. It differs from that of the previous
+/// lap, and the first lap is 1, because the memory is initially zero.
 #[inline]
 pub(super) fn lap(position: u64) -> u64 {
     (position >> SLOTS.trailing_zeros()).wrapping_add(1) & 0xffff_ffff
@@ -143,34 +147,35 @@ pub(super) fn malformed(what: &'static str, value: u64) -> HeaderError {
     HeaderError::Ring { what, value }
 }
 
-/// How much data a piece takes up.
+/// Returns the number of bytes that a piece of data occupies.
 #[inline]
 fn padded(n: usize) -> u64 {
     (n as u64).wrapping_add(63) & !63
 }
 
-/// The next front of the data, from a place in it.
+/// Returns the next front of the data area at or after a place.
 #[inline]
 fn front_after(place: u64) -> u64 {
     let whole = DATA as u64;
     place.wrapping_add(whole.wrapping_sub(1)) & !whole.wrapping_sub(1)
 }
 
-/// The side that publishes.
+/// The publishing side.
 pub(super) struct Producer {
     lane: Lane,
     barriers: Barriers,
     /// The position of the next slot.
     at: u64,
-    /// What the consumer was done with when we last looked.
+    /// The last value of `Consumed` that was read.
     consumed: u64,
-    /// Where the next data goes.
+    /// The place of the next data.
     data_at: u64,
-    /// Whether that is the front, to which it went back since the last slot was published.
+    /// True if `data_at` went back to the front since the last slot was published.
     restart: bool,
-    /// Up to where the data was free when we last looked: `DATA` behind what is in use.
+    /// End of the free data when `Consumed` was last read: `DATA` bytes after the start of the data
+    /// in use.
     data_until: u64,
-    /// Where the data of each slot in use ends.
+    /// For each slot in use, the end of its data.
     data_ends: Box<[u64; SLOTS]>,
 }
 
@@ -188,7 +193,7 @@ impl Producer {
         }
     }
 
-    /// The same, as if so much had been published, and consumed, before.
+    /// Sets the positions as if this much had been published and consumed.
     #[cfg(all(test, not(loom)))]
     pub(super) fn starting_at(mut self, at: u64, data_at: u64) -> Self {
         (self.at, self.consumed, self.data_at) = (at, at, data_at);
@@ -200,7 +205,7 @@ impl Producer {
         &self.lane
     }
 
-    /// Whether the next slot and `data` bytes are free. `data` is at most [`DATA`].
+    /// Returns true if the next slot and `data` bytes are free. `data` is at most [`DATA`].
     #[inline]
     pub(super) fn has_room(&mut self, data: usize, stretch: Stretch) -> Result<bool, HeaderError> {
         let leaves_front = stretch == Stretch::Front && self.leaves_front(data);
@@ -221,8 +226,9 @@ impl Producer {
         Ok(self.fits(data))
     }
 
-    /// Whether so much data would go beyond the front, or, behind that, beyond as much again: to see
-    /// what is free costs more than to write a short message.
+    /// Returns true if `data` bytes would cross the end of the front, or of a later stretch of the
+    /// same length. Only at these points does the producer read the consumer's position, because
+    /// that costs more than writing a short message.
     #[inline]
     fn leaves_front(&self, data: usize) -> bool {
         let front = FRONT as u64;
@@ -237,7 +243,8 @@ impl Producer {
             && padded(data) <= self.data_until.wrapping_sub(self.data_at)
     }
 
-    /// Sees how far the consumer is, which may say nothing that can't be.
+    /// Reads and checks the consumer's position. The consumer cannot have consumed more than was
+    /// published.
     fn look(&mut self) -> Result<(), HeaderError> {
         let consumed = self.consumed();
         if consumed == self.consumed {
@@ -253,31 +260,31 @@ impl Producer {
         Ok(())
     }
 
-    /// What the consumer says that it is done with.
+    /// Reads the position that the consumer reports.
     #[inline]
     fn consumed(&self) -> u64 {
         self.lane.control(Control::Consumed).load(Ordering::Acquire)
     }
 
-    /// Whether the consumer is done with all that was published.
+    /// Returns true if the consumer has consumed everything that was published.
     pub(super) fn is_all_consumed(&mut self) -> Result<bool, HeaderError> {
         self.look()?;
         Ok(self.consumed == self.at)
     }
 
-    /// The slot to write to, once there is room.
+    /// Returns the slot to write next. There must be room.
     #[inline]
     pub(super) fn slot(&self) -> &[AtomicU64; SLOT / 8] {
         self.lane.slot(self.at)
     }
 
-    /// Where the next data goes.
+    /// Returns the place of the next data.
     #[inline]
     pub(super) fn data_at(&self) -> u64 {
         self.data_at
     }
 
-    /// Publishes the slot; whether the consumer is to be woken.
+    /// Publishes the slot. Returns true if the consumer must be woken.
     #[inline]
     #[must_use]
     pub(super) fn publish(&mut self, mut mark: Mark) -> bool {
@@ -294,7 +301,8 @@ impl Producer {
         wake
     }
 
-    /// Whether something was consumed since we last looked; if not, the consumer wakes us from now on.
+    /// Announces that this side is about to sleep. Returns true, and withdraws the announcement, if
+    /// slots were consumed since the last check; otherwise the consumer will wake this side.
     pub(super) fn arm(&self) -> bool {
         let armed = self.lane.control(Control::ProducerArmed);
         signal::arm(armed, self.barriers);
@@ -313,13 +321,13 @@ fn index(position: u64) -> usize {
     position % SLOTS
 }
 
-/// The side that consumes.
+/// The consuming side.
 pub(super) struct Consumer {
     lane: Lane,
     barriers: Barriers,
     /// The position of the next slot.
     at: u64,
-    /// Where the next data stands.
+    /// The place of the next data.
     data_at: u64,
 }
 
@@ -333,7 +341,7 @@ impl Consumer {
         }
     }
 
-    /// The same, as if so much had been consumed before.
+    /// Sets the positions as if this much had been consumed.
     #[cfg(all(test, not(loom)))]
     pub(super) fn starting_at(mut self, at: u64, data_at: u64) -> Self {
         (self.at, self.data_at) = (at, data_at);
@@ -344,7 +352,7 @@ impl Consumer {
         &self.lane
     }
 
-    /// What the next slot holds, once it is published.
+    /// Returns the mark of the next slot if it is published.
     #[inline]
     pub(super) fn next(&self) -> Result<Option<Mark>, HeaderError> {
         let [word, ..] = self.lane.slot(self.at);
@@ -355,13 +363,13 @@ impl Consumer {
         Mark::from_word(word).map(Some)
     }
 
-    /// The slot that was published.
+    /// Returns the published slot.
     #[inline]
     pub(super) fn slot(&self) -> &[AtomicU64; SLOT / 8] {
         self.lane.slot(self.at)
     }
 
-    /// Where its data stands.
+    /// Returns the place of the slot's data.
     #[inline]
     pub(super) fn data_at(&self, mark: Mark) -> u64 {
         if mark.restart {
@@ -371,7 +379,7 @@ impl Consumer {
         }
     }
 
-    /// Gives the slot and its data back; whether the producer is to be woken.
+    /// Releases the slot and its data. Returns true if the producer must be woken.
     #[inline]
     #[must_use]
     pub(super) fn release(&mut self, mark: Mark) -> bool {
@@ -383,7 +391,8 @@ impl Consumer {
         signal::publish(consumed, self.at, armed, self.barriers)
     }
 
-    /// Whether something is published; if not, the producer wakes us from now on.
+    /// Announces that this side is about to sleep. Returns true, and withdraws the announcement, if
+    /// a slot is published; otherwise the producer will wake this side.
     pub(super) fn arm(&self) -> bool {
         let armed = self.lane.control(Control::ConsumerArmed);
         signal::arm(armed, self.barriers);

@@ -1,17 +1,18 @@
-//! Sleeping and waking over two words of the shared memory, and lending memory over two others.
+//! Sleeping, waking and lending of memory, by means of words of the shared memory.
 //!
-//! Whoever changes a word tells the sleeper, if there is one; the sleeper says that it is one, and
-//! then looks once more:
+//! The side that changes a word wakes the other side if that sleeps. Before a side sleeps, it sets
+//! its armed word and then checks the changed word once more:
 //!
 //! ```text
-//! changes the word         says that it sleeps
+//! change the word          set the armed word
 //! ---- barrier ----        ---- barrier ----
-//! does anybody sleep?      was the word changed?
+//! other side armed?        word changed?
 //! ```
 //!
-//! One of both sees the other. The barrier of the one that changes the word would cost as much as
-//! a small message; where the system has `membarrier`, the sleeper's makes all processors pass one,
-//! and the other's is for the compiler alone.
+//! At least one side sees the step of the other one (a Dekker-style flag). A full barrier on the
+//! changing side would cost as much as a small message. If the system has `membarrier`, the
+//! sleeping side makes all processors execute a barrier, and the changing side needs only a
+//! compiler fence.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,11 +24,11 @@ use std::time::Duration;
 use loom::sync::atomic::fence;
 use rustix::thread::{MembarrierCommand, membarrier};
 
-/// After how long what a processor has stored is seen by all others: far longer than any holds it
-/// back.
+/// Time after which a store is visible to all processors. Far longer than any store buffer delays a
+/// store.
 const SETTLED: Duration = Duration::from_millis(1);
 
-/// The words of a ring: those of the shared memory, or of a model.
+/// An atomic word of a ring: in shared memory, or in a model.
 pub(super) trait Word {
     fn get(&self, ordering: Ordering) -> u64;
     fn set(&self, value: u64, ordering: Ordering);
@@ -69,17 +70,18 @@ impl Word for loom::sync::atomic::AtomicU64 {
     }
 }
 
-/// Which barriers both sides of a connection use.
+/// The barriers that the two sides of a connection execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Barriers {
-    /// The sleeper's is for both.
+    /// The sleeping side executes the barrier for both sides (`membarrier`).
     Sleeper,
-    /// Each has its own.
+    /// Each side executes its own barrier.
     Both,
 }
 
 impl Barriers {
-    /// What this process can do: with `Sleeper`, the barriers of others reach it from now on.
+    /// Returns the cheapest kind that this process supports. With `Sleeper`, the process is
+    /// registered, so barriers of other processes take effect in it from now on.
     pub(super) fn of_this_process() -> Self {
         static REGISTERED: OnceLock<Barriers> = OnceLock::new();
         *REGISTERED.get_or_init(|| {
@@ -94,7 +96,7 @@ impl Barriers {
     #[inline]
     fn pass(self) {
         match self {
-            // In a model, what the sleeper's barrier does to this side.
+            // In a model, stands for the effect of the sleeping side's barrier on this side.
             #[cfg(loom)]
             Self::Sleeper => fence(Ordering::SeqCst),
             #[cfg(not(loom))]
@@ -106,8 +108,9 @@ impl Barriers {
     fn make_all_pass(self) {
         fence(Ordering::SeqCst);
         if self == Self::Sleeper && cfg!(not(loom)) {
-            // It worked before, but a filter that the process has got since may forbid it. What the
-            // other side had stored before it saw nobody sleep is here after a while.
+            // `membarrier` worked before, but a seccomp filter installed since may forbid it.
+            // Stores that the other side made before it saw no sleeper are visible after this
+            // delay.
             if membarrier(MembarrierCommand::GlobalExpedited).is_err() {
                 std::thread::sleep(SETTLED);
             }
@@ -115,34 +118,36 @@ impl Barriers {
     }
 }
 
-/// Stores `value` for the other side, together with all that was written before. Whether the other
-/// side sleeps, and is to be woken: then `armed` is cleared, so this is said once.
+/// Stores `value` for the other side, and publishes all earlier writes with it. Returns true if the
+/// other side sleeps and must be woken. In this case `armed` is cleared, so only one call returns
+/// true.
 #[inline]
 pub(super) fn publish<W: Word>(word: &W, value: u64, armed: &W, barriers: Barriers) -> bool {
     word.set(value, Ordering::Release);
     wanted(armed, barriers)
 }
 
-/// As [`publish`], of what was stored before.
+/// Does the same as [`publish`] for a value that was stored before.
 #[inline]
 pub(super) fn wanted<W: Word>(armed: &W, barriers: Barriers) -> bool {
     barriers.pass();
     armed.get(Ordering::Relaxed) != 0 && armed.replace(0, Ordering::Relaxed) != 0
 }
 
-/// Says that this side is about to sleep. Only then it looks whether it has to.
+/// Announces that this side is about to sleep. The caller must check its condition only afterwards.
 pub(super) fn arm<W: Word>(armed: &W, barriers: Barriers) {
     armed.set(1, Ordering::Relaxed);
     barriers.make_all_pass();
 }
 
-/// Says that this side does not sleep after all.
+/// Withdraws the announcement: this side does not sleep.
 pub(super) fn disarm<W: Word>(armed: &W) {
     armed.set(0, Ordering::Relaxed);
 }
 
-/// Copies by `copy` what the other side lends. `None` unless it was lent until the copy was there: it
-/// may have been given up before, and whatever is said of it later does not bring it back.
+/// Copies memory that the other side lends, by calling `copy`. Returns `None` unless the memory was
+/// lent until the copy was complete. If the lender gave up earlier, the copy is discarded, and
+/// later changes of the flag do not make it valid.
 pub(super) fn borrow<W: Word, R>(
     copying: &W,
     abandoned: &W,
@@ -152,20 +157,20 @@ pub(super) fn borrow<W: Word, R>(
     fence(Ordering::SeqCst);
     let is_lent = || abandoned.get(Ordering::Acquire) == 0;
     let copied = is_lent().then(copy);
-    // What was copied was read before this looks once more.
+    // Orders the reads of the copy before the second check of the flag.
     fence(Ordering::Acquire);
     let copied = copied.filter(|_| is_lent());
     copying.set(0, Ordering::Release);
     copied
 }
 
-/// Lends memory no longer. The other side may read it for as long as it [`is_copying`].
+/// Stops lending memory. The other side may still read it while [`is_copying`] returns true.
 pub(super) fn give_up<W: Word>(abandoned: &W) {
     abandoned.set(1, Ordering::Release);
     fence(Ordering::SeqCst);
 }
 
-/// Whether the other side is in [`borrow`].
+/// Returns true while the other side is in [`borrow`].
 pub(super) fn is_copying<W: Word>(copying: &W) -> bool {
     copying.get(Ordering::Acquire) != 0
 }

@@ -1,4 +1,4 @@
-//! Tasks on one thread, in an order that a seed decides.
+//! Single-threaded executor that runs tasks in an order decided by a seed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use thiserror::Error;
 use super::settings::Settings;
 use super::world::World;
 
-/// Hosts, a network between them, and the tasks that run there, all on the thread that calls
-/// [`run`](Self::run). See the [module](super).
+/// Hosts with a network between them, and the tasks of the hosts. All tasks run on the thread that
+/// calls [`run`](Self::run). See the [module](super).
 pub struct Simulation {
     pub(super) world: Arc<World>,
     tasks: Rc<Tasks>,
@@ -24,7 +24,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A simulation that nothing has happened in.
+    /// Creates a simulation at time 0, without tasks.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let max_steps = settings.max_steps;
@@ -36,16 +36,16 @@ impl Simulation {
         }
     }
 
-    /// Runs `main`, and the tasks that it [spawns](spawn), until `main` is done. Tasks that are not done
-    /// then are dropped.
+    /// Runs `main`, and the tasks that it [spawns](spawn), until `main` has finished. Unfinished
+    /// tasks are dropped.
     ///
     /// # Errors
     ///
-    /// [`Stuck`] when nothing can run any more, or something runs without end.
+    /// [`Stuck`] if no task can run any more, or if the run exceeds [`Settings::max_steps`].
     ///
     /// # Panics
     ///
-    /// When a simulation runs on this thread already, and with what a task panics with.
+    /// If a simulation already runs on this thread. Panics of tasks are propagated.
     pub fn run<F: Future>(&mut self, main: F) -> Result<F::Output, Stuck> {
         let _entered = Entered::new(&self.tasks);
         let mut main = pin!(main);
@@ -76,20 +76,20 @@ impl Simulation {
         outcome
     }
 
-    /// The time in the simulation, from its beginning.
+    /// Returns the simulated time since the start.
     #[must_use]
     pub fn now(&self) -> Duration {
         self.world.now()
     }
 
-    /// A number made of everything that happened so far and its order: two runs that have the same one were
-    /// the same.
+    /// Returns a hash of all events so far and their order. Two runs with equal hashes were
+    /// identical.
     #[must_use]
     pub fn trace(&self) -> u64 {
         self.world.trace()
     }
 
-    /// How many faults have struck so far.
+    /// Returns the number of faults that have occurred so far.
     #[must_use]
     pub fn faults(&self) -> u64 {
         self.world.struck()
@@ -104,29 +104,29 @@ impl fmt::Debug for Simulation {
     }
 }
 
-/// Why a run did not come to its end.
+/// Reason why a run did not finish.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Stuck {
-    /// Every task waits for something that nobody is going to do.
-    #[error("nothing can run any more; these tasks wait: {}", waiting.join(", "))]
+    /// Every task waits, and no event is pending.
+    #[error("deadlock: no task can run any more; these tasks wait: {}", waiting.join(", "))]
     Deadlock {
         /// The names of the tasks, in the order of their spawning.
         waiting: Vec<String>,
     },
-    /// It went on for longer than [`Settings::max_steps`].
-    #[error("no end after {steps} steps; raise Settings::max_steps if there is one")]
+    /// The run exceeded [`Settings::max_steps`].
+    #[error("the run did not finish within {steps} steps (Settings::max_steps)")]
     Steps {
-        /// How many steps were made.
+        /// The number of steps that were made.
         steps: u64,
     },
 }
 
-/// Starts a task in the simulation that runs on this thread. It runs whether or not the handle is kept.
+/// Spawns a task in the simulation of this thread. The task also runs if the handle is dropped.
 ///
 /// # Panics
 ///
-/// When no simulation runs on this thread.
+/// If no simulation runs on this thread.
 pub fn spawn<F>(name: &str, future: F) -> Task<F::Output>
 where
     F: Future + 'static,
@@ -151,14 +151,15 @@ where
     Task { shared }
 }
 
-/// As [`spawn`], for what a program did not ask for. Nothing where no simulation runs on this thread.
+/// Spawns an internal task of the library, like [`spawn`]. Does nothing if no simulation runs on
+/// this thread.
 pub(crate) fn spawn_beside(name: &str, body: impl Future<Output = ()> + 'static) {
     if let Some(tasks) = try_current() {
         tasks.add(name, Some(Box::pin(body)));
     }
 }
 
-/// What a task is going to give; a future.
+/// A handle to a spawned task: a future of its output.
 pub struct Task<T> {
     shared: Rc<RefCell<Outcome<T>>>,
 }
@@ -189,11 +190,11 @@ impl<T> fmt::Debug for Task<T> {
     }
 }
 
-/// Waits for so long in the simulation's time, which costs no time.
+/// Waits for a duration of simulated time, which takes no real time.
 ///
 /// # Panics
 ///
-/// When no simulation runs on this thread.
+/// If no simulation runs on this thread.
 pub async fn sleep(duration: Duration) {
     let world = Arc::clone(&current("sleep").world);
     let mut timer = None;
@@ -207,7 +208,7 @@ pub async fn sleep(duration: Duration) {
     .await;
 }
 
-/// Lets others run first, if the seed wants it.
+/// Yields to other tasks. The seed decides which of them run first, if any.
 pub async fn yield_now() {
     let mut yielded = false;
     std::future::poll_fn(|context| {
@@ -230,18 +231,18 @@ pub(super) struct Tasks {
     next: Cell<u64>,
     steps: Cell<u64>,
     woken: Arc<Woken>,
-    /// What the simulation's time 0 is called outside.
+    /// The instant that corresponds to time 0 of the simulation.
     began: Instant,
 }
 
 struct Slot {
     name: String,
-    /// `None` for `main`, and while the task is polled.
+    /// `None` for `main`, and while the task is being polled.
     body: Option<Body>,
     waker: Waker,
 }
 
-/// Those who may run. Wakers are used from everywhere.
+/// The tasks that can run. Wakers may be called on any thread.
 #[derive(Default)]
 struct Woken(Mutex<Vec<u64>>);
 
@@ -302,7 +303,8 @@ impl Tasks {
             .map_or_else(|| Waker::noop().clone(), |slot| slot.waker.clone())
     }
 
-    /// One of those who may run; `None` when the network goes on first, or has to.
+    /// Chooses a task that can run. Returns `None` if the network continues first, or if no task
+    /// can run.
     fn choose(&self) -> Option<u64> {
         self.steps.set(self.steps.get().wrapping_add(1));
         let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -310,7 +312,7 @@ impl Tasks {
         Some(woken.swap_remove(index))
     }
 
-    /// One of those who may run beside the tasks that are being polled.
+    /// Chooses a task that can run and is not being polled on the stack below.
     fn choose_other(&self) -> Option<u64> {
         self.steps.set(self.steps.get().wrapping_add(1));
         let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -349,8 +351,8 @@ impl Tasks {
         }
     }
 
-    /// Lets another task run, or the network go on; whether there was anything to do. For a task that waits
-    /// where it can't give way.
+    /// Runs another task, or processes an event of the network, on behalf of a task that blocks and
+    /// cannot yield. Returns false if there was nothing to do.
     fn step_beside(&self) -> bool {
         match self.choose_other() {
             Some(id) => {
@@ -366,7 +368,7 @@ impl Tasks {
         tasks.values().map(|slot| slot.name.clone()).collect()
     }
 
-    /// Drops all tasks; what they do when they are dropped may end others.
+    /// Drops all tasks. Dropping a task may wake or remove others.
     fn clear(&self) {
         loop {
             let first = self.tasks.borrow_mut().pop_first();
@@ -383,7 +385,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Rc<Tasks>>> = const { RefCell::new(None) };
 }
 
-/// The simulation of this thread, until it is dropped.
+/// Guard that makes a simulation the current one of this thread.
 struct Entered;
 
 impl Entered {
@@ -403,7 +405,8 @@ impl Drop for Entered {
     fn drop(&mut self) {
         let tasks = CURRENT.take();
         if let Some(tasks) = tasks {
-            // After a panic too, so that nothing leads in a circle from a task to itself.
+            // Also done after a panic, because tasks and the simulation may refer to each other in
+            // a cycle.
             tasks.clear();
         }
     }
@@ -414,11 +417,11 @@ fn try_current() -> Option<Rc<Tasks>> {
 }
 
 fn current(what: &str) -> Rc<Tasks> {
-    try_current()
-        .unwrap_or_else(|| panic!("sim::{what} needs a simulation that runs on this thread"))
+    try_current().unwrap_or_else(|| panic!("sim::{what} requires a simulation on this thread"))
 }
 
-/// What time it is, for whoever waits on this thread: a simulation's, where one runs.
+/// Returns the time for waits on this thread: the simulated time if a simulation runs, else the
+/// real time.
 pub(crate) fn clock() -> Instant {
     let tasks = try_current();
     tasks.map_or_else(Instant::now, |tasks| {
@@ -427,13 +430,13 @@ pub(crate) fn clock() -> Instant {
     })
 }
 
-/// The world of the simulation that runs on this thread.
+/// Returns the network of the simulation that runs on this thread.
 pub(super) fn current_world() -> Option<Arc<World>> {
     Some(Arc::clone(&try_current()?.world))
 }
 
-/// Runs other tasks and the network, as long as this thread runs `world`'s simulation; whether there was
-/// anything to do. `None` when it does not.
+/// Runs another task or processes an event, if this thread runs the simulation of `world`. Returns
+/// false if there was nothing to do, and `None` if this thread does not run that simulation.
 pub(super) fn step_beside(world: &Arc<World>) -> Option<bool> {
     let tasks = try_current().filter(|tasks| Arc::ptr_eq(&tasks.world, world))?;
     Some(tasks.step_beside())

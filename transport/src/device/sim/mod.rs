@@ -1,11 +1,11 @@
-//! A network inside this process that fails as a seed says, and an executor in which everything happens
-//! in an order that the seed decides: a run that went wrong goes wrong again.
+//! A simulated network inside this process that fails according to a seed, and an executor in which
+//! the seed decides the order of all events. A run that failed can be repeated with the same seed.
 //!
-//! A [`Simulation`] runs the tasks of a program's hosts on one thread. They listen on and connect to
-//! addresses like `sim://name`, which every simulation has for itself, and use the endpoints as they would
-//! use any others. Between them bytes are delayed, come in pieces, and are overtaken by those of other
-//! connections; with [`Faults`], connections also break in every way in which they break elsewhere. The
-//! time is the simulation's own: nobody waits for it.
+//! A [`Simulation`] runs the tasks of a program's hosts on one thread. The tasks listen on and
+//! connect to addresses such as `sim://name`, which are private to each simulation, and use
+//! endpoints as they would use any others. The network delays bytes, splits them into pieces, and
+//! reorders the pieces of different connections. With [`Faults`], connections also break in all the
+//! ways in which real connections break. Time is simulated, so waiting takes no real time.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,16 +29,16 @@
 //! # }
 //! ```
 //!
-//! What waits should wait in a future. A call that blocks inside a task runs the others meanwhile, on top of
-//! that task: it comes back when what it waits for is there and the tasks that it began to poll give way. So
-//! `connect` can be called in a task while the task that accepts is another one. Spinning is of no use here:
-//! set [`Options::spin`](crate::Options::spin) to zero.
+//! Tasks should wait in futures. A call that blocks inside a task polls other tasks meanwhile,
+//! nested on the stack of that task. It returns once its condition is met and the tasks that it
+//! polls have yielded. So a task can call `connect` while another task accepts. Spinning is useless
+//! here: set [`Options::spin`](crate::Options::spin) to zero.
 //!
-//! Runs repeat as far as the program itself does: what it takes from clocks, from other threads, from the
-//! order of a `HashMap`, is not the seed's.
+//! Runs are repeatable as far as the program itself is. Values that it takes from clocks, from
+//! other threads or from the order of a `HashMap` do not depend on the seed.
 //!
-//! On threads that run no simulation, `sim://name` is a name of the whole process, of a network where nothing
-//! breaks and all that was sent is there at once.
+//! On threads that run no simulation, `sim://name` is a name of the whole process, in a network
+//! without faults that delivers bytes immediately.
 
 mod executor;
 mod pipe;
@@ -67,7 +67,7 @@ use crate::address::Address;
 use crate::error::{AcceptError, ConnectError, HandshakeError, ListenError};
 use crate::options::Options;
 
-/// The device of `sim://name`.
+/// Device of the addresses `sim://name`.
 pub(crate) struct Sim;
 
 impl Device for Sim {
@@ -111,7 +111,7 @@ impl Device for Sim {
 
 fn connected(wire: SimWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
     let made = connection(wire, (peer, Sim.scheme()), theirs, options);
-    // Windows are as small as the seed wants.
+    // The seed may draw arbitrarily small windows.
     let limits = Limits {
         eager: 0,
         ..made.limits
@@ -119,7 +119,7 @@ fn connected(wire: SimWire, peer: Address, theirs: Hello, options: &Options) -> 
     Connection { limits, ..made }
 }
 
-/// The network that this thread is in.
+/// Returns the network of the current thread.
 fn world() -> Arc<World> {
     executor::current_world().unwrap_or_else(World::of_threads)
 }
@@ -148,7 +148,7 @@ impl Accept for Listening {
         self.signal.drain();
         let accepted = self.world.accept(name(&self.address), self.id);
         if !matches!(accepted, Ok(None)) {
-            // There may be others.
+            // More connections may be waiting.
             self.signal.raise();
         }
         let end = accepted.map_err(|Closed| AcceptError::ClosedLocally {

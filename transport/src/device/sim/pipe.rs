@@ -1,4 +1,4 @@
-//! One direction of a connection: bytes on their way, and what may happen to them.
+//! One direction of a connection: bytes in flight, and their faults.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
@@ -11,21 +11,21 @@ use super::settings::{Faults, Settings};
 
 /// The bytes of one direction, in the order in which they were written.
 pub(super) struct Pipe {
-    /// What the reader finds.
+    /// Bytes that the reader can read.
     pub(super) ready: VecDeque<u8>,
-    /// How many bytes are on their way.
+    /// Number of bytes in flight.
     pub(super) flying: usize,
     window: usize,
-    /// What the reader finds behind `ready`: the end, or an error.
+    /// The end of the stream or an error, which the reader gets after `ready`.
     pub(super) end: Option<Result<(), ErrorKind>>,
-    /// What the writer is told.
+    /// The error that the writer gets.
     pub(super) refusal: Option<ErrorKind>,
-    /// When the last piece arrives: no later one does before.
+    /// Arrival time of the last piece. No later piece arrives before.
     pub(super) last: u64,
     flaw: Option<(u64, Flaw)>,
-    /// How many bytes were written.
+    /// Number of bytes written.
     written: u64,
-    /// Nothing that is written arrives any more.
+    /// True if no further bytes arrive.
     pub(super) lost: bool,
     pub(super) reader_gone: bool,
     pub(super) writer_gone: bool,
@@ -33,7 +33,7 @@ pub(super) struct Pipe {
     pub(super) writer: Sleeper,
 }
 
-/// What happens at a byte.
+/// A fault at one byte of a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flaw {
     Cut,
@@ -43,30 +43,30 @@ pub(super) enum Flaw {
     Vanish,
 }
 
-/// Somebody who may wait for a pipe.
+/// A task or thread that may wait for a pipe.
 #[derive(Default)]
 pub(super) struct Sleeper {
     pub(super) waker: Option<Waker>,
-    /// Made when somebody sleeps on a descriptor.
+    /// Created when a thread first sleeps on a descriptor.
     pub(super) signal: Option<Arc<OwnedFd>>,
 }
 
 impl Sleeper {
-    /// Whoever waits goes on; wakers are called later.
+    /// Wakes the sleeper. Its waker is added to `wakers`, to be called later.
     pub(super) fn wake(&mut self, wakers: &mut Vec<Waker>) {
         wakers.extend(self.waker.take());
         if let Some(signal) = &self.signal {
-            // It fails when the counter is full, and then the descriptor is readable.
+            // The write fails if the counter is full. The descriptor is readable in this case too.
             let _ = rustix::io::write(signal, &1u64.to_ne_bytes());
         }
     }
 }
 
-/// What a write put on its way.
+/// Result of a write.
 pub(super) struct Written {
-    /// How many bytes the writer is rid of.
+    /// Number of bytes accepted from the writer.
     pub(super) taken: usize,
-    /// Those that arrive.
+    /// The bytes that will arrive.
     pub(super) bytes: Vec<u8>,
     pub(super) struck: Option<Flaw>,
 }
@@ -101,10 +101,11 @@ impl Pipe {
         }
     }
 
-    /// How many bytes may be written now.
+    /// Returns the number of bytes that can be written now.
     pub(super) fn room(&self) -> usize {
         if self.lost {
-            // What vanishes is taken until the window is full, like all that nobody acknowledges.
+            // Lost bytes are accepted until the window is full, like bytes that the peer does not
+            // acknowledge.
             let window = self.window as u64;
             return usize::try_from(window.saturating_sub(self.written.min(window))).unwrap_or(0);
         }
@@ -112,17 +113,17 @@ impl Pipe {
         self.window.saturating_sub(used)
     }
 
-    /// Whether a write would not wait.
+    /// Returns true if a write would not block.
     pub(super) fn writable(&self) -> bool {
         self.refusal.is_some() || self.room() > 0
     }
 
-    /// Whether a read would not wait.
+    /// Returns true if a read would not block.
     pub(super) fn readable(&self) -> bool {
         !self.ready.is_empty() || self.end.is_some()
     }
 
-    /// Takes at most `most` of `parts`.
+    /// Accepts at most `most` bytes of `parts`.
     pub(super) fn write(
         &mut self,
         parts: &[IoSlice<'_>],
@@ -162,7 +163,7 @@ impl Pipe {
         }
     }
 
-    /// A piece has arrived.
+    /// Delivers a piece of bytes.
     pub(super) fn deliver(&mut self, bytes: &[u8]) {
         self.flying = self.flying.saturating_sub(bytes.len());
         if self.end.is_none() && !self.reader_gone {
@@ -170,7 +171,8 @@ impl Pipe {
         }
     }
 
-    /// The reader finds this behind what it has; the first end counts.
+    /// Sets the end that the reader gets after its remaining bytes. The first end is kept. An error
+    /// also discards the remaining bytes.
     pub(super) fn finish(&mut self, end: Result<(), ErrorKind>) {
         self.end.get_or_insert(end);
         if end.is_err() {
@@ -178,7 +180,7 @@ impl Pipe {
         }
     }
 
-    /// What a read would give that can't read anything.
+    /// Returns the result of a read if there are no bytes.
     pub(super) fn nothing(&self) -> io::Result<usize> {
         match self.end {
             Some(Ok(())) => Ok(0),
@@ -188,7 +190,7 @@ impl Pipe {
     }
 }
 
-/// Which fault a new direction meets, and where.
+/// Draws the fault of a new direction, and its position.
 fn flaw(faults: &Faults, random: &mut Random) -> Option<(u64, Flaw)> {
     let mut draw = u16::try_from(random.below(1000)).unwrap_or(0);
     let at = random

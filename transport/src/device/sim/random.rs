@@ -1,8 +1,8 @@
-//! Draws that a seed repeats.
+//! Repeatable pseudo-random numbers.
 
 use std::ops::RangeInclusive;
 
-/// `SplitMix64`: one word of state, and every seed is a good one.
+/// A `SplitMix64` generator: one word of state, and any seed is suitable.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
 
@@ -19,17 +19,18 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 when there is none. Its bias is below one in 2^32 for what is drawn here.
+    /// Returns a number below `end`, or 0 if `end` is 0. The bias is below 2^-32 for the ranges
+    /// used here.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.next().checked_rem(end).unwrap_or(0)
     }
 
-    /// As [`below`](Self::below), for places in a list.
+    /// Returns an index of a list, like [`below`](Self::below).
     pub(super) fn index(&mut self, len: usize) -> usize {
         usize::try_from(self.below(len as u64)).unwrap_or(0)
     }
 
-    /// A number of `range`; its start when it is empty.
+    /// Returns a number in `range`, or its start if it is empty.
     pub(super) fn within(&mut self, range: &RangeInclusive<u64>) -> u64 {
         let width = range.end().saturating_sub(*range.start());
         range
@@ -37,7 +38,7 @@ impl Random {
             .saturating_add(self.below(width.saturating_add(1)))
     }
 
-    /// A number from 1 to `end`, small ones as often as large ones: its logarithm is what is drawn.
+    /// Returns a number from 1 to `end` whose logarithm is uniform.
     pub(super) fn magnitude(&mut self, end: u64) -> u64 {
         let bits = u64::from(end.max(1).ilog2()).saturating_add(1);
         let top = 1u64.checked_shl(self.shift(bits)).unwrap_or(1);
@@ -48,7 +49,7 @@ impl Random {
         u32::try_from(self.below(bits)).unwrap_or(0)
     }
 
-    /// Whether what happens in `in_1000` of 1,000 cases happens now.
+    /// Returns true with a probability of `in_1000` per 1,000.
     pub(super) fn chance(&mut self, in_1000: u16) -> bool {
         in_1000 > 0 && self.below(1000) < u64::from(in_1000)
     }

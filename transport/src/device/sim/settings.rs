@@ -1,33 +1,35 @@
-//! What a simulation does to those who run in it.
+//! Settings and faults of a simulation.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// How a [`Simulation`](super::Simulation) behaves. All that it decides is drawn from `seed`.
+/// Settings of a [`Simulation`](super::Simulation). All its decisions are drawn from `seed`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Two runs of one program with the same seed are the same run.
+    /// Seed of all decisions. Two runs of one program with the same seed are identical.
     pub seed: u64,
-    /// How long bytes travel, drawn for each piece (default 1 us to 1 ms). The pieces of one
-    /// connection keep their order; those of different connections overtake each other.
+    /// Latency, drawn for each piece of bytes (default 1 us to 1 ms). The pieces of one connection
+    /// keep their order; those of different connections may overtake each other.
     pub latency: RangeInclusive<Duration>,
-    /// How many bytes of one direction may be on their way or wait to be read (default 512 to
-    /// 262,144), drawn for each direction so that small windows come as often as large ones.
+    /// Window of a direction: bytes that may be in flight or waiting to be read (default 512 to
+    /// 262,144). Drawn for each direction with a uniform logarithm, so that small windows are as
+    /// frequent as large ones.
     pub window: RangeInclusive<usize>,
-    /// How many of 1,000 reads and writes take less than they could (default 250).
+    /// Number of reads and writes, per 1,000, that transfer less than they could (default 250).
     pub short: u16,
-    /// How many of 1,000 sleepers are woken for nothing (default 20).
+    /// Number of events, per 1,000, that cause spurious wake-ups (default 20).
     pub spurious: u16,
-    /// What goes wrong (default: nothing).
+    /// Faults of the network (default: none).
     pub faults: Faults,
-    /// After how many steps (polls of tasks, and events) a run ends as
-    /// [`Stuck::Steps`](super::Stuck::Steps) (default ten million). Answers tasks that turn in circles.
+    /// Maximum number of steps (polls of tasks, and events), after which a run ends with
+    /// [`Stuck::Steps`](super::Stuck::Steps) (default ten million). Protects against tasks in an
+    /// endless loop.
     pub max_steps: u64,
 }
 
 impl Settings {
-    /// The defaults: delays and short reads and writes, and nothing that breaks a connection.
+    /// Returns the default settings: delays, and short reads and writes, but no faults.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -48,36 +50,37 @@ impl Default for Settings {
     }
 }
 
-/// How often connections break, and how: each number says how many of 1,000 directions of connections
-/// meet that fault, at a byte drawn from [`within`](Self::within). One direction meets one fault at most.
+/// Faults of connections. Each number is the number of directions, per 1,000, that meet this fault,
+/// at a byte drawn from [`within`](Self::within). A direction meets at most one fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Faults {
-    /// The stream ends there, as if the peer had ended it.
+    /// The stream ends at the byte, as if the peer had ended it.
     pub cut: u16,
     /// Both directions are reset.
     pub reset: u16,
-    /// A stretch of bytes is lost for good: nothing comes any more, and both sides are told after
+    /// All bytes from there on are lost. Both sides get an error after
     /// [`patience`](Self::patience).
     pub drop: u16,
-    /// A byte arrives as another one. Nobody is told: the connection goes on.
+    /// One byte is changed. Neither side gets an error, and the connection continues.
     pub corrupt: u16,
-    /// The peer vanishes: nothing comes any more in either direction, and both sides are told after
+    /// The peer vanishes: no bytes arrive in either direction, and both sides get an error after
     /// [`patience`](Self::patience).
     pub vanish: u16,
-    /// How many of 1,000 connections are refused by the host.
+    /// Number of connections, per 1,000, that the host refuses.
     pub refuse: u16,
-    /// How many of 1,000 connections never hear anything of their peer, as with `vanish` at the first byte.
+    /// Number of connections, per 1,000, whose peer is silent from the first byte on, as with
+    /// `vanish`.
     pub silent: u16,
-    /// Faults strike at a byte from 0 to this (default 1 MiB), as often at small places as at large ones.
+    /// Maximum position of a fault, in bytes (default 1 MiB). The logarithm of the position is
+    /// uniform.
     pub within: u64,
-    /// How long a side that hears nothing waits until the system tells it that the peer is lost
-    /// (default 60 s of the simulation's time).
+    /// Simulated time after which a side is told that its silent peer is lost (default 60 s).
     pub patience: Duration,
 }
 
 impl Faults {
-    /// Nothing breaks.
+    /// No faults.
     pub const NONE: Self = Self {
         cut: 0,
         reset: 0,
@@ -90,7 +93,7 @@ impl Faults {
         patience: Duration::from_secs(60),
     };
 
-    /// Everything happens, about half of the connections stay whole.
+    /// All kinds of faults. About half of the connections stay intact.
     pub const ALL: Self = Self {
         cut: 60,
         reset: 60,

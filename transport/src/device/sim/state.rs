@@ -1,4 +1,4 @@
-//! What is in the network, and what happens to it.
+//! The state of the network, and its events.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind, IoSlice};
@@ -9,21 +9,21 @@ use super::pipe::{Flaw, Pipe, Sleeper};
 use super::random::Random;
 use super::settings::Settings;
 
-/// All connections and listeners, and the events to come.
+/// All connections and listeners, and the pending events.
 pub(super) struct State {
     pub(super) settings: Settings,
     pub(super) random: Random,
-    /// Nanoseconds.
+    /// The simulated time in nanoseconds.
     pub(super) now: u64,
     next: u64,
-    /// By time, then by order.
+    /// Pending events, ordered by time and then by creation.
     pub(super) events: BTreeMap<(u64, u64), Event>,
-    /// Two pipes of a connection have neighbouring numbers: 2n and 2n + 1.
+    /// The two pipes of a connection have the numbers 2n and 2n + 1.
     pub(super) pipes: BTreeMap<u64, Pipe>,
     pub(super) names: BTreeMap<String, Door>,
     pub(super) trace: u64,
     pub(super) struck: u64,
-    /// Who is to be woken when the lock is free.
+    /// Wakers to call after the lock is released.
     pub(super) wakers: Vec<Waker>,
 }
 
@@ -48,9 +48,9 @@ pub(super) enum Event {
     Timer(Waker),
 }
 
-/// One listener.
+/// A listener.
 pub(super) struct Door {
-    /// Names are used again.
+    /// Distinguishes listeners that use the same name one after the other.
     pub(super) id: u64,
     pub(super) waiting: VecDeque<Ends>,
     pub(super) sleeper: Sleeper,
@@ -63,14 +63,14 @@ pub(super) struct Ends {
     pub(super) writes: u64,
 }
 
-/// Which side of a pipe somebody is on.
+/// A side of a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Reader,
     Writer,
 }
 
-/// The most connections that wait at a listener.
+/// Maximum number of connections that wait at a listener.
 const BACKLOG: usize = 1024;
 
 impl State {
@@ -127,7 +127,7 @@ impl State {
         })
     }
 
-    /// Knocks at a door; our end of the connection.
+    /// Connects to a listener. Returns the client's end of the connection.
     pub(super) fn knock(&mut self, name: &str) -> io::Result<Ends> {
         let Some(door) = self.names.get(name) else {
             return Err(ErrorKind::NotFound.into());
@@ -198,7 +198,7 @@ impl State {
         }
     }
 
-    /// Sends bytes on their way, in two pieces when the seed wants it.
+    /// Dispatches bytes, in two pieces if the seed decides so.
     fn dispatch(&mut self, number: u64, mut bytes: Vec<u8>) {
         if self.random.chance(self.settings.short) {
             let first = self.random.index(bytes.len());
@@ -211,7 +211,7 @@ impl State {
         self.post(number, |pipe| Event::Arrives { pipe, bytes });
     }
 
-    /// Something arrives behind all that was written before.
+    /// Schedules an event of a pipe, after all earlier events of that pipe.
     fn post(&mut self, number: u64, event: impl FnOnce(u64) -> Event) {
         let at = self.now.saturating_add(self.latency());
         if let Some(pipe) = self.pipes.get_mut(&number) {
@@ -221,7 +221,7 @@ impl State {
         }
     }
 
-    /// A fault happens to what `number` carries.
+    /// Applies a fault to a pipe.
     fn strike(&mut self, number: u64, flaw: Flaw) {
         self.struck = self.struck.saturating_add(1);
         let back = number ^ 1;
@@ -259,7 +259,7 @@ impl State {
         }
     }
 
-    /// Both sides of a pipe get an error, after `patience` and the time that it travels.
+    /// Delivers an error to both sides of a pipe, after `patience` and the latency.
     fn break_off(&mut self, number: u64, kind: ErrorKind, patience: u64) {
         let at = self.now.saturating_add(patience);
         let (there, here) = (self.latency(), self.latency());
@@ -311,7 +311,7 @@ impl State {
         }
     }
 
-    /// Its reader reads no more, and its writer learns it.
+    /// Ends reading from a pipe, and informs its writer.
     pub(super) fn deafen(&mut self, number: u64) {
         if let Some(pipe) = self.pipes.get_mut(&number) {
             pipe.finish(Ok(()));
@@ -323,7 +323,8 @@ impl State {
         }
     }
 
-    /// One end is gone. Where connections are reset, bytes that it has not read reset this one, as TCP does.
+    /// Removes one end of a connection. If the settings include resets, unread bytes reset the
+    /// connection, as in TCP.
     pub(super) fn hang_up(&mut self, ends: Ends) {
         self.finish(ends.writes);
         self.deafen(ends.reads);
@@ -381,7 +382,7 @@ impl State {
         true
     }
 
-    /// Changes a pipe, and wakes who waits for it.
+    /// Changes a pipe, and wakes the sides that can continue.
     fn happens(&mut self, number: u64, change: impl FnOnce(&mut Pipe)) {
         if let Some(pipe) = self.pipes.get_mut(&number) {
             change(pipe);

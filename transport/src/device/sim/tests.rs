@@ -72,10 +72,11 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
         .collect()
 }
 
-/// What each reader got, or why it did not.
+/// For each reader, its index, and the bytes or the error.
 type Results = Vec<(usize, io::Result<Vec<u8>>)>;
 
-/// Some connections over which both sides write and read; what came of it, in the order of their ends.
+/// Opens several connections on which both sides write and read. Returns the results in the order
+/// in which the readers ended.
 fn run(settings: Settings) -> (Results, Simulation) {
     let mut simulation = Simulation::new(settings);
     let order = Rc::new(RefCell::new(Vec::new()));
@@ -288,7 +289,7 @@ fn threads_without_a_simulation_sleep_and_wake() {
             match server.try_read(&mut slices).unwrap() {
                 Some(0) => break,
                 Some(n) => {
-                    // SAFETY: the wire has initialised that many.
+                    // SAFETY: The wire has initialised the first `n` bytes.
                     got.extend(piece[..n].iter().map(|byte| unsafe { byte.assume_init() }));
                 }
                 None => server.sleep(Interest::Readable, never).unwrap(),

@@ -1,7 +1,7 @@
-//! A connection of a simulation, as a stream of bytes.
+//! A connection of a simulation, as a byte stream.
 //!
-//! Unsafe code copies what was read into memory that may be uninitialised, and promises what
-//! [`Wire`] asks for.
+//! The unsafe code copies received bytes into memory that may be uninitialised, and upholds the
+//! contract of [`Wire`].
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -36,8 +36,9 @@ impl SimWire {
         }
     }
 
-    /// Sleeps until `side` may get further, the deadline has passed, or for no reason. In a simulation
-    /// others run meanwhile, and it is an error when there is nobody who could.
+    /// Blocks until `side` may continue, the deadline has passed, or a spurious wake-up. In a
+    /// simulation, runs other tasks meanwhile, and returns an error if no task and no event can
+    /// ever end the wait.
     fn sleep_on(&self, side: Side, deadline: Deadline) -> io::Result<()> {
         let mut timer = false;
         let here = Waker::from(Arc::new(Unpark(thread::current())));
@@ -74,7 +75,7 @@ impl Wake for Unpark {
     }
 }
 
-// SAFETY: `try_read` copies what the pipe gives to the slices in order, and says how much it was.
+// SAFETY: `try_read` copies the received bytes to the slices in order, and returns their number.
 unsafe impl Wire for SimWire {
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
         let room = slices
@@ -90,7 +91,8 @@ unsafe impl Wire for SimWire {
                 };
                 let n = free.len().min(piece.len());
                 let to = free.as_mut_ptr().cast::<u8>();
-                // SAFETY: both slices have `n` bytes and more, and one is borrowed mutably.
+                // SAFETY: Both slices have at least `n` bytes, and the destination is borrowed
+                // exclusively.
                 unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), to, n) };
                 offset = offset.saturating_add(n);
                 piece = piece.get(n..).unwrap_or_default();
@@ -100,7 +102,8 @@ unsafe impl Wire for SimWire {
     }
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
-        // The farewell finds room: else a thread would wait for it, whose time is not the seed's.
+        // The farewell is always accepted. Otherwise, a background thread would wait for room, and
+        // its timing does not depend on the seed.
         let last = matches!(slices, [only] if **only == FAREWELL);
         or_later(self.end.write(slices, last))
     }
@@ -160,33 +163,35 @@ fn or_later(done: io::Result<usize>) -> io::Result<Option<usize>> {
     }
 }
 
-/// A descriptor for those who sleep on one, made for the first.
+/// A descriptor for threads that sleep on it, created at first use.
 #[derive(Default)]
 pub(super) struct Signal(OnceLock<Arc<OwnedFd>>);
 
 impl Signal {
+    /// Returns the descriptor.
+    ///
     /// # Panics
     ///
-    /// When the system has no descriptor left. Tasks of a simulation need none.
+    /// If the system cannot create a descriptor. Tasks of a simulation do not need one.
     pub(super) fn get(&self) -> &Arc<OwnedFd> {
         self.0.get_or_init(|| {
             let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
             let made = eventfd(0, flags);
-            Arc::new(made.expect("who sleeps on a simulated connection needs a descriptor"))
+            Arc::new(made.expect("cannot create an eventfd for a simulated connection"))
         })
     }
 
     pub(super) fn raise(&self) {
         if let Some(signal) = self.0.get() {
-            // It fails when the counter is full, and then the descriptor is readable.
+            // The write fails if the counter is full. The descriptor is readable in this case too.
             let _ = rustix::io::write(signal, &1u64.to_ne_bytes());
         }
     }
 
-    /// What was signalled so far is forgotten.
+    /// Clears earlier signals.
     pub(super) fn drain(&self) {
         if let Some(signal) = self.0.get() {
-            // It fails when nothing was signalled.
+            // The read fails if there was no signal.
             let _ = rustix::io::read(signal, &mut [0; 8]);
         }
     }

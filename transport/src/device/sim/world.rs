@@ -1,4 +1,4 @@
-//! The network as its wires use it, and its time.
+//! The network as its wires use it, and its clock.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -12,25 +12,25 @@ use super::pipe::Sleeper;
 use super::settings::Settings;
 use super::state::{Door, Ends, Event, Side, State, nanoseconds};
 
-/// Everything that the wires of one simulation share.
+/// State that all wires of a simulation share.
 ///
-/// With a simulation that drives it, an event waits for its time. Without, nobody would ever get there:
-/// all that was written has arrived when the write returns.
+/// If a simulation drives the network, events occur at their times. Otherwise no executor would
+/// process them, so a write delivers its bytes before it returns.
 pub(super) struct World {
     driven: bool,
     state: Mutex<State>,
 }
 
-/// How long looking at the clock takes, in nanoseconds.
+/// Simulated duration of reading the clock, in nanoseconds.
 const LOOK: u64 = 50;
 
-/// One end of a connection. Whoever drops it hangs up.
+/// One end of a connection. Dropping it hangs up.
 pub(super) struct End {
     pub(super) world: Arc<World>,
     pipes: Ends,
 }
 
-/// There is no such door any more.
+/// Error: the listener was closed.
 pub(super) struct Closed;
 
 impl World {
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// The one of all threads on which no simulation runs. Nothing breaks there.
+    /// Returns the network shared by all threads without a simulation. It has no faults.
     pub(super) fn of_threads() -> Arc<Self> {
         static THREADS: OnceLock<Arc<World>> = OnceLock::new();
         let world = THREADS.get_or_init(|| {
@@ -58,7 +58,7 @@ impl World {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state, and wakes whom that concerns once it is unlocked.
+    /// Changes the state, and calls the wakers of affected tasks after unlocking it.
     fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
         let mut state = self.lock();
         let result = change(&mut state);
@@ -79,7 +79,7 @@ impl World {
         self.lock().trace
     }
 
-    /// How many directions of connections there are.
+    /// Returns the number of directions of all connections.
     #[cfg(test)]
     pub(super) fn pipes(&self) -> usize {
         self.lock().pipes.len()
@@ -89,7 +89,8 @@ impl World {
         self.lock().struck
     }
 
-    /// The time, which goes on a little by looking at it, so that nobody who waits for it waits for ever.
+    /// Returns the time after advancing it a little, so that a loop that polls the clock
+    /// terminates.
     pub(super) fn look(&self) -> Duration {
         let mut state = self.lock();
         state.now = state.now.saturating_add(LOOK);
@@ -100,12 +101,13 @@ impl World {
         self.lock().note(what);
     }
 
-    /// Makes the next event happen; whether there was one.
+    /// Processes the next event. Returns true if there was one.
     pub(super) fn step(&self) -> bool {
         self.change(State::step)
     }
 
-    /// Which of `runnable` tasks runs; `None` when an event comes first, or nobody can run.
+    /// Chooses one of `runnable` tasks. Returns `None` if an event comes first, or if no task can
+    /// run.
     pub(super) fn choose(&self, runnable: usize) -> Option<usize> {
         let mut state = self.lock();
         if runnable == 0 || (!state.events.is_empty() && state.random.chance(250)) {
@@ -114,7 +116,7 @@ impl World {
         Some(state.random.index(runnable))
     }
 
-    /// Wakes `waker` after `duration`, or at the time that was `set` before; returns the time.
+    /// Calls `waker` after `duration`, or at the time `set` by an earlier call. Returns the time.
     pub(super) fn wake_after(
         &self,
         duration: Duration,
@@ -131,7 +133,7 @@ impl World {
         })
     }
 
-    /// Opens a door of that name; its number, or `None` when there is one.
+    /// Registers a listener and returns its number. Returns `None` if the name is in use.
     pub(super) fn bind(&self, name: &str) -> Option<u64> {
         let mut state = self.lock();
         if state.names.contains_key(name) {
@@ -147,7 +149,7 @@ impl World {
         Some(id)
     }
 
-    /// Closes the door, if it is still that one. Who waits there hears that nobody is there.
+    /// Closes the listener if its number is `id`. Connections that wait there are hung up.
     pub(super) fn unbind(&self, name: &str, id: u64) {
         self.change(|state| {
             if state.door(name, id).is_none() {
@@ -162,7 +164,7 @@ impl World {
         });
     }
 
-    /// The next connection at that door; `Err` when it was closed.
+    /// Returns the next connection of the listener, or an error if it was closed.
     pub(super) fn accept(self: &Arc<Self>, name: &str, id: u64) -> Result<Option<End>, Closed> {
         let mut state = self.lock();
         let ends = state.door(name, id).ok_or(Closed)?.waiting.pop_front();
@@ -173,7 +175,8 @@ impl World {
         }))
     }
 
-    /// Wakes `waker` when somebody comes to that door or it is closed; `true` when that has happened.
+    /// Returns true if a connection waits or the listener was closed. Otherwise, `waker` will be
+    /// called when this happens.
     pub(super) fn arm_door(&self, name: &str, id: u64, waker: &Waker) -> bool {
         let mut state = self.lock();
         match state.door(name, id) {
@@ -185,7 +188,8 @@ impl World {
         }
     }
 
-    /// `signal` becomes readable when somebody comes to that door or it is closed; whether there is one.
+    /// Makes `signal` readable once a connection waits or the listener is closed. Returns false if
+    /// the listener is closed already.
     pub(super) fn door_signal(&self, name: &str, id: u64, signal: &Arc<OwnedFd>) -> bool {
         let mut state = self.lock();
         let State { names, wakers, .. } = &mut *state;
@@ -202,7 +206,7 @@ impl World {
         true
     }
 
-    /// Knocks at a door; our end of the connection.
+    /// Connects to a listener. Returns the client's end of the connection.
     pub(super) fn connect(self: &Arc<Self>, name: &str) -> io::Result<End> {
         let pipes = self.change(|state| state.knock(name))?;
         Ok(End {
@@ -213,29 +217,29 @@ impl World {
 }
 
 impl End {
-    /// The number of the connection.
+    /// Returns the number of the connection.
     pub(super) fn number(&self) -> u64 {
         self.pipes.reads >> 1
     }
 
-    /// Writes some of `parts`; all of them when they are the `last`.
+    /// Writes some of `parts`. If `last` is true, writes all of them, even without room.
     pub(super) fn write(&self, parts: &[IoSlice<'_>], last: bool) -> io::Result<usize> {
         self.world
             .change(|state| state.write(self.pipes.writes, parts, last))
     }
 
-    /// Reads at most `most` bytes, which it gives to `take` one piece after another.
+    /// Reads at most `most` bytes and passes them to `take`, piece by piece.
     pub(super) fn read(&self, most: usize, take: impl FnMut(&[u8])) -> io::Result<usize> {
         self.world
             .change(|state| state.read(self.pipes.reads, most, take))
     }
 
-    /// Says that nothing more is written.
+    /// Ends the writing direction.
     pub(super) fn finish(&self) {
         self.world.change(|state| state.finish(self.pipes.writes));
     }
 
-    /// Ends both directions: nothing more is written, nothing more is read.
+    /// Ends both directions.
     pub(super) fn end(&self) {
         self.world.change(|state| {
             state.finish(self.pipes.writes);
@@ -243,7 +247,8 @@ impl End {
         });
     }
 
-    /// `waker` is going to be called when `side` may get further; `true` when it may now.
+    /// Returns true if `side` can continue now. Otherwise, `waker` will be called when it may
+    /// continue.
     pub(super) fn arm(&self, side: Side, waker: &Waker) -> bool {
         let mut state = self.world.lock();
         let Some((sleeper, ready)) = state.sleeper(self.pipe(side), side) else {
@@ -255,7 +260,8 @@ impl End {
         ready
     }
 
-    /// `signal` becomes readable when `side` may get further; `true` when it may now.
+    /// Returns true if `side` can continue now. In any case, `signal` becomes readable when it may
+    /// continue.
     pub(super) fn arm_signal(&self, side: Side, signal: &Arc<OwnedFd>) -> bool {
         let mut state = self.world.lock();
         let Some((sleeper, ready)) = state.sleeper(self.pipe(side), side) else {

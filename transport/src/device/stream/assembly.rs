@@ -1,4 +1,4 @@
-//! Bytes in, messages out: the receiving side without its wire.
+//! Assembly of received bytes into messages, independent of the wire.
 
 #[cfg(test)]
 mod tests;
@@ -9,8 +9,8 @@ use socket2::MaybeUninitSlice;
 use crate::device::connection::Fault;
 use crate::header::Header;
 
-/// What stands instead of a header when the peer has no more to say. Its reserved word is one that
-/// no header has.
+/// The frame that a peer sends instead of a header to end its direction. No header has the value of
+/// its reserved word.
 pub(crate) const FAREWELL: [u8; Header::WIRE_LENGTH] = {
     let mut bytes = [0; Header::WIRE_LENGTH];
     if let Some(said) = bytes.first_chunk_mut() {
@@ -19,41 +19,46 @@ pub(crate) const FAREWELL: [u8; Header::WIRE_LENGTH] = {
     bytes
 };
 
-/// How much is received before it is known whose it is, in bytes: shorter messages come many in one
-/// call. They are copied from there to where they belong, which costs less than
-/// another call.
+/// Maximum number of bytes received before their message is known. One call can receive many
+/// messages that are shorter than this. Copying them from the staging buffer to their destination
+/// costs less than another call.
 pub(super) const AHEAD: usize = (16 << 10) + Header::WIRE_LENGTH;
 
-/// The same while messages are longer than that, and the copy would be of a part of them.
+/// The limit that replaces [`AHEAD`] while messages are longer than that, because only a part of
+/// such a message would be copied.
 const LITTLE_AHEAD: usize = 4 << 10;
 
-/// The same until a connection has had more at once: most of those that are idle never do, and there may be many.
+/// The initial limit, until a connection has received more at once. Most idle connections never do,
+/// and there may be many of them.
 const FIRST_AHEAD: usize = 2 << 10;
 
-/// A header alone gets this part of what the pool may map, or [`LEAST_CLAIM`]; a longer message gets its jbuf once so much of
-/// it is here. So hundreds who claim much and send nothing leave room for all others.
+/// Divisor of the pool's limit of mapped memory. A header alone reserves at most this part of it,
+/// or [`LEAST_CLAIM`] if that is more. A longer message gets its full buffer when that many bytes
+/// have arrived. So hundreds of peers that announce long messages and send nothing can't exhaust
+/// the pool.
 const CLAIMS: usize = 512;
 const LEAST_CLAIM: usize = 1 << 20;
 
-/// This is not for messages longer than that part of the pool.
+/// Messages that are longer than the pool's limit divided by this number get their full buffer
+/// immediately.
 const CLAIMABLE: usize = 8;
 
-/// Puts messages together.
+/// Assembles messages from received bytes.
 ///
-/// Invariants: the bytes that are here and belong to no message yet are those of `staging` from
-/// `used` on. While a payload is incomplete, the bytes of it that are here stand in the jbuf that it
-/// goes to, or are the first of these.
+/// Invariants: received bytes that were not assigned to a message are those of `staging` from
+/// `used` on. While a payload is incomplete, its received bytes are in its buffer, or are the first
+/// of the bytes in `staging`.
 pub(crate) struct Assembly {
     pool: Pool,
     max_message: u64,
     staging: Filling,
     used: usize,
     ahead: usize,
-    /// The last receive filled all of the staging.
+    /// True if the last receive filled the staging buffer.
     is_full: bool,
-    /// The header of the message whose payload is due, and how long that is.
+    /// The header and length of the payload that is being received.
     due: Option<(Header, usize)>,
-    /// How much of that payload stands in its jbuf.
+    /// Number of bytes of that payload in its buffer.
     placed: usize,
 }
 
@@ -71,7 +76,7 @@ impl Assembly {
         }
     }
 
-    /// How many bytes of an incomplete message are here, header included.
+    /// Returns the number of bytes received of an incomplete message, header included.
     pub(crate) fn begun(&self) -> u64 {
         match self.due {
             Some((_, length)) => {
@@ -83,7 +88,7 @@ impl Assembly {
         }
     }
 
-    /// Whether the next step needs no more bytes.
+    /// Returns true if the next header or payload is complete.
     pub(crate) fn is_ready(&self) -> bool {
         let needed = match self.due {
             Some((_, length)) => length.saturating_sub(self.placed),
@@ -92,14 +97,14 @@ impl Assembly {
         self.staged().len() >= needed
     }
 
-    /// Whether what comes next has a place: a payload that is due needs a jbuf, and bytes that are
-    /// here go there first.
+    /// Returns true if there is a destination for the next bytes. A payload needs a buffer, and
+    /// staged bytes must be moved to it first.
     pub(crate) fn can_receive(&self, has_jbuf: bool) -> bool {
         self.due.is_none() || (has_jbuf && self.staged().is_empty())
     }
 
-    /// The header of the next message, once it is here; the same one until its payload was given.
-    /// Every fault stays.
+    /// Returns the header of the next message, if it has arrived. Returns the same header until its
+    /// payload was returned. All faults are permanent.
     pub(crate) fn header(&mut self) -> Result<Option<Header>, Fault> {
         if let Some((header, _)) = self.due {
             return Ok(Some(header));
@@ -112,7 +117,7 @@ impl Assembly {
             return Err(Fault::Ended);
         }
         let header = Header::from_bytes(bytes).map_err(Fault::Malformed)?;
-        // What is longer than an address space is too large whatever the limit.
+        // A length beyond the address space is too large regardless of the limit.
         let length = usize::try_from(header.length)
             .ok()
             .filter(|_| header.length <= self.max_message)
@@ -125,14 +130,15 @@ impl Assembly {
         Ok(Some(header))
     }
 
-    /// Whether the next message has not even its header here.
+    /// Returns true if the header of the next message has not arrived.
     #[inline]
     pub(crate) fn has_none(&self) -> bool {
         self.due.is_none() && self.staged().len() < Header::WIRE_LENGTH
     }
 
-    /// The next message, if all of it is here, nothing was taken of it, and it is one for the program. What
-    /// is wrong with it, [`header`](Self::header) says.
+    /// Returns the next message if all of it has arrived, none of it was taken, and it is a valid
+    /// message of the program. The errors of an invalid message are reported by
+    /// [`header`](Self::header).
     #[inline]
     fn whole(&self) -> Option<(Header, &[u8])> {
         if self.due.is_some() {
@@ -149,13 +155,14 @@ impl Assembly {
         Some((header, behind.get(..length)?))
     }
 
-    /// Whether the next message is here as a whole.
+    /// Returns true if the whole next message has arrived.
     #[inline]
     pub(crate) fn has_whole(&self) -> bool {
         self.whole().is_some()
     }
 
-    /// Takes the next message, if it is here as a whole, to a jbuf of the pool. One without payload needs none.
+    /// Copies the next message to a buffer of the pool, if all of it has arrived. A message without
+    /// payload needs no buffer.
     #[inline]
     pub(crate) fn take_whole(&mut self, header: &mut Header, payload: &mut Filled) -> bool {
         let Some((found, bytes)) = self.whole() else {
@@ -179,7 +186,7 @@ impl Assembly {
         true
     }
 
-    /// Takes the next message, if it is here as a whole and fits, to the front of `memory`.
+    /// Copies the next message to the front of `memory`, if all of it has arrived and it fits.
     #[inline]
     pub(crate) fn take_into(&mut self, memory: &mut [u8], header: &mut Header) -> bool {
         let Some((found, bytes)) = self.whole() else {
@@ -195,7 +202,7 @@ impl Assembly {
         true
     }
 
-    /// A message of so many bytes was taken as a whole.
+    /// Records that a whole message with a payload of `length` bytes was taken.
     #[inline]
     fn use_up(&mut self, length: usize) {
         let whole = length.saturating_add(Header::WIRE_LENGTH);
@@ -203,10 +210,11 @@ impl Assembly {
         self.ahead = AHEAD;
     }
 
-    /// The payload of the message whose header was given, once all of it is here; until then its
-    /// bytes gather in `into`, which gets a jbuf of the pool if it has none.
+    /// Returns the payload of the message whose header was returned, if all of it has arrived.
+    /// Until then, the received bytes are collected in `into`, which is set to a buffer of the pool
+    /// if it is `None`.
     ///
-    /// After [`Fault::NoBuffer`] it may be asked again.
+    /// The call may be repeated after [`Fault::NoBuffer`].
     pub(crate) fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Filled>, Fault> {
         let Some((_, length)) = self.due else {
             return Ok(None);
@@ -241,17 +249,17 @@ impl Assembly {
         Ok(Some(filling.finish()))
     }
 
-    /// How much room a message of that length gets before any of it is here.
+    /// Returns how many bytes are reserved for a message of that length before its payload arrives.
     fn claim(&self, length: usize) -> usize {
         let all = self.pool.options().max_mapped;
-        // In a small pool the part would take the room that the whole needs.
+        // In a small pool, the first buffer would take the memory that the full one needs.
         if length > all / CLAIMABLE {
             return length;
         }
         length.min((all / CLAIMS).max(LEAST_CLAIM))
     }
 
-    /// A jbuf for so much of a message of that length.
+    /// Takes a buffer for `part` bytes of a message of `length` bytes.
     fn take(&self, part: usize, length: usize) -> Result<Filling, Fault> {
         let spent = self.pool.take(part);
         let spent = spent.map_err(|source| Fault::NoBuffer {
@@ -261,7 +269,7 @@ impl Assembly {
         Ok(spent.filling())
     }
 
-    /// Moves what is here of a payload of that length to where it belongs.
+    /// Moves staged bytes of a payload of that length to its buffer.
     fn unstage(&mut self, filling: &mut Filling, length: usize) {
         let room = length.min(filling.capacity());
         let missing = room.saturating_sub(filling.len());
@@ -272,11 +280,12 @@ impl Assembly {
         self.used = self.used.saturating_add(moved.len());
     }
 
-    /// Where the next bytes go: the first `n` of them to the rest of the payload that is due, for
-    /// which `into` is as for [`payload`](Self::payload), what lies beyond to the staging.
+    /// Returns the destination of the next bytes. The first of them complete the payload that is
+    /// being received, for which `into` is as for [`payload`](Self::payload). The others go to the
+    /// staging buffer.
     ///
-    /// Only to be called when there is a [place](Self::can_receive) for them, and what is here was
-    /// not enough.
+    /// Must only be called if there is a [destination](Self::can_receive), and the bytes received
+    /// so far were not sufficient.
     pub(crate) fn spare<'a>(&'a mut self, into: &'a mut Option<Filling>) -> Spare<'a> {
         debug_assert!(self.can_receive(into.is_some()));
         let rest = match (self.due, into) {
@@ -299,7 +308,7 @@ impl Assembly {
         }
     }
 
-    /// Makes the staging as large as it may be.
+    /// Grows the staging buffer to its maximum.
     #[cold]
     fn grow(&mut self) {
         self.is_full = false;
@@ -312,7 +321,7 @@ impl Assembly {
         self.staging = larger;
     }
 
-    /// Makes room where bytes were used: what is left is a part of a header.
+    /// Moves the remaining bytes, a part of a header, to the front of the staging buffer.
     #[inline]
     fn compact(&mut self) {
         let staged = self.staged();
@@ -339,9 +348,9 @@ impl Assembly {
     }
 }
 
-/// Room for bytes to come.
+/// Free space for received bytes.
 pub(crate) struct Spare<'a> {
-    /// The jbuf of the payload that is due, and how much is missing in it.
+    /// The buffer of the payload that is being received, and the number of bytes that it lacks.
     rest: Option<(&'a mut Filling, usize)>,
     placed: &'a mut usize,
     staging: &'a mut Filling,
@@ -350,12 +359,12 @@ pub(crate) struct Spare<'a> {
 }
 
 impl Spare<'_> {
-    /// Has `receive` receive, and counts what it received. Whether there may be more: all the room
-    /// was used.
+    /// Calls `receive` with the free space and accounts for the bytes that it received. Returns the
+    /// result of `receive`, and records if it filled all of the space.
     ///
     /// # Safety
     ///
-    /// Where `receive` answers `n`, it must have initialised the first `n` bytes of its slices, one
+    /// If `receive` returns `n`, it must have initialised the first `n` bytes of its slices, one
     /// slice after the other.
     pub(crate) unsafe fn fill<E>(
         self,
@@ -366,7 +375,8 @@ impl Spare<'_> {
         let Some((filling, missing)) = self.rest else {
             let received = receive(&mut [MaybeUninitSlice::new(staging)])?;
             *self.is_full = received == Some(ahead);
-            // SAFETY: the slice is the staging's free part, and the caller has initialised `n` bytes.
+            // SAFETY: the slice is the free part of `staging`, and the caller has initialised `n`
+            // bytes of it.
             unsafe { self.staging.advance(received.unwrap_or(0)) };
             return Ok(received);
         };
@@ -375,19 +385,21 @@ impl Spare<'_> {
         let received = receive(&mut [MaybeUninitSlice::new(rest), MaybeUninitSlice::new(staging)])?;
         let n = received.unwrap_or(0);
         let first = n.min(room);
-        // SAFETY: the first slice is the first `room` free bytes of `filling`, and of the `n` bytes
-        // that the caller has initialised so many are there.
+        // SAFETY: the first slice is the first `room` free bytes of `filling`. The caller has
+        // initialised `n` bytes in all, slice after slice, so the first `min(n, room)` bytes of
+        // this slice are initialised.
         unsafe { filling.advance(first) };
         *self.is_full = n == room.saturating_add(ahead);
-        // SAFETY: the second slice is the staging's free part, and what of the `n` bytes did not fit
-        // the first one is there.
+        // SAFETY: the second slice is the free part of `staging`. The caller fills the slices in
+        // order, so the `n - first` bytes that did not fit the first slice are initialised at its
+        // front.
         unsafe { self.staging.advance(n.saturating_sub(first)) };
         *self.placed = filling.len();
         Ok(received)
     }
 }
 
-/// The first `most` free bytes of `filling`.
+/// Returns the first `most` free bytes of `filling`.
 fn until(filling: &mut Filling, most: usize) -> &mut [std::mem::MaybeUninit<u8>] {
     let rest = filling.rest_mut();
     let most = most.min(rest.len());

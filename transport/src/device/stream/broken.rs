@@ -1,15 +1,15 @@
-//! Faults that stay.
+//! Permanent faults.
 
 use std::io;
 
 use crate::device::connection::Fault;
 use crate::error::HeaderError;
 
-/// Why a half is of no use any more, as often as somebody asks.
+/// The reason why a half is unusable, from which the fault can be created repeatedly.
 #[derive(Debug)]
 pub(crate) enum Broken {
     Ended,
-    /// With the number of the system's error.
+    /// The number of the operating system's error.
     System(i32),
     Lost(io::ErrorKind),
     TooLarge {
@@ -19,7 +19,8 @@ pub(crate) enum Broken {
 }
 
 impl Broken {
-    /// What of `fault` stays; nothing, where the call may be repeated, or the connection remembers.
+    /// Returns the permanent form of `fault`. `None` if the call may be repeated, or if the
+    /// connection itself records the fault.
     pub(crate) fn of(fault: &Fault) -> Option<Self> {
         Some(match fault {
             Fault::Ended => Self::Ended,

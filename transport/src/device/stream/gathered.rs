@@ -1,27 +1,27 @@
-//! Small messages on their way to the wire: copied one behind another, so that one call takes them all.
+//! Buffer for small outgoing messages, which are sent together in one call.
 
 use std::io::IoSlice;
 
 use jstream::buffer::{Filling, Spent};
 
-/// How much room there is at first. Few connections have much to say at once, and many say little ever.
+/// Initial capacity in bytes. It is small because most connections never have much to send at once.
 const FIRST: usize = 512;
 
-/// Bytes that are to be sent.
+/// Bytes to be sent.
 ///
-/// Invariant: `sent` and `start` are at most as many as there are bytes.
+/// Invariant: `sent` and `start` are at most the number of bytes.
 pub(super) struct Gathered {
     bytes: Filling,
-    /// How many there may be.
+    /// Maximum number of bytes.
     most: usize,
-    /// How many of them the wire has taken.
+    /// Number of bytes that the wire has accepted.
     sent: usize,
-    /// Where the message begins that is sent now; behind all, if none is.
+    /// Start of the message that is being sent. If there is none, the number of bytes.
     start: usize,
 }
 
 impl Gathered {
-    /// Room for `most` bytes, of which memory is taken as it is needed.
+    /// Creates a buffer for up to `most` bytes. Memory is allocated as needed.
     pub(super) fn new(most: usize) -> Self {
         Self {
             bytes: Spent::heap(most.min(FIRST)).filling(),
@@ -31,7 +31,7 @@ impl Gathered {
         }
     }
 
-    /// Appends a message that is sent now. False where there is no room for it.
+    /// Appends the message that is being sent. Returns false if there is no room for it.
     #[inline]
     pub(super) fn append(&mut self, head: &[u8], segments: &[IoSlice<'_>]) -> bool {
         let start = self.bytes.len();
@@ -49,7 +49,8 @@ impl Gathered {
         self.bytes.extend(part) || self.grow(part.len()) && self.bytes.extend(part)
     }
 
-    /// Appends a message that goes with the next one. False where there is no room for it.
+    /// Appends a message that is sent together with the next one. Returns false if there is no room
+    /// for it.
     #[inline]
     pub(super) fn keep(&mut self, head: &[u8], segments: &[IoSlice<'_>]) -> bool {
         let fits = self.append(head, segments);
@@ -57,7 +58,7 @@ impl Gathered {
         fits
     }
 
-    /// Makes room for so many bytes more. False where that would be too much.
+    /// Makes room for `more` additional bytes. Returns false if that would exceed the maximum.
     #[cold]
     fn grow(&mut self, more: usize) -> bool {
         let wanted = self.bytes.len().saturating_add(more);
@@ -71,12 +72,12 @@ impl Gathered {
         true
     }
 
-    /// What is to be sent.
+    /// Returns the bytes that were not sent yet.
     pub(super) fn rest(&self) -> &[u8] {
         self.bytes.as_bytes().get(self.sent..).unwrap_or_default()
     }
 
-    /// Whether a part of it has gone, and the rest has to go before anything else.
+    /// Returns true if a part of the bytes was sent. The rest must be sent before anything else.
     pub(super) fn is_begun(&self) -> bool {
         self.sent > 0
     }
@@ -89,13 +90,13 @@ impl Gathered {
         self.bytes.len()
     }
 
-    /// The wire has taken so many bytes more.
+    /// Records that the wire has accepted `n` more bytes.
     pub(super) fn advance(&mut self, n: usize) {
         self.sent = self.sent.saturating_add(n).min(self.bytes.len());
     }
 
-    /// How many bytes were taken of the message that is sent now. Where that is none, the message is not here any
-    /// more; where all has gone, nothing is.
+    /// Returns the number of bytes sent of the current message. If that is 0, removes the message
+    /// from the buffer. If everything was sent, empties the buffer.
     pub(super) fn settle(&mut self) -> u64 {
         let taken = self.sent.saturating_sub(self.start);
         if taken == 0 {

@@ -1,7 +1,8 @@
-//! What both sides say before the first message.
+//! The exchange of greetings before the first message.
 //!
-//! The client says who it is; the server says who it is, and whether it wants the connection. A
-//! server that does not understand its client answers all the same, so that both learn why.
+//! The client sends its hello. The server answers with its own hello and a verdict, which accepts
+//! or refuses the connection. A server that can't parse the client's hello answers too, so that
+//! both sides learn the reason.
 
 use std::time::Duration;
 
@@ -16,19 +17,20 @@ use crate::device::deadline::Deadline;
 use crate::error::{ConnectError, HandshakeError};
 use crate::options::Options;
 
-/// How long a refusal may take.
+/// Time limit for sending a refusal.
 pub(crate) const BRIEFLY: Duration = Duration::from_millis(200);
 
 const ACCEPTED: u8 = 0;
 const REFUSED: u8 = 1;
 
-/// What a server says behind its hello, as it travels: little-endian. The reason follows.
+/// Wire format of the verdict that a server sends after its hello: little-endian, followed by the
+/// reason.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct WireVerdict {
     verdict: u8,
     reserved: u8,
-    /// How many bytes of UTF-8 follow.
+    /// Length of the reason that follows, in bytes of UTF-8.
     reason: U16,
     reserved_too: U32,
 }
@@ -36,7 +38,8 @@ struct WireVerdict {
 const VERDICT_LENGTH: usize = size_of::<WireVerdict>();
 
 impl WireVerdict {
-    /// Understands a verdict: how many bytes of a reason follow it, or `None` if it is favourable.
+    /// Parses a verdict. Returns the length of the reason that follows, or `None` if the client was
+    /// accepted.
     fn read(bytes: [u8; VERDICT_LENGTH]) -> Result<Option<usize>, HandshakeError> {
         let wire: WireVerdict = zerocopy::transmute!(bytes);
         let reason = usize::from(wire.reason.get());
@@ -51,17 +54,17 @@ impl WireVerdict {
     }
 }
 
-/// Why a client is not welcome.
+/// The reason why a server did not accept the client.
 #[derive(Debug)]
 pub(crate) enum Unwelcome {
-    /// For this reason, escaped.
+    /// The server refused. Has the reason, escaped.
     Refused(String),
-    /// The two sides don't understand each other.
+    /// The handshake failed.
     Handshake(HandshakeError),
 }
 
 impl Unwelcome {
-    /// The same, said of `address`.
+    /// Converts this to an error about `address`.
     pub(crate) fn at(self, address: &Address) -> ConnectError {
         let address = address.clone();
         match self {
@@ -77,19 +80,20 @@ impl From<HandshakeError> for Unwelcome {
     }
 }
 
-/// The client's part: says who we are, hears who they are, and whether we are welcome. Reads
-/// nothing of what follows.
+/// Performs the client's part: sends the hello, and reads the server's hello and verdict. Reads
+/// none of the bytes after them.
 pub(crate) fn greet(wire: &dyn Wire, options: &Options) -> Result<Hello, Unwelcome> {
     greet_until(wire, options, Deadline::after(options.handshake_timeout))
 }
 
-/// As [`greet`], of whose time a part has gone.
+/// Like [`greet`], with a deadline instead of the handshake timeout.
 pub(crate) fn greet_until(
     wire: &dyn Wire,
     options: &Options,
     deadline: Deadline,
 ) -> Result<Hello, Unwelcome> {
-    // A server that refuses need not have read this: what it says counts, not that it has gone.
+    // A server that refuses may close the connection without reading the hello. So an error of this
+    // write counts only if the server closed the connection without an answer.
     let sent = write_all(wire, &Hello::of(options).to_bytes(), deadline);
     let heard = hear(wire, deadline, options);
     if let Err(HandshakeError::Closed { .. }) = heard {
@@ -113,12 +117,13 @@ pub(crate) fn greet_until(
     Err(Unwelcome::Refused(reason))
 }
 
-/// The server's part, for a client that is welcome. Reads nothing of what follows.
+/// Performs the server's part for a client that is accepted. Reads none of the bytes after the
+/// hello.
 pub(crate) fn welcome(wire: &dyn Wire, options: &Options) -> Result<Hello, HandshakeError> {
     welcome_until(wire, options, Deadline::after(options.handshake_timeout))
 }
 
-/// As [`welcome`], of whose time a part has gone.
+/// Like [`welcome`], with a deadline instead of the handshake timeout.
 pub(crate) fn welcome_until(
     wire: &dyn Wire,
     options: &Options,
@@ -127,7 +132,7 @@ pub(crate) fn welcome_until(
     let theirs = match hear(wire, deadline, options) {
         Ok(theirs) => theirs,
         Err(error) => {
-            // Who is silent or gone hears nothing more.
+            // A client that is silent or gone gets no answer.
             if !matches!(
                 error,
                 HandshakeError::TimedOut { .. }
@@ -150,13 +155,14 @@ pub(crate) fn welcome_until(
     Ok(theirs)
 }
 
-/// The server's part, for a client that is not: says why, without waiting long.
+/// Performs the server's part for a client that is refused: sends the reason, and blocks only
+/// briefly.
 pub(crate) fn refuse(wire: &dyn Wire, options: &Options, reason: &str) {
     let deadline = Deadline::after(options.handshake_timeout.min(BRIEFLY));
-    // Their hello is read, whatever it says: a connection that is closed with bytes unread is reset,
-    // and the reason could be lost.
+    // The client's hello is read and ignored. If a connection is closed with unread bytes, the
+    // kernel resets it, and the reason could be lost.
     let _ = read_exact(wire, &mut [0; Hello::WIRE_LENGTH], deadline);
-    // Nobody is told when nobody listens any more.
+    // A failure is ignored, because then no peer is listening.
     let _ = write_all(wire, &refusal(options, reason), deadline);
     wire.end_sending();
 }
@@ -165,7 +171,7 @@ fn refusal(options: &Options, reason: &str) -> Vec<u8> {
     answer(options, REFUSED, cut(reason))
 }
 
-/// The hello, the verdict, and a reason of at most `MAX_REASON` bytes.
+/// Returns the bytes of the hello, the verdict, and a reason of at most `MAX_REASON` bytes.
 fn answer(options: &Options, verdict: u8, reason: &str) -> Vec<u8> {
     let wire = WireVerdict {
         verdict,
@@ -179,7 +185,7 @@ fn answer(options: &Options, verdict: u8, reason: &str) -> Vec<u8> {
     bytes
 }
 
-/// As many whole characters as travel.
+/// Truncates a reason to `MAX_REASON` bytes at a character boundary.
 fn cut(reason: &str) -> &str {
     let mut end = reason.len().min(MAX_REASON);
     while !reason.is_char_boundary(end) {
@@ -194,7 +200,7 @@ fn hear(wire: &dyn Wire, deadline: Deadline, options: &Options) -> Result<Hello,
     Hello::from_bytes(&bytes)
 }
 
-/// What went wrong, after `before` bytes of the greeting.
+/// Converts a failure after `before` bytes of the greeting to a handshake error.
 fn in_words(
     done: Result<(), Short>,
     before: usize,
@@ -233,7 +239,7 @@ mod tests {
         options
     }
 
-    /// What a client says to a server that has said `bytes`.
+    /// Returns the error of a client whose server has sent `bytes`.
     fn answered(bytes: &[u8]) -> Unwelcome {
         let (client, server) = pair();
         write_all(&server, bytes, Deadline::NEVER).unwrap();

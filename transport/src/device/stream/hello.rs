@@ -1,4 +1,4 @@
-//! What each side of a connection says about itself.
+//! The hello that each side of a connection sends.
 
 use zerocopy::byteorder::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -8,19 +8,20 @@ use crate::options::Options;
 
 pub(crate) const MAGIC: [u8; 8] = *b"jstream\0";
 const VERSION: u32 = 2;
-/// Written in the sender's own byte order: another order reads as 0x0201.
+/// Byte order mark, written in the sender's own byte order. A different byte order reads it as
+/// 0x0201.
 const BYTE_ORDER: u16 = 0x0102;
 #[expect(clippy::cast_possible_truncation, reason = "no pointer has 256 bits")]
 const POINTER_WIDTH: u8 = usize::BITS as u8;
 
-/// What a side says about itself before the first message.
+/// Properties of a side, sent before the first message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hello {
-    /// The longest payload that it takes, in bytes.
+    /// The longest payload that the side accepts, in bytes.
     pub(crate) max_message: u64,
 }
 
-/// It as it travels: little-endian but for the byte order mark.
+/// Wire format of [`Hello`]: little-endian except for the byte order mark.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct WireHello {
@@ -34,10 +35,10 @@ struct WireHello {
 }
 
 impl Hello {
-    /// How many bytes it has on the wire.
+    /// Length on the wire, in bytes.
     pub(crate) const WIRE_LENGTH: usize = size_of::<WireHello>();
 
-    /// What we say.
+    /// Returns the hello of this side.
     pub(crate) fn of(options: &Options) -> Self {
         Self {
             max_message: options.max_message,
@@ -57,7 +58,7 @@ impl Hello {
         zerocopy::transmute!(wire)
     }
 
-    /// Understands the peer's greeting, unless it does not fit.
+    /// Parses and validates the peer's hello.
     pub(crate) fn from_bytes(bytes: &[u8; Self::WIRE_LENGTH]) -> Result<Self, HandshakeError> {
         let wire: &WireHello = zerocopy::transmute_ref!(bytes);
         if wire.magic != MAGIC {

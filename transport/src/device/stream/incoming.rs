@@ -1,4 +1,4 @@
-//! The half that receives.
+//! The receive half of a stream connection.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -21,7 +21,7 @@ pub(crate) struct StreamIncoming<W: Wire> {
     line: Arc<Line<W>>,
     patience: Patience,
     assembly: Assembly,
-    /// Why nothing comes any more.
+    /// The reason why nothing can be received any more.
     broken: Option<Broken>,
 }
 
@@ -42,7 +42,7 @@ impl<W: Wire> StreamIncoming<W> {
         self.broken.as_ref().map_or(Ok(()), |why| Err(why.fault()))
     }
 
-    /// Remembers what stays.
+    /// Records a permanent fault.
     fn remember(&mut self, fault: Fault) -> Fault {
         if self.line.is_closed() {
             return Fault::ClosedLocally;
@@ -53,12 +53,13 @@ impl<W: Wire> StreamIncoming<W> {
         fault
     }
 
-    /// Receives what is here, or until the deadline if there is one. Whether something came.
+    /// Receives available bytes. If `until` is a deadline, blocks for the first byte until then.
+    /// Returns true if bytes were received.
     fn read(&mut self, into: &mut Option<Filling>, until: Option<Deadline>) -> Result<bool, Fault> {
         let wire = &self.line.wire;
         let patience = &mut self.patience;
         let spare = self.assembly.spare(into);
-        // SAFETY: a wire has initialised as much as it says.
+        // SAFETY: the contract of `Wire` is that it has initialised as many bytes as it returns.
         let received = unsafe {
             spare.fill(|slices| match until {
                 None => wire.try_read(slices),

@@ -1,10 +1,10 @@
-//! Jbufs that the system may read after the call that sent them.
+//! Buffers that the kernel may read after the call that sent them.
 
 use std::sync::Arc;
 
 use jstream::buffer::Filled;
 
-/// A jbuf that belongs to all who may still read it, and is changed by nobody.
+/// A shared buffer that is not modified while several owners may read it.
 #[derive(Clone)]
 pub(crate) struct Lent(Arc<Option<Filled>>);
 
@@ -21,12 +21,13 @@ impl Lent {
         self.jbuf().map_or(&[], Filled::as_bytes)
     }
 
-    /// Takes the jbuf, if nobody else has it; an empty shell is left.
+    /// Takes the buffer out if there is no other owner, and leaves `self` empty.
     pub(crate) fn take(&mut self) -> Option<Filled> {
         Arc::get_mut(&mut self.0)?.take()
     }
 
-    /// Puts a jbuf into an empty shell that nobody else has; else it comes back.
+    /// Stores a buffer if `self` is empty and has no other owner. Otherwise returns the buffer as
+    /// the error.
     pub(crate) fn fill(&mut self, jbuf: Filled) -> Result<(), Filled> {
         match Arc::get_mut(&mut self.0) {
             Some(place @ None) => {

@@ -1,4 +1,4 @@
-//! What the halves of a connection share.
+//! State that is shared by the halves of a connection.
 
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -15,23 +15,23 @@ use crate::device::connection::Control;
 use crate::device::deadline::Deadline;
 use crate::device::poll::has_hung_up;
 
-/// Nothing is being sent.
+/// No message is being sent.
 const IDLE: u8 = 0;
-/// A message was begun: nothing else can be sent before the rest of it.
+/// A message was begun. The rest of it must be sent before anything else.
 const SENDING: u8 = 1;
-/// We have no more to say.
+/// This side has ended its sending direction.
 const ENDED: u8 = 2;
-/// Both directions were closed in this program.
+/// Both directions were closed by this program.
 const CLOSED: u8 = 3;
 
-/// How many farewells may wait at the same time until their peers read. Answers the threat of peers
-/// that never do.
+/// Maximum number of threads that wait to send a farewell. The limit protects against peers that
+/// never read.
 const MOST_WAITING: usize = 16;
 
-/// How much is read, at most, of what came and nobody wants, in pieces of 4 KiB.
+/// Maximum amount of unread data that is discarded on drop, in pieces of 4 KiB.
 const UNWANTED: usize = 256;
 
-/// A stream, and what was said on it.
+/// A stream and the phase of its sending direction.
 pub(crate) struct Line<W: Wire> {
     pub(crate) wire: W,
     phase: AtomicU8,
@@ -45,19 +45,19 @@ impl<W: Wire> Line<W> {
         }
     }
 
-    /// Whether it was closed in this program.
+    /// Returns true if the connection was closed by this program.
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.phase.load(Ordering::Acquire) == CLOSED
     }
 
-    /// Begins a message, unless nothing may be sent.
+    /// Begins a message. Returns false if nothing may be sent.
     #[inline]
     pub(crate) fn begin(&self) -> bool {
         self.turn(IDLE, SENDING)
     }
 
-    /// Nothing of a message is missing, or nothing of it was sent.
+    /// Ends the current message, which was sent as a whole or not at all.
     #[inline]
     pub(crate) fn settle(&self) {
         self.turn(SENDING, IDLE);
@@ -70,10 +70,10 @@ impl<W: Wire> Line<W> {
             .is_ok()
     }
 
-    /// Says that nothing more comes, behind everything that was sent. It waits for no peer: where
-    /// there is no room now, a thread does, no longer than `patience`.
+    /// Sends the farewell behind all sent data, then ends the sending direction. Does not block: if
+    /// the socket has no room now, a background thread waits for the peer, for at most `patience`.
     pub(crate) fn end_sending(self: &Arc<Self>, patience: Duration) {
-        // A message that is not complete is not followed by a farewell.
+        // An incomplete message must not be followed by a farewell.
         if self.turn(IDLE, ENDED) {
             let sent = self.wire.try_write(&[IoSlice::new(&FAREWELL)]);
             let sent = sent.unwrap_or(Some(FAREWELL.len())).unwrap_or(0);
@@ -86,13 +86,13 @@ impl<W: Wire> Line<W> {
         self.wire.end_sending();
     }
 
-    /// Whether a thread does it.
+    /// Returns true if a background thread was started that ends the sending direction.
     fn end_sending_later(self: &Arc<Self>, rest: &'static [u8], patience: Duration) -> bool {
         static WAITING: AtomicUsize = AtomicUsize::new(0);
 
         let line = Arc::clone(self);
         let wait = move || {
-            // If the peer takes nothing, it learns that we are gone, and not that we ended.
+            // If the peer reads nothing, it sees a lost connection instead of a proper end.
             let _ = write_all(&line.wire, rest, Deadline::after(patience));
             line.wire.end_sending();
             WAITING.fetch_sub(1, Ordering::Relaxed);
@@ -110,9 +110,10 @@ impl<W: Wire> Line<W> {
 
 impl<W: Wire> Control for Line<W> {
     fn close(&self) {
-        // The phase comes first: whoever is woken by the end has to find it.
+        // The phase is set first, because threads that are woken by the end of the socket must see
+        // it.
         if self.phase.swap(CLOSED, Ordering::AcqRel) == IDLE {
-            // Nobody else is sending, and nobody is going to.
+            // The phase guarantees that no other thread is sending or will begin to.
             let _ = self.wire.try_write(&[IoSlice::new(&FAREWELL)]);
         }
         self.wire.end();
@@ -130,8 +131,8 @@ impl<W: Wire> Control for Line<W> {
 
 impl<W: Wire> Drop for Line<W> {
     fn drop(&mut self) {
-        // A socket that is closed with bytes unread resets the connection, and what the peer has not
-        // received yet is lost.
+        // If a socket is closed while it has unread data, the kernel resets the connection, and the
+        // peer loses data that it has not received yet.
         let mut piece = [MaybeUninit::uninit(); 4096];
         for _ in 0..UNWANTED {
             let read = self

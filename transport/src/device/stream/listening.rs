@@ -1,4 +1,4 @@
-//! Sockets that listen.
+//! Listening sockets.
 
 use std::io;
 use std::net::Shutdown;
@@ -16,25 +16,25 @@ use crate::device::connection::{Accept, Accepted, Connection, Establish};
 use crate::error::{AcceptError, HandshakeError};
 use crate::options::Options;
 
-/// How many connections the system keeps for us until they are accepted.
+/// Maximum number of connections that the kernel queues until they are accepted.
 pub(crate) const BACKLOG: i32 = 1024;
 
-/// What differs between kinds of sockets.
+/// The differences between kinds of sockets.
 pub(crate) trait Family: Send + Sync + 'static {
     const SCHEME: &'static str;
 
-    /// Who is at the other end of a socket that was accepted.
+    /// Returns the address of the peer of an accepted socket.
     fn peer(&self, socket: &Socket, from: &SockAddr) -> io::Result<Address>;
 
-    /// Sets what every connection needs.
+    /// Sets the socket options of every connection.
     fn prepare(socket: &Socket, options: &Options) -> io::Result<()>;
 
-    /// Makes a connection, once the greetings were exchanged.
+    /// Creates a connection after the greetings were exchanged.
     fn connection(wire: SocketWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
         connection(wire, (peer, Self::SCHEME), theirs, options)
     }
 
-    /// What is made of a socket that was accepted.
+    /// Creates the handshake state of an accepted socket.
     fn half_made(socket: Socket, peer: Address, options: &Options) -> Box<dyn Establish>
     where
         Self: Sized,
@@ -47,11 +47,11 @@ pub(crate) trait Family: Send + Sync + 'static {
         })
     }
 
-    /// Frees the address, once.
+    /// Frees the address. Called once.
     fn free(&self) {}
 }
 
-/// A socket that listens.
+/// A listening socket.
 pub(crate) struct Listening<F: Family> {
     socket: Socket,
     address: Address,
@@ -61,7 +61,7 @@ pub(crate) struct Listening<F: Family> {
 }
 
 impl<F: Family> Listening<F> {
-    /// `socket` listens at `address`.
+    /// Creates a listener from `socket`, which listens at `address`.
     pub(crate) fn new(
         socket: Socket,
         address: Address,
@@ -102,7 +102,7 @@ impl<F: Family> Accept for Listening<F> {
                 Ok(accepted) => accepted,
                 Err(error) => match error.kind() {
                     io::ErrorKind::WouldBlock => return Ok(None),
-                    // A peer that was gone before we looked is none.
+                    // If the peer has already disconnected, the next connection is accepted.
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => continue,
                     _ => return Err(self.failed(error)),
                 },
@@ -121,7 +121,7 @@ impl<F: Family> Accept for Listening<F> {
     fn close(&self) {
         if !self.closed.swap(true, Ordering::AcqRel) {
             self.family.free();
-            // Nobody connects any more, and the socket is readable for ever.
+            // New connections are refused from now on, and the socket stays readable.
             let _ = self.socket.shutdown(Shutdown::Both);
         }
     }
@@ -133,7 +133,7 @@ impl<F: Family> Drop for Listening<F> {
     }
 }
 
-/// A socket that was accepted.
+/// An accepted socket before the greetings were exchanged.
 struct HalfMade<F> {
     socket: Socket,
     peer: Address,

@@ -1,17 +1,17 @@
-//! Messages over anything that carries bytes in order.
+//! Messages over any ordered stream of bytes.
 //!
 //! ```text
 //! client:  Hello                             messages
 //! server:         Hello Verdict [reason]     messages
 //! ```
 //!
-//! A message is a [`Header`] and its payload, one after the other. A side that has
-//! no more to say sends [`FAREWELL`](assembly::FAREWELL): a stream that ends without it has lost
-//! its peer.
+//! A message is a [`Header`] followed by its payload. A clean shutdown sends
+//! [`FAREWELL`](assembly::FAREWELL). A stream that ends without it has lost its peer.
 //!
-//! `lent` is a jbuf that a wire keeps until the system has let go of it. `hello` and `greeting` are what stands before the first message, `assembly` makes messages of
-//! bytes and knows no system, `line` is what the halves of a connection share, `outgoing` and
-//! `incoming` are the halves, `socket` is a [`Wire`] over a socket.
+//! Modules: `hello` and `greeting` implement the handshake before the first message. `assembly`
+//! parses bytes into messages and does no input or output. `outgoing` and `incoming` are the send
+//! half and the receive half, and `line` is the state that they share. `socket` is a [`Wire`] over
+//! a socket. `lent` is a buffer that a wire keeps until the kernel has released it.
 
 pub(crate) mod assembly;
 mod broken;
@@ -49,50 +49,56 @@ use crate::endpoint::watcher::Watcher;
 use crate::header::Header;
 use crate::options::Options;
 
-/// Payloads of up to so many bytes come in one call with their header.
+/// The longest payload that is received in one call with its header, in bytes.
 const INLINE: usize = assembly::AHEAD - Header::WIRE_LENGTH;
 
-/// What sockets take at first, before the system has learned what they need.
+/// The send buffer size of a socket before the kernel has tuned it, in bytes.
 const EAGER: usize = 16 << 10;
 
-/// What carries bytes in order, in both directions, each of which is used by one thread at a time.
+/// A bidirectional stream of ordered bytes. Each direction is used by one thread at a time.
 ///
 /// # Safety
 ///
-/// Where `try_read`, `try_read_last` or `read` says that it received `n` bytes, it has initialised the first `n`
-/// bytes of `slices`, one slice after the other.
+/// If `try_read`, `try_read_last` or `read` returns that it received `n` bytes, it must have
+/// initialised the first `n` bytes of `slices`, one slice after the other.
 pub(crate) unsafe trait Wire: Send + Sync + 'static {
-    /// Receives what is here, without waiting: `None` when nothing is, `Some(0)` at the end.
+    /// Receives the available bytes without blocking. Returns `None` if there are none, and
+    /// `Some(0)` at the end of the stream.
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>>;
 
-    /// Sends what fits now: `None` when nothing does.
+    /// Sends as many bytes as is possible without blocking. Returns `None` if no byte could be
+    /// sent.
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>>;
 
-    /// As [`try_write`](Self::try_write), where more follows at once.
+    /// Like [`try_write`](Self::try_write), for bytes that are followed immediately by more.
     fn try_write_more(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
         self.try_write(&[IoSlice::new(bytes)])
     }
 
-    /// Whether jbufs of that length are lent: what was sent of one, the system may go on reading.
+    /// Returns true if buffers of this length are lent, which means that the kernel may read a
+    /// buffer after its bytes were sent.
     fn lends(&self, _length: usize) -> bool {
         false
     }
 
-    /// A jbuf that is about to be sent, and belongs to this wire as well from then on.
+    /// Makes the wire a second owner of a buffer that is about to be sent.
     fn lend(&self, jbuf: Filled) -> Lent {
         Lent::new(jbuf)
     }
 
-    /// As [`try_write`](Self::try_write), of the bytes of a jbuf from `from` on.
+    /// Like [`try_write`](Self::try_write), for the bytes of a lent buffer from the offset `from`
+    /// on.
     fn try_write_lent(&self, lent: &Lent, from: usize) -> io::Result<Option<usize>> {
         self.try_write(&[IoSlice::new(lent.bytes().get(from..).unwrap_or_default())])
     }
 
-    /// Nothing more is sent of a jbuf, which goes back to its pool when the system has let go of it.
+    /// Ends the sending of a lent buffer, which returns to its pool when the kernel has released
+    /// it.
     fn end_lending(&self, _lent: Lent) {}
 
-    /// As [`try_read`](Self::try_read), but sleeps until something is here, the deadline has
-    /// passed, or for no reason. Where a call of the system does both, one is enough.
+    /// Like [`try_read`](Self::try_read), but first blocks until bytes are available or the
+    /// deadline has passed. May wake up spuriously. An implementation can use one system call for
+    /// both.
     fn read(
         &self,
         _patience: &mut Patience,
@@ -103,54 +109,57 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
         self.try_read(slices)
     }
 
-    /// Whether [`read`](Self::read) is one call of the system.
+    /// Returns true if [`read`](Self::read) is one system call.
     fn reads_asleep(&self) -> bool {
         false
     }
 
-    /// Sleeps until reading or writing may get further, the deadline has passed, or for no reason.
+    /// Blocks until reading or writing can make progress or the deadline has passed. May wake up
+    /// spuriously.
     fn sleep(&self, interest: Interest, deadline: Deadline) -> io::Result<()> {
         sleep_on([self.source(interest)], deadline)?;
         Ok(())
     }
 
-    /// Ends the sending direction: the peer reads what was sent, and then the end.
+    /// Ends the sending direction: the peer reads all sent data, and then the end of the stream.
     fn end_sending(&self);
 
-    /// Ends both directions at once, and wakes whoever sleeps on them.
+    /// Ends both directions immediately, and wakes all threads that sleep on them.
     fn end(&self);
 
-    /// Ends both directions at once, so that the peer learns it even if nobody reads what it sends; what
-    /// is on its way to the peer may be lost.
+    /// Ends both directions immediately, such that the peer notices even if its data is not being
+    /// read. Data on its way to the peer may be lost.
     fn reset(&self) {
         self.end();
     }
 
-    /// As [`try_read`](Self::try_read), of who wants to see the end of what has come.
+    /// Like [`try_read`](Self::try_read), for discarding unread data before the stream is closed.
     fn try_read_last(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
         self.try_read(slices)
     }
 
-    /// As [`Incoming::watch`](super::connection::Incoming::watch), for reading.
+    /// Implements [`Incoming::watch`](super::connection::Incoming::watch) for reading.
     fn watch(&self, _waker: &Waker, _watcher: &Arc<Watcher>) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Prepares to sleep until reading or writing may get further.
+    /// Prepares to sleep until reading or writing can make progress.
     fn arm(&self, _interest: Interest, _waker: Option<&Waker>) -> Armed {
         Armed::Source
     }
 
-    /// What becomes ready, and how, when reading or writing may get further, or the peer is gone.
+    /// Returns the descriptor that becomes ready when reading or writing can make progress or the
+    /// peer is gone, and the readiness to poll for.
     fn source(&self, interest: Interest) -> (BorrowedFd<'_>, Interest) {
         (self.fd(), interest)
     }
 
-    /// Becomes ready when reading or writing may get further, or the peer is gone.
+    /// Returns the descriptor that becomes ready when reading or writing can make progress or the
+    /// peer is gone.
     fn fd(&self) -> BorrowedFd<'_>;
 }
 
-/// Makes a connection of a wire on which the greetings were exchanged.
+/// Creates a connection from a wire on which the greetings were exchanged.
 pub(crate) fn connection(
     wire: impl Wire,
     (peer, scheme): (Address, &'static str),
@@ -176,18 +185,18 @@ pub(crate) fn connection(
     }
 }
 
-/// How long calls that receive block, as far as the system was told: it is told only when that has
-/// to change, so that a connection in steady use makes no call for it.
+/// The receive timeout that is set on the socket. It is changed only if necessary, so that a
+/// connection in steady use makes no system call for it.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
-    /// For ever, at first.
+    /// The receive timeout of the socket. `None` means no timeout, which is the initial setting.
     told: Option<Duration>,
-    /// Whether the last call received nothing.
+    /// True if the last call received nothing.
     in_vain: bool,
 }
 
-/// Reads exactly as much as `into` has room for, whatever it takes until the deadline. How many
-/// bytes came, when not all did.
+/// Fills `into`, with as many calls as necessary until the deadline. On failure, the error has the
+/// number of bytes received.
 fn read_exact(wire: &dyn Wire, into: &mut [u8], deadline: Deadline) -> Result<(), Short> {
     let mut received = 0usize;
     while let Some(rest) = into.get_mut(received..).filter(|rest| !rest.is_empty()) {
@@ -198,7 +207,8 @@ fn read_exact(wire: &dyn Wire, into: &mut [u8], deadline: Deadline) -> Result<()
             Ok(Some(0)) => return Err(Short::Ended { received }),
             Ok(Some(n)) => {
                 for (to, from) in rest.iter_mut().zip(piece.iter().take(n)) {
-                    // SAFETY: the wire has initialised the first `n` bytes.
+                    // SAFETY: the wire has initialised the first `n` bytes, and `take(n)` yields no
+                    // others.
                     *to = unsafe { from.assume_init() };
                 }
                 received = received.saturating_add(n);
@@ -210,7 +220,7 @@ fn read_exact(wire: &dyn Wire, into: &mut [u8], deadline: Deadline) -> Result<()
     Ok(())
 }
 
-/// Writes all of `bytes`, whatever it takes until the deadline.
+/// Writes all of `bytes`, with as many calls as necessary until the deadline.
 fn write_all(wire: &dyn Wire, mut bytes: &[u8], deadline: Deadline) -> Result<(), Short> {
     while !bytes.is_empty() {
         match wire.try_write(&[IoSlice::new(bytes)]) {
@@ -234,7 +244,7 @@ fn sleep(
     wire.sleep(interest, deadline).map_err(Short::Broken)
 }
 
-/// Why not all bytes came or went.
+/// The reason why not all bytes were read or written.
 #[derive(Debug)]
 enum Short {
     TimedOut { received: usize },

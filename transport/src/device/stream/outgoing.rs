@@ -1,4 +1,4 @@
-//! The half that sends.
+//! The send half of a stream connection.
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
@@ -19,30 +19,31 @@ use crate::device::deadline::Deadline;
 use crate::header::Header;
 use crate::options::Options;
 
-/// How many slices one call sends when a message has few segments, and when it has many. The
+/// Maximum number of slices in one call for a message with few segments, and with many. Every
 /// system allows at least the latter.
 const FEW: usize = 8;
 const MANY: usize = 256;
 
-/// Messages of up to so many bytes are copied behind their header: that costs less than a list of
-/// slices costs the system.
+/// The longest message that is copied behind its header, in bytes with header. The copy costs less
+/// than the system call's handling of a list of slices.
 const COPIED: usize = (8 << 10) + Header::WIRE_LENGTH;
 
-/// As many bytes of messages as that wait for one call.
+/// Maximum number of bytes of messages that are gathered for one call.
 const GATHERED: usize = 2 * COPIED;
 
 pub(crate) struct StreamOutgoing<W: Wire> {
     line: Arc<Line<W>>,
     send_timeout: Duration,
-    /// The message that is being sent, where it is small, behind those that go with it.
+    /// The message that is being sent, if it is small, after the gathered messages.
     gathered: Gathered,
-    /// How many segments of that message were taken, and how many bytes of the next one.
+    /// Position in the segments of the current message: the number of segments sent, and the number
+    /// of bytes sent of the next one.
     at: (usize, usize),
-    /// The jbuf of that message, where the wire keeps it.
+    /// The buffer of the current message, if the wire is a second owner of it.
     lent: Option<Lent>,
-    /// Where there is room for what can't be taken back.
+    /// Source of memory for copies of lent buffers that can't be taken back.
     pool: Pool,
-    /// Why nothing goes any more.
+    /// The reason why nothing can be sent any more.
     broken: Option<Broken>,
 }
 
@@ -82,7 +83,7 @@ impl<W: Wire> StreamOutgoing<W> {
         fault
     }
 
-    /// Sends what the wire takes.
+    /// Sends as much of a message as the wire accepts.
     fn send(
         &mut self,
         header: Header,
@@ -124,7 +125,7 @@ impl<W: Wire> StreamOutgoing<W> {
         sent
     }
 
-    /// Sends what has gathered, with the message that is sent now where that is small.
+    /// Sends the gathered messages, including the current one if it is small.
     fn send_gathered(&mut self) -> io::Result<()> {
         let rest = self.gathered.rest();
         if !rest.is_empty() {
@@ -134,7 +135,7 @@ impl<W: Wire> StreamOutgoing<W> {
         Ok(())
     }
 
-    /// Sends what has gathered before a message. Whether all of it has gone.
+    /// Sends the gathered messages before another message. Returns true if all of them were sent.
     fn send_before(&mut self) -> io::Result<bool> {
         let sent = self.send_gathered();
         self.gathered.settle();
@@ -142,7 +143,7 @@ impl<W: Wire> StreamOutgoing<W> {
         Ok(self.gathered.rest().is_empty())
     }
 
-    /// Goes on with what has gathered, as one message.
+    /// Continues to send the gathered messages as one message.
     fn push_rest(&mut self, rest: &mut Outbound<'_>) -> Result<Push, Fault> {
         if self.broken.is_some() || !(self.gathered.is_begun() || self.line.begin()) {
             return Err(self.fault());
@@ -159,12 +160,12 @@ impl<W: Wire> StreamOutgoing<W> {
         }
     }
 
-    /// Whether a jbuf of which so much has gone, with its header, is lent.
+    /// Returns true if a buffer is to be lent. `taken` is the number of bytes sent, with header.
     fn is_lent(&self, jbuf: &Filled, taken: u64) -> bool {
         taken < Header::WIRE_LENGTH as u64 && self.line.wire.lends(jbuf.len())
     }
 
-    /// Sends a message whose jbuf the wire keeps from when its header has gone.
+    /// Sends a message whose buffer is lent to the wire once its header was sent.
     fn send_lent(
         &mut self,
         header: Header,
@@ -189,7 +190,7 @@ impl<W: Wire> StreamOutgoing<W> {
             *body = Body::Taken;
         }
         let Some(lent) = &self.lent else {
-            unreachable!("what the wire has taken it keeps")
+            unreachable!("the buffer is lent until all of it was sent")
         };
         loop {
             let at = taken.saturating_sub(head.len() as u64);
@@ -208,7 +209,7 @@ impl<W: Wire> StreamOutgoing<W> {
         Ok(())
     }
 
-    /// Gives a message that failed its jbuf back, or a copy while the system reads from it.
+    /// Gives a failed message its buffer back, or a copy if the kernel may still read the buffer.
     fn take_back(&mut self, message: &mut Outbound<'_>) {
         let Some(mut lent) = self.lent.take() else {
             return;
@@ -226,7 +227,7 @@ impl<W: Wire> StreamOutgoing<W> {
         message.body = Body::Owned(jbuf);
     }
 
-    /// At most `N` slices in one call.
+    /// Sends the segments with at most `N` slices per call.
     fn send_slices<const N: usize>(
         &mut self,
         head: &[u8],
@@ -258,14 +259,14 @@ impl<W: Wire> StreamOutgoing<W> {
             let sent = self.line.wire.try_write(batch)?.unwrap_or(0);
             *taken = taken.saturating_add(sent as u64);
             self.advance(segments, sent.saturating_sub(unsent.map_or(0, <[u8]>::len)));
-            // Where not all fits, nothing more does.
+            // If not everything was accepted, the wire has no more room.
             if sent < wanted {
                 return Ok(());
             }
         }
     }
 
-    /// Counts `n` more bytes of the segments as taken; `segments` begin at the one that is next.
+    /// Counts `n` more bytes of the segments as sent. `segments` begins with the next one.
     fn advance(&mut self, segments: &[IoSlice<'_>], mut n: usize) {
         for segment in segments {
             let left = segment.len().saturating_sub(self.at.1);
@@ -303,14 +304,14 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
             Body::Taken if self.lent.is_some() => self.send_lent(*header, body, taken),
             Body::Borrowed(segments) => self.send(*header, segments, taken),
             Body::Owned(filled) => {
-                // It may have been several segments when it was begun.
+                // The message may have had several segments when it was begun.
                 let taken_of_it = taken.saturating_sub(Header::WIRE_LENGTH as u64);
                 self.at = (0, usize::try_from(taken_of_it).unwrap_or(usize::MAX));
                 let segment = IoSlice::new(filled.as_bytes());
                 self.send(*header, slice::from_ref(&segment), taken)
             }
             Body::Object(_) | Body::Taken => {
-                unreachable!("only devices that move objects are given some")
+                unreachable!("only devices that move objects get objects")
             }
         };
         if let Err(error) = sent {
@@ -357,7 +358,7 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
     }
 
     fn abandon(&mut self, message: &mut Outbound<'_>) {
-        // What the system has not copied belongs to the wire.
+        // A buffer that the kernel has not copied belongs to the wire.
         self.take_back(message);
         if message.taken > 0 && self.broken.is_none() {
             self.broken = Some(Broken::Lost(io::ErrorKind::ConnectionAborted));

@@ -1,7 +1,7 @@
-//! A stream over a socket.
+//! A [`Wire`] over a socket.
 //!
-//! The socket stays in blocking mode, so that one call waits and receives; who must not wait says so
-//! in each call.
+//! The socket stays in blocking mode, so that one system call can both wait and receive. Calls that
+//! must not block pass a flag.
 
 use std::ffi::c_int;
 use std::io::{self, IoSlice};
@@ -16,7 +16,8 @@ use socket2::{MaybeUninitSlice, Socket};
 use super::{Patience, Wire};
 use crate::device::deadline::Deadline;
 
-/// Sending to a peer that is gone must be an error, not a signal that ends the program.
+/// Flags of a send that does not block. Sending to a peer that is gone must be an error, not a
+/// signal that terminates the program.
 const SEND: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
 const SEND_MORE: SendFlags = SEND.union(SendFlags::MORE);
 const LOOK: RecvFlags = RecvFlags::DONTWAIT;
@@ -27,7 +28,7 @@ const fn bits(flags: u32) -> c_int {
     flags as c_int
 }
 
-/// The shortest time-out that a socket is given; 0 would mean none.
+/// The shortest timeout that is set on a socket, because 0 would mean no timeout.
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A connected stream socket, in blocking mode.
@@ -39,7 +40,7 @@ impl SocketWire {
         Self(socket)
     }
 
-    /// As [`try_read`](Wire::try_read), into memory that holds something.
+    /// Like [`try_read`](Wire::try_read), but into initialised memory.
     #[cfg(feature = "tls")]
     pub(crate) fn try_read_into(&self, memory: &mut [u8]) -> io::Result<Option<usize>> {
         match net::recv(&self.0, memory, LOOK) {
@@ -50,15 +51,15 @@ impl SocketWire {
     }
 }
 
-// SAFETY: what the system says that it received, it has written to the slices, filling each before
-// the next.
+// SAFETY: the kernel has written as many bytes as it reports to the slices, and fills each slice
+// before the next.
 unsafe impl Wire for SocketWire {
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
         receive(&self.0, slices, LOOK)
     }
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
-        // One slice costs the system less than a list of them.
+        // For one slice, `send` costs less than a call with a list of slices.
         match slices {
             [slice] => send(|| Ok(net::send(&self.0, slice, SEND)?)),
             _ => send(|| self.0.send_vectored_with_flags(slices, bits(SEND.bits()))),
@@ -90,18 +91,19 @@ unsafe impl Wire for SocketWire {
     }
 
     fn end_sending(&self) {
-        // It fails only if the connection has ended already.
+        // This fails only if the connection has already ended.
         let _ = self.0.shutdown(Shutdown::Write);
     }
 
     fn end(&self) {
-        // It fails only if the connection has ended already.
+        // This fails only if the connection has already ended.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 
     fn reset(&self) {
-        // Who only ends a TCP socket takes no more bytes and does not say so: a peer that sends waits
-        // for room. The sockets that refuse to be disconnected tell their peers when they are ended.
+        // A TCP socket that was only shut down accepts no more bytes without telling the peer, so a
+        // peer that is sending would wait for room. Disconnecting resets the connection. Other
+        // sockets refuse to be disconnected, but a shutdown notifies their peers.
         if net::connect_unspec(&self.0).is_err() {
             self.end();
         }
@@ -128,7 +130,7 @@ fn receive(
     slices: &mut [MaybeUninitSlice<'_>],
     flags: RecvFlags,
 ) -> io::Result<Option<usize>> {
-    // Who looks again and again finds nothing most of the time: what that costs is told by a number.
+    // A polling thread finds nothing most of the time. A plain errno makes that case cheap.
     let received = match slices {
         [slice] => net::recv(socket, &mut **slice, flags).map(|(_, n)| n),
         _ => {
@@ -149,14 +151,16 @@ fn receive(
 }
 
 impl Patience {
-    /// Whether calls have to block for another time than the system was told.
+    /// Returns true if the socket needs another receive timeout for a wait of `left`.
     fn has_changed(&self, left: Option<Duration>) -> bool {
         match (self.told, left) {
             (None, left) => left.is_some(),
-            // Who is woken too early asks again, and says so then.
+            // A wait without limit that the socket's timeout ends too early is repeated, and the
+            // timeout is changed then.
             (Some(_), None) => self.in_vain,
             (Some(told), Some(left)) => {
-                // A little late is well, and spares a call for each piece of a message.
+                // Waking up a little late is acceptable, and saves a system call for each piece of
+                // a message.
                 let late = left
                     .saturating_add(left.checked_div(8).unwrap_or_default())
                     .saturating_add(SHORTEST);

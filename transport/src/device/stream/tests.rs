@@ -1,4 +1,4 @@
-//! The halves of connections, driven as the endpoints do.
+//! Tests of the halves of connections, driven as endpoints drive them.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -24,17 +24,17 @@ use crate::error::{AcceptError, ConnectError, ListenError};
 use crate::header::Header;
 use crate::options::Options;
 
-/// Longer than anything here takes, so that a hang becomes a failure.
+/// A timeout that is longer than any test, so that a hang becomes a failure.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// Options with which nothing times out.
+/// Returns options without timeouts.
 pub(crate) fn options() -> Options {
     let mut options = Options::new(Pool::default());
     options.handshake_timeout = LONG;
     options
 }
 
-/// The next connection of a listener.
+/// Accepts the next connection of a listener.
 pub(crate) fn accept(listener: &dyn Accept) -> Accepted {
     loop {
         if let Some(accepted) = listener.try_accept().unwrap() {
@@ -44,11 +44,11 @@ pub(crate) fn accept(listener: &dyn Accept) -> Accepted {
             [(listener.source(), Interest::Readable)],
             Deadline::after(LONG),
         );
-        assert!(slept.unwrap(), "nobody came");
+        assert!(slept.unwrap(), "no peer connected");
     }
 }
 
-/// Both ends of a connection: the one that connected, the one that accepted.
+/// Returns both ends of a connection: the connecting one, then the accepting one.
 pub(crate) fn pair(device: &dyn Device, at: &Address) -> (Connection, Connection) {
     let listener = device.listen(at, &options()).unwrap();
     let at = listener.local();
@@ -59,7 +59,7 @@ pub(crate) fn pair(device: &dyn Device, at: &Address) -> (Connection, Connection
     })
 }
 
-/// Sends all of a message.
+/// Sends a whole message.
 pub(crate) fn send(outgoing: &mut dyn Outgoing, kind: u32, body: Body<'_>) -> Result<(), Fault> {
     let length: usize = match &body {
         Body::Borrowed(segments) => segments.iter().map(|segment| segment.len()).sum(),
@@ -77,7 +77,7 @@ pub(crate) fn send(outgoing: &mut dyn Outgoing, kind: u32, body: Body<'_>) -> Re
     Ok(())
 }
 
-/// How a receiver waits.
+/// The way in which a receiver waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Way {
     Blocking,
@@ -87,7 +87,7 @@ pub(crate) enum Way {
 
 pub(crate) const WAYS: [Way; 3] = [Way::Blocking, Way::Spinning, Way::Polling];
 
-/// Receives a message, into a jbuf of the program where there is one.
+/// Receives a message, into the posted buffer if there is one.
 pub(crate) fn recv(
     incoming: &mut dyn Incoming,
     way: Way,
@@ -128,7 +128,7 @@ fn rest(
     Ok(())
 }
 
-/// Bytes that differ from place to place and from message to message.
+/// Returns bytes that differ between positions and between messages.
 pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut bytes = Vec::with_capacity(length.saturating_add(8));
@@ -142,7 +142,7 @@ pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-/// The devices with an address of each kind, where nobody listens yet.
+/// Returns the devices with a free address of each kind.
 fn devices() -> Vec<(&'static dyn Device, Address)> {
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -162,7 +162,7 @@ fn devices() -> Vec<(&'static dyn Device, Address)> {
     ]
 }
 
-/// A connection over TCP whose peer is a bare socket that has exchanged greetings.
+/// Returns a TCP connection whose peer is a bare socket that has exchanged greetings.
 fn bare() -> (TcpStream, Connection) {
     let listener = Tcp
         .listen(&"tcp://127.0.0.1:0".parse().unwrap(), &options())
@@ -215,7 +215,7 @@ fn messages_of_all_lengths_both_ways() {
                 });
                 for (seed, length) in (0..).zip(LENGTHS) {
                     let bytes = bytes(length, u64::from(seed));
-                    // Segments of all lengths, empty ones among them, few or many.
+                    // Segments of different lengths, some of them empty, few or many.
                     let pieces = if length > 1 << 16 { 3000 } else { 3 };
                     let segments: Vec<_> = bytes
                         .chunks((length / pieces).max(1))
@@ -252,7 +252,7 @@ fn a_stream_of_many_messages() {
                     assert_eq!(header.kind, kind);
                     assert!(filled.as_bytes() == bytes(filled.len(), kind.into()));
                 }
-                // What was sent comes before the end, and the end stays.
+                // All messages arrive before the end, and the end is permanent.
                 for _ in 0..2 {
                     let fault = recv(&mut *server.incoming, way, None).unwrap_err();
                     assert!(matches!(fault, Fault::Ended), "{fault:?}");
@@ -267,7 +267,7 @@ fn a_stream_of_many_messages() {
 fn the_end_comes_behind_what_a_slow_peer_has_not_read() {
     for (device, at) in devices() {
         let (mut client, mut server) = pair(device, &at);
-        // More and more until the system takes no more; the last message is whole.
+        // Messages are sent until the kernel's buffers are full; the last message is complete.
         let bytes = bytes(100_000, 1);
         let mut messages = 0u32;
         loop {
@@ -281,7 +281,7 @@ fn the_end_comes_behind_what_a_slow_peer_has_not_read() {
                 Push::Done => messages += 1,
                 Push::Untouched => break,
                 Push::Begun => {
-                    // The peer reads just as much as lets the rest go.
+                    // The peer reads only as much as is necessary to send the rest.
                     while client.outgoing.push(&mut message).unwrap() != Push::Done {
                         recv(&mut *server.incoming, Way::Blocking, None).unwrap();
                         messages -= 1;
@@ -333,7 +333,7 @@ fn closing_wakes_whoever_waits() {
                     send(&mut *client.outgoing, 1, Body::Borrowed(&segments))?;
                 }
             });
-            // Both wait for the peer now, as a rule.
+            // Usually both threads are blocked on the peer now.
             recv(&mut *server.incoming, Way::Blocking, None).unwrap();
             std::thread::sleep(Duration::from_millis(50));
             closer.close();
@@ -345,7 +345,7 @@ fn closing_wakes_whoever_waits() {
         });
         assert_eq!(client.incoming.arm(None), Armed::Ready);
         assert_eq!(client.outgoing.arm(None), Armed::Ready);
-        // The last message was cut.
+        // The last message was truncated.
         let fault = loop {
             if let Err(fault) = recv(&mut *server.incoming, Way::Blocking, None) {
                 break fault;
@@ -472,7 +472,7 @@ fn a_listener_that_was_closed() {
             matches!(nobody, ConnectError::Unreachable { .. }),
             "{nobody}"
         );
-        // An abstract name is free when the socket is gone.
+        // An abstract name is free once its socket is closed.
         if at.to_string().contains('@') {
             drop(listener);
             device.listen(&at, &options()).unwrap();

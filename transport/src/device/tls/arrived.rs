@@ -1,25 +1,26 @@
-//! What has come and was not decrypted.
+//! Received bytes that were not decrypted yet.
 
 use std::io;
 
 use crate::device::stream::socket::SocketWire;
 
-/// How much is received at once: two records and more.
+/// Number of bytes received at once: more than two TLS records.
 const PIECE: usize = 36 << 10;
 
-/// Bytes as they came. Whoever receives has it alone.
+/// Buffer of received bytes. Used only by the receiving thread.
 #[derive(Default)]
 pub(super) struct Arrived {
-    /// Empty while nobody receives: thousands of connections that rest hold nothing.
+    /// Empty while no thread receives, so that thousands of idle connections hold no memory.
     buffer: Vec<u8>,
     from: usize,
     to: usize,
-    /// The last that was decrypted filled its room: there may be more.
+    /// True if the last decryption filled its destination, so that more plain text may be
+    /// available.
     pub(super) more: bool,
 }
 
 impl Arrived {
-    /// What was not decrypted.
+    /// Returns the bytes that were not decrypted yet.
     pub(super) fn bytes(&self) -> &[u8] {
         self.buffer.get(self.from..self.to).unwrap_or_default()
     }
@@ -28,7 +29,8 @@ impl Arrived {
         self.from = self.from.saturating_add(n).min(self.to);
     }
 
-    /// Receives what is here, once all was consumed: `None` when nothing is, `Some(0)` at the end.
+    /// Receives available bytes after all previous ones were consumed. Returns `None` if there are
+    /// none, and `Some(0)` at the end of the stream.
     pub(super) fn receive(&mut self, socket: &SocketWire) -> io::Result<Option<usize>> {
         if self.buffer.is_empty() {
             self.buffer.resize(PIECE, 0);
@@ -38,12 +40,12 @@ impl Arrived {
         Ok(received)
     }
 
-    /// Whether there may be plain text without another byte from the socket.
+    /// Returns true if plain text may be available without receiving from the socket.
     pub(super) fn is_ready(&self) -> bool {
         self.more || self.from < self.to
     }
 
-    /// Whoever receives is going to sleep.
+    /// Frees the memory if the buffer is empty. Called before the receiving thread sleeps.
     pub(super) fn rest(&mut self) {
         if !self.is_ready() {
             *self = Self::default();

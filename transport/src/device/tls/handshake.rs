@@ -1,4 +1,4 @@
-//! Showing each other certificates.
+//! The TLS handshake.
 
 use std::io;
 
@@ -15,16 +15,17 @@ use crate::device::stream::socket::SocketWire;
 use crate::error::HandshakeError;
 use crate::options::Options;
 
-/// The records that a handshake consists of: change of cipher, alert, handshake.
+/// The types of the records that a handshake consists of: change of cipher, alert, handshake.
 const FIRST: std::ops::RangeInclusive<u8> = 0x14..=0x16;
 
-/// How much of a peer's last words is read, in pieces, before the connection is closed.
+/// Maximum number of pieces that are read and discarded before a failed connection is closed.
 const LAST_WORDS: usize = 64;
 
-/// The longest reason, in bytes.
+/// The longest reason of a failure, in bytes.
 const MAX_REASON: usize = 256;
 
-/// Makes a stream of a socket, whose greeting has to follow, no later than the deadline.
+/// Performs the TLS handshake on a socket until the deadline. The exchange of greetings has to
+/// follow.
 pub(super) fn agree(
     socket: SocketWire,
     mut tls: Connection,
@@ -51,7 +52,7 @@ pub(super) fn agree(
 struct Shaking<'s> {
     socket: &'s SocketWire,
     arrived: &'s mut Arrived,
-    /// In all, in bytes.
+    /// Total number of bytes received.
     received: usize,
     options: &'s Options,
     deadline: Deadline,
@@ -88,7 +89,7 @@ impl Shaking<'_> {
         }
     }
 
-    /// Receives more, or sleeps.
+    /// Receives more bytes, or sleeps until there are some.
     fn receive(&mut self) -> Result<(), HandshakeError> {
         let broken = |source| HandshakeError::System { source };
         let received = self.arrived.receive(self.socket).map_err(broken)?;
@@ -110,33 +111,34 @@ impl Shaking<'_> {
     }
 }
 
-/// Whether what a peer says first can be TLS: else the words for it are better than those of somebody who
-/// takes it for that.
+/// Checks that the first bytes from a peer can be TLS. If not, returns a better error than the TLS
+/// library, which would try to parse them.
 fn is_tls(bytes: &[u8]) -> Result<(), HandshakeError> {
     if bytes.first().is_none_or(|first| FIRST.contains(first)) {
         return Ok(());
     }
     let begins = bytes.get(..MAGIC.len()).unwrap_or(bytes);
     let reason = if begins == MAGIC {
-        "the peer speaks without encryption; give it an address tls://host:port".into()
+        "the peer communicates without encryption; use tls://host:port on both sides".into()
     } else {
         format!("the peer does not speak TLS: it began with {begins:02x?}")
     };
     Err(HandshakeError::Tls { reason })
 }
 
-/// Lets the peer learn why.
+/// Tells the peer the reason of the failure.
 fn leave(socket: &SocketWire, tls: &mut Connection, error: &HandshakeError) {
     if !matches!(error, HandshakeError::Tls { .. }) {
         return;
     }
-    // Nobody is told when nobody listens any more.
+    // A failure is ignored, because then no peer is listening.
     let _ = flush(tls, socket);
     socket.end_sending();
     if matches!(tls, Connection::Client(_)) {
         return;
     }
-    // A client has said more by then, and a socket that is closed with bytes unread takes back what was sent.
+    // The client may have sent more data by now. If the socket were closed with unread bytes, the
+    // kernel would discard the alert that was sent.
     let deadline = Deadline::after(BRIEFLY);
     let mut last_words = Arrived::default();
     for _ in 0..LAST_WORDS {
@@ -150,7 +152,7 @@ fn leave(socket: &SocketWire, tls: &mut Connection, error: &HandshakeError) {
     }
 }
 
-/// What the session says, where that is why the connection broke.
+/// Converts an error of the stream to the TLS error that caused it, if there is one.
 pub(super) fn explain(error: HandshakeError) -> HandshakeError {
     let HandshakeError::System { source } = &error else {
         return error;
@@ -165,7 +167,7 @@ pub(super) fn explain(error: HandshakeError) -> HandshakeError {
 pub(super) fn in_words(error: &rustls::Error) -> HandshakeError {
     let mut reason = match error {
         rustls::Error::AlertReceived(alert) => {
-            format!("the peer ended it, for this reason: {alert:?}")
+            format!("the peer sent a TLS alert: {alert:?}")
         }
         error => error.to_string(),
     };
@@ -177,7 +179,7 @@ pub(super) fn in_words(error: &rustls::Error) -> HandshakeError {
     HandshakeError::Tls { reason }
 }
 
-/// An error of the session as one of the stream.
+/// Converts a TLS error to an error of the stream.
 pub(super) fn as_io(error: rustls::Error) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }

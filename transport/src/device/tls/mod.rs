@@ -1,8 +1,9 @@
 //! Connections over TLS.
 //!
-//! What stands inside is what [`tcp`](super::tcp) sends. Both sides' certificates are checked, before or with the
-//! first byte of the greeting; `handshake` is that, `wire` the stream that comes of it, `arrived` what has
-//! come of it, and `room` where its plain text goes.
+//! The encrypted protocol is that of [`tcp`](super::tcp). The certificates of both sides are
+//! checked before or together with the first byte of the greeting. Modules: `handshake` performs
+//! the TLS handshake, `wire` is the resulting stream, `arrived` holds received bytes that were not
+//! decrypted yet, and `room` is the destination of plain text.
 
 mod arrived;
 mod handshake;
@@ -69,7 +70,8 @@ impl Device for TlsDevice {
         let wire =
             agree(SocketWire::new(socket), session.into(), options, deadline).map_err(handshake)?;
         let theirs = greet_until(&wire, options, deadline).map_err(|unwelcome| {
-            // A server checks our certificate when we think that all is well.
+            // The server checks the client's certificate after the client has completed its
+            // handshake.
             match unwelcome {
                 Unwelcome::Handshake(error) => handshake(explain(error)),
                 refused @ Unwelcome::Refused(_) => refused.at(address),
@@ -79,7 +81,7 @@ impl Device for TlsDevice {
     }
 }
 
-/// Sockets of TCP, with TLS on them.
+/// The family of TCP sockets with TLS.
 struct TlsFamily;
 
 impl Family for TlsFamily {
@@ -104,7 +106,7 @@ impl Family for TlsFamily {
     }
 }
 
-/// A socket that was accepted, and on which nobody has shown a certificate.
+/// An accepted socket before the TLS handshake.
 struct HalfMade {
     socket: Socket,
     peer: Address,
@@ -119,7 +121,7 @@ impl HalfMade {
     ) -> Result<TlsWire, HandshakeError> {
         let config = options.tls.as_ref().and_then(|tls| tls.server());
         let config = config.ok_or_else(|| HandshakeError::Tls {
-            reason: "there is no certificate for a server".into(),
+            reason: "no server certificate is configured (Options::tls)".into(),
         })?;
         let session = ServerConnection::new(config.clone()).map_err(|error| in_words(&error))?;
         agree(SocketWire::new(socket), session.into(), options, until)
@@ -146,7 +148,7 @@ impl Establish for HalfMade {
 
     fn refuse(self: Box<Self>, reason: &str) {
         let most = self.options.handshake_timeout.min(BRIEFLY);
-        // Who does not get that far hears nothing.
+        // If the TLS handshake fails, the peer is not told the reason.
         if let Ok(wire) = Self::agree(self.socket, &self.options, Deadline::after(most)) {
             refuse(&wire, &self.options, reason);
         }

@@ -1,4 +1,4 @@
-//! Where plain text goes.
+//! Destination of plain text.
 
 use std::mem::MaybeUninit;
 
@@ -6,10 +6,11 @@ use socket2::MaybeUninitSlice;
 
 /// Slices that are filled one after the other.
 ///
-/// Invariant: the first `filled` bytes of the slices are initialised. Relied upon by who says so of the wire.
+/// Invariant: the first `filled` bytes of the slices are initialised. The safety of the `Wire`
+/// implementation relies on it.
 pub(super) struct Room<'r, 's> {
     slices: &'r mut [MaybeUninitSlice<'s>],
-    /// The slice that is being filled, and how much of it is.
+    /// The slice that is being filled, and the number of bytes filled in it.
     at: (usize, usize),
     filled: usize,
 }
@@ -32,7 +33,7 @@ impl<'r, 's> Room<'r, 's> {
         rest.iter().map(|slice| slice.len()).sum::<usize>() <= self.at.1
     }
 
-    /// Copies what fits of `bytes`: how many that are.
+    /// Copies as many of `bytes` as fit, and returns their number.
     pub(super) fn put(&mut self, bytes: &[u8]) -> usize {
         let mut rest = bytes;
         while let Some(slice) = self.slices.get_mut(self.at.0) {

@@ -1,4 +1,4 @@
-//! A stream over a socket, encrypted.
+//! An encrypted stream over a socket.
 
 use std::io::{self, BufRead, IoSlice, Write};
 use std::os::fd::BorrowedFd;
@@ -17,24 +17,25 @@ use crate::device::poll::sleep_on;
 use crate::device::stream::Wire;
 use crate::device::stream::socket::SocketWire;
 
-/// How many slices are encrypted at once.
+/// Maximum number of slices that are encrypted at once.
 const SLICES: usize = 64;
 
-/// A connected socket on which both sides have agreed.
+/// A connected socket after the TLS handshake.
 ///
-/// Both directions share the session, under a lock that is held while some records are encrypted or decrypted,
-/// and never while anybody waits.
+/// Both directions share the session. Its lock is held while a few records are encrypted or
+/// decrypted, and never while a thread sleeps.
 pub(super) struct TlsWire {
     socket: SocketWire,
     session: Mutex<Session>,
-    /// Only who receives uses it.
+    /// Used only by the receiving thread.
     arrived: Mutex<Arrived>,
 }
 
 struct Session {
     tls: Connection,
-    /// A byte was encrypted that was not said to be sent: what it stands in did not fit. So whoever sends comes
-    /// again, and it is the first of what they send then.
+    /// True if the last encrypted byte was not reported as sent, because its record did not fit the
+    /// socket's buffer as a whole. The sender therefore calls again, and this byte is the first of
+    /// that call.
     withheld: bool,
 }
 
@@ -50,7 +51,7 @@ impl TlsWire {
         }
     }
 
-    /// A panic elsewhere can't leave it half changed.
+    /// Locks the session. Poisoning is ignored, because no panic can leave it half changed.
     fn session(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -59,7 +60,7 @@ impl TlsWire {
         self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that nothing more comes, if there is room for that.
+    /// Sends a close alert, if there is room for it.
     fn say_end(&self) {
         let session = &mut *self.session();
         session.tls.send_close_notify();
@@ -68,8 +69,8 @@ impl TlsWire {
 }
 
 impl Session {
-    /// Encrypts and sends what fits of `slices`, no more than a few records: how many bytes that are, and
-    /// whether there is room for more.
+    /// Encrypts and sends at most a few records of `slices`. Returns the number of bytes sent, and
+    /// true if there is room for more.
     fn write(
         &mut self,
         slices: &mut &mut [IoSlice<'_>],
@@ -94,7 +95,8 @@ impl Session {
         Ok((sent, flushed && taken > 0))
     }
 
-    /// Decrypts what has arrived, as far as there is room. Whether the peer has ended.
+    /// Decrypts received bytes until `room` is full. Returns true if the peer has ended its
+    /// direction.
     fn read(
         &mut self,
         arrived: &mut Arrived,
@@ -112,14 +114,14 @@ impl Session {
             let n = self.tls.read_tls(&mut arrived.bytes())?;
             arrived.consume(n);
             let processed = self.tls.process_new_packets();
-            // New keys that the peer asked for, or why its message can't be trusted; what does not fit goes
-            // with the next message.
+            // The flush sends a key update that the peer requested, or an alert about an invalid
+            // record. If it does not fit, it is sent with the next message.
             let _ = flush(&mut self.tls, socket);
             processed.map_err(as_io)?;
         }
     }
 
-    /// Takes what was decrypted. Whether the peer has ended.
+    /// Moves decrypted bytes to `room`. Returns true if the peer has ended its direction.
     fn take(&mut self, room: &mut Room<'_, '_>) -> io::Result<bool> {
         let mut reader = self.tls.reader();
         while !room.is_full() {
@@ -137,7 +139,8 @@ impl Session {
     }
 }
 
-// SAFETY: what is said to be received is what `Room` has filled, slice after slice.
+// SAFETY: the returned number is `Room::filled`. `Room` fills the slices one after the other, and
+// its invariant is that the first `filled` bytes are initialised.
 unsafe impl Wire for TlsWire {
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
         let arrived = &mut *self.arrived();
@@ -145,7 +148,7 @@ unsafe impl Wire for TlsWire {
         loop {
             let ended = self.session().read(arrived, &mut room, &self.socket);
             match (room.filled(), ended) {
-                // Whatever comes behind it is found by the next call.
+                // The next call reports an end or an error behind these bytes.
                 (n @ 1.., _) => return Ok(Some(n)),
                 (0, Ok(true)) => return Ok(Some(0)),
                 (0, Ok(false)) => {}
@@ -153,7 +156,8 @@ unsafe impl Wire for TlsWire {
             }
             match arrived.receive(&self.socket)? {
                 None => return Ok(None),
-                // The peer has not said that it ends, so this may be somebody else's doing.
+                // The peer has not sent a close alert, so the stream may have been truncated by an
+                // attacker.
                 Some(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Some(_) => {}
             }
@@ -170,7 +174,7 @@ unsafe impl Wire for TlsWire {
             batch.copy_from_slice(few);
             let mut left = batch;
             while left.iter().any(|slice| !slice.is_empty()) {
-                // Whoever receives gets its turn after each.
+                // The lock is released after each step, so that the receiving thread gets its turn.
                 let (n, more) = self.session().write(&mut left, &self.socket)?;
                 sent = sent.saturating_add(n);
                 if !more {
@@ -220,7 +224,7 @@ unsafe impl Wire for TlsWire {
     }
 }
 
-/// Sends what was encrypted. Whether all of it has gone.
+/// Sends encrypted bytes. Returns true if all of them were sent.
 pub(super) fn flush(tls: &mut Connection, socket: &SocketWire) -> io::Result<bool> {
     while tls.wants_write() {
         match tls.write_tls(&mut Sent(socket)) {
@@ -232,7 +236,7 @@ pub(super) fn flush(tls: &mut Connection, socket: &SocketWire) -> io::Result<boo
     Ok(true)
 }
 
-/// A socket that what is encrypted goes to.
+/// Adapter by which the TLS library writes encrypted bytes to a socket.
 struct Sent<'s>(&'s SocketWire);
 
 impl Write for Sent<'_> {

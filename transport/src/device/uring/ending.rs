@@ -1,4 +1,4 @@
-//! How rings end: with their threads, or when the last socket is gone.
+//! End of rings: with their threads, or when the last socket is gone.
 
 use std::io;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use super::state::State;
 use super::system::enter;
 use crate::device::deadline::Deadline;
 
-/// How long whoever ends a ring waits for the system to let go of its buffers.
+/// Maximum time for which the end of a ring waits until the kernel has released its buffers.
 const LET_GO: Duration = Duration::from_secs(2);
-/// After how long it asks again.
+/// Interval of new attempts.
 const AGAIN: Duration = Duration::from_millis(50);
 
 impl Ring {
-    /// Its thread ends.
+    /// Ends the ring when its thread ends.
     pub(super) fn end(&self) {
         let mut state = self.state();
         if self.let_go(&mut state).unwrap_or(false) {
@@ -26,8 +26,8 @@ impl Ring {
         self.leave(state);
     }
 
-    /// Ends all receives for good. Whether they have ended, so that the system writes to no buffer any
-    /// more.
+    /// Ends all receives. Returns true if all of them have ended, so that the kernel does not write
+    /// to the buffers any more.
     fn let_go(&self, state: &mut State) -> io::Result<bool> {
         let deadline = Deadline::after(LET_GO);
         while state.receivers.iter().flatten().any(|it| it.receiving) {

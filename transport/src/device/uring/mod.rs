@@ -1,17 +1,19 @@
-//! Connections over TCP that receive by io_uring.
+//! Connections over TCP that receive through io_uring.
 //!
-//! What stands on the wire is what [`tcp`](super::tcp) sends. Each thread has a `ring` with its
-//! `buffers`, by which it receives from all the sockets that it drives: what has come from many costs
-//! one call. A `receiver` is one of them there, a `seat` its number; `state` is what stands under the
-//! ring's lock, `waking` and `places` are for threads that wait for several, `ending` is the end of a ring,
-//! `system` what the system is asked; `wire` puts all this before a socket, below what all streams share.
+//! The protocol is that of [`tcp`](super::tcp). Each thread has a `ring` with its own `buffers`,
+//! through which it receives from all the sockets that it drives. One system call receives data of
+//! many sockets.
 //!
-//! Large jbufs to other hosts are sent from where they are, by `lending`.
+//! Modules: a `receiver` is the state of one socket at a ring, and a `seat` is the registration of
+//! a socket at a ring. `state` is the part of a ring under its lock. `waking` and `places` wake
+//! threads that wait for several sockets. `ending` ends a ring. `system` has the system calls.
+//! `wire` is the implementation of the stream's wire on top of these. `lending` sends large buffers
+//! to other hosts without a copy.
 //!
-//! The system is given no memory of the program but jbufs that were given to be sent: it receives into buffers of the ring, from which
-//! small messages are copied once, and large payloads are received past the ring, in calls that
-//! return when the system is done with their memory. So nothing that the program forgets, gives up
-//! or drops is written to behind its back.
+//! The kernel gets no memory of the program except buffers that are to be sent. It receives into
+//! buffers of the ring. Small messages are copied from there once. Large payloads bypass the ring:
+//! they are received by system calls that return when the kernel does not access their memory any
+//! more. So the kernel never writes to memory that the program has leaked, given up or dropped.
 
 mod buffers;
 mod ending;
@@ -61,7 +63,7 @@ impl Device for Uring {
     }
 }
 
-/// Sockets of TCP, with rings.
+/// The family of TCP sockets with rings.
 struct UringFamily;
 
 impl Family for UringFamily {
@@ -88,7 +90,7 @@ impl Family for UringFamily {
     }
 }
 
-/// A connection with a ring where there is one, else what tcp makes.
+/// Creates a connection with a ring, or one like TCP if there can't be a ring.
 fn with_or_without(
     made: Result<(UringWire, Vec<String>), (SocketWire, io::Error)>,
     to: (Address, &'static str),
@@ -104,7 +106,7 @@ fn with_or_without(
         Err((wire, error)) => {
             let mut connection = connection(wire, to, theirs, options);
             connection.degraded.push(format!(
-                "there is no io_uring for this connection, which works as tcp does: {error}"
+                "no io_uring for this connection, which falls back to plain TCP: {error}"
             ));
             connection
         }

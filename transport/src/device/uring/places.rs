@@ -1,4 +1,4 @@
-//! Where a ring is watched for those who wait for its sockets.
+//! Registrations of a ring with watchers.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -8,19 +8,21 @@ use std::task::Waker;
 use crate::device::connection::Interest;
 use crate::endpoint::watcher::{Watch, Watcher};
 
-/// The watchers that tell of a ring: one registration in each, however many sockets are waited for.
+/// Watchers that watch a ring. Each has one registration, regardless of how many sockets are waited
+/// for.
 #[derive(Default)]
 pub(super) struct Places(Vec<Place>);
 
 struct Place {
     watcher: Arc<Watcher>,
     watch: Option<Watch>,
-    /// How many of those who wait rely on it.
+    /// Number of waiting receivers that rely on this registration.
     relying: usize,
 }
 
 impl Places {
-    /// Somebody relies on `watcher`, which calls `bell` when `ring` has something. What it is known by.
+    /// Adds a receiver that relies on `watcher`, which calls `bell` when `ring` becomes readable.
+    /// Returns the key of the registration.
     pub(super) fn rely(
         &mut self,
         watcher: &Arc<Watcher>,
@@ -32,7 +34,7 @@ impl Places {
             .iter()
             .position(|place| Arc::ptr_eq(&place.watcher, watcher));
         let known = known.unwrap_or_else(|| {
-            // Those that nobody relies on any more make way here, so that there are not many.
+            // Unused registrations are removed here, which keeps their number small.
             self.0.retain(|place| place.relying > 0);
             self.0.push(Place {
                 watcher: watcher.clone(),
@@ -48,7 +50,7 @@ impl Places {
         Ok(address_of(watcher))
     }
 
-    /// One who did relies on it no longer.
+    /// Removes a receiver that relied on the registration with the key `at`.
     pub(super) fn leave(&mut self, at: usize) {
         let place = self
             .0
@@ -59,8 +61,8 @@ impl Places {
         }
     }
 
-    /// Has all that are relied on tell again, and forgets the others. False where the system has no room
-    /// for one.
+    /// Renews the registrations that receivers rely on, and removes the others. Returns false if
+    /// one of them failed.
     pub(super) fn watch_again(&mut self, ring: BorrowedFd<'_>, bell: &Waker) -> bool {
         let mut all = true;
         self.0.retain_mut(|place| {
@@ -76,7 +78,7 @@ impl Places {
     }
 }
 
-/// By which a watcher is known as long as it is in use.
+/// Returns the key of a watcher, which is unique while the watcher is in use.
 fn address_of(watcher: &Arc<Watcher>) -> usize {
     Arc::as_ptr(watcher).addr()
 }

@@ -1,4 +1,4 @@
-//! What a ring knows of one of the sockets that it receives from.
+//! State of one socket that a ring receives from.
 
 use std::collections::VecDeque;
 use std::io;
@@ -11,22 +11,24 @@ use socket2::MaybeUninitSlice;
 
 use super::buffers::{Buffers, COUNT, SIZE};
 
-/// A socket that a ring receives from, and what has come.
+/// A socket that a ring receives from, and the data that has arrived.
 pub(super) struct Receiver {
     pub(super) socket: RawFd,
-    /// The buffers that were filled and are not used up, the oldest first; at most `COUNT`.
+    /// Full buffers that were not consumed yet, the oldest first; at most `COUNT`.
     arrived: VecDeque<Piece>,
-    /// What the stream ended with: `None` while it goes on.
+    /// The end of the stream; `None` before it.
     end: Option<End>,
-    /// The receive is with the system.
+    /// True if the kernel has the receive.
     pub(super) receiving: bool,
-    /// The receive was asked to end.
+    /// True if a cancellation of the receive was submitted.
     pub(super) cancelled: bool,
-    /// Nobody asks for what comes any more: it goes when the receive has ended.
+    /// True if the socket was removed from the ring. The receiver is dropped when its receive has
+    /// ended.
     pub(super) abandoned: bool,
-    /// Whom to wake when there is something to do. It stays when it was woken, to be woken again.
+    /// The waker to call when data can be taken. It is kept after a call, to be reused.
     pub(super) waker: Option<Waker>,
-    /// It is to be woken, and was registered with a watcher at this address (0: with none).
+    /// Key of the watcher with which the waker is registered (0: none). `None` if the waker must
+    /// not be called.
     pub(super) armed: Option<usize>,
 }
 
@@ -38,19 +40,19 @@ struct Piece {
 
 #[derive(Debug, Clone, Copy)]
 enum End {
-    /// Of the stream.
+    /// The end of the stream.
     Stream,
     Failed(Errno),
 }
 
-/// What was taken from a ring.
+/// The result of taking bytes from a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// So many bytes; none at the stream's end.
+    /// The number of bytes; 0 at the end of the stream.
     Bytes(usize),
-    /// Nothing, and something may still come.
+    /// No bytes, but more may arrive.
     Soon,
-    /// Nothing, and nothing comes until the receive is begun again.
+    /// No bytes, and none arrive until the receive is started again.
     Never,
 }
 
@@ -68,22 +70,22 @@ impl Receiver {
         }
     }
 
-    /// Whether bytes or the end can be taken.
+    /// Returns true if bytes or the end of the stream can be taken.
     pub(super) fn has_some(&self) -> bool {
         !self.arrived.is_empty() || self.end.is_some()
     }
 
-    /// Whether whoever waits for it has something to do.
+    /// Returns true if a waiting thread can make progress.
     pub(super) fn is_ready(&self) -> bool {
         self.has_some() || !self.receiving
     }
 
-    /// Whether it has more than its share of `buffers`, of which others are short.
+    /// Returns true if the receiver has more than its share of the buffers.
     pub(super) fn has_plenty(&self) -> bool {
         self.arrived.len() >= usize::from(COUNT / 4)
     }
 
-    /// Notes what became of the receive.
+    /// Processes a completion of the receive.
     pub(super) fn received(
         &mut self,
         result: i32,
@@ -98,7 +100,7 @@ impl Receiver {
             let buffer = cqueue::buffer_select(flags).filter(|buffer| *buffer < COUNT);
             let Some(buffer) = buffer.filter(|_| length <= SIZE) else {
                 return Err(io::Error::other(
-                    "the ring received into no buffer of its own",
+                    "io_uring reported an invalid receive buffer",
                 ));
             };
             buffers.note_filled();
@@ -114,15 +116,15 @@ impl Receiver {
             return Ok(());
         }
         match Errno::from_raw_os_error(result.saturating_neg()) {
-            // All buffers are full, or the thread that submitted it has ended, or it was cancelled:
-            // it goes on when it is submitted again.
+            // All buffers are full, the submitting thread has ended, or the receive was cancelled.
+            // It continues when it is submitted again.
             Errno::NOBUFS | Errno::CANCELED | Errno::INTR | Errno::AGAIN | Errno::NOMEM => {}
             errno => self.end = Some(End::Failed(errno)),
         }
         Ok(())
     }
 
-    /// Copies what was received to `slices`.
+    /// Copies received bytes to `slices`.
     pub(super) fn take(
         &mut self,
         slices: &mut [MaybeUninitSlice<'_>],
@@ -132,14 +134,15 @@ impl Receiver {
         for slice in slices {
             let mut rest = &mut **slice;
             while let Some(piece) = self.arrived.front_mut().filter(|_| !rest.is_empty()) {
-                // SAFETY: the system has filled this buffer with so many bytes, and it is free only
-                // when it is no longer in `arrived`.
+                // SAFETY: the kernel has filled this buffer with `piece.length` bytes, and the
+                // buffer is freed only after its piece was removed from `arrived`.
                 let bytes = unsafe { buffers.filled(piece.buffer, piece.length) };
                 let bytes = bytes.get(piece.used..).unwrap_or_default();
                 let count = bytes.len().min(rest.len());
                 let (to, behind) = rest.split_at_mut(count);
                 let from = bytes.as_ptr().cast();
-                // SAFETY: both have `count` bytes, and a buffer of the ring is none of the program.
+                // SAFETY: both sides have `count` bytes, and they do not overlap, because a buffer
+                // of the ring is no memory of the program.
                 unsafe { std::ptr::copy_nonoverlapping(from, to.as_mut_ptr(), count) };
                 rest = behind;
                 taken = taken.saturating_add(count);
@@ -160,7 +163,7 @@ impl Receiver {
         }
     }
 
-    /// Gives back the buffers of what nobody asks for.
+    /// Frees the buffers of bytes that will not be taken.
     pub(super) fn forget(&mut self, buffers: &mut Buffers) {
         for piece in self.arrived.drain(..) {
             buffers.free(piece.buffer);

@@ -1,4 +1,4 @@
-//! One ring for each thread, by which all the sockets that it drives are received from.
+//! The ring of a thread, through which it receives from all the sockets that it drives.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
@@ -19,10 +19,10 @@ use super::waking::Bell;
 use crate::device::deadline::Deadline;
 use crate::endpoint::watcher::wake;
 
-/// A ring of which others may take sockets away receives if there are more than so many. To one socket
-/// a call for each message is needed either way, and the system does more in that of a ring: a message
-/// of 8 bytes takes 1.27 times as long when both sides are busy. The tests of this module are of the
-/// ring, and not of tcp.
+/// Number of sockets up to which a ring with [`Issuer::Any`] does not receive, and its sockets are
+/// read directly. For one socket, each message needs a system call either way, and receiving
+/// through a ring costs more in the kernel: a message of 8 bytes takes 1.27 times as long if both
+/// sides are busy. 0 in tests, so that the tests of this module exercise the ring.
 const CROWD: usize = if cfg!(test) { 0 } else { 1 };
 
 thread_local! {
@@ -33,52 +33,53 @@ fn here() -> Option<ThreadId> {
     HERE.try_with(|id| *id).ok()
 }
 
-/// Who may drive a ring.
+/// The threads that may drive a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Issuer {
-    /// Its thread; others take away what they drive from then on.
+    /// Any thread. A thread that drives a socket of another thread's ring moves it to its own ring.
     Any,
-    /// Only its thread: its calls are the only ones in which anything happens.
+    /// Only the owner. The kernel does the ring's work only in calls of this thread.
     First,
 }
 
-/// Whether there is something to take.
+/// The prospect of receiving from a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prospect {
     Now,
-    /// The ring receives it when it comes.
+    /// The ring receives data when it arrives.
     Soon,
-    /// Nothing is received.
+    /// No receive is in progress.
     Never,
 }
 
 /// A ring that receives from sockets into buffers of its own.
 ///
-/// A receive that is submitted once goes on for ever: each piece that comes fills one of the
-/// buffers, until none is free. The system works at that only in calls of the thread that
-/// submitted it, and says in shared memory when there is something to do, so that looking whether
-/// something has come costs no call, and what has come from many sockets costs one.
+/// A receive is submitted once and continues indefinitely: each arriving piece fills one of the
+/// buffers, until none is free. The kernel works on it only during calls of the thread that
+/// submitted it, and indicates in shared memory if there is work to do. So checking for data costs
+/// no system call, and receiving from many sockets costs one.
 ///
-/// The lock is an inner one: under it nobody uses an endpoint, and nothing of the program runs but the
-/// cloning of wakers.
+/// The lock is an inner lock: no endpoint is used while it is held, and no code of the program runs
+/// except the cloning of wakers.
 ///
-/// Invariant: the system is given no memory but that of [`Buffers`].
+/// Invariant: the kernel gets no memory except that of [`Buffers`].
 pub(super) struct Ring {
     pub(super) uring: IoUring,
     pub(super) issuer: Issuer,
     owner: ThreadId,
-    /// What watchers call when something is completed.
+    /// The waker that watchers call when an operation has completed.
     pub(super) bell: Waker,
     state: Mutex<State>,
 }
 
 impl Ring {
-    /// A ring that this thread owns.
+    /// Creates a ring that the current thread owns.
     pub(super) fn new(issuer: Issuer) -> io::Result<Arc<Self>> {
         let owner = here().ok_or(Errno::CANCELED)?;
         let uring = system::ring(issuer == Issuer::First)?;
         let mut buffers = Buffers::new()?;
-        // SAFETY: dropping the ring ends all receives, or leaks the buffers.
+        // SAFETY: the buffers stay mapped while the kernel may receive, because dropping the ring
+        // ends all receives or leaks the buffers.
         unsafe { buffers.register(&uring) }?;
         Ok(Arc::new_cyclic(|ring| Self {
             uring,
@@ -89,7 +90,7 @@ impl Ring {
         }))
     }
 
-    /// Why the buffers may be swapped out.
+    /// Returns the reason why the buffers are not locked in memory, if they are not.
     pub(super) fn unlocked(&self) -> Option<String> {
         let state = self.state();
         state.buffers.refused().map(ToString::to_string)
@@ -103,31 +104,33 @@ impl Ring {
         here() == Some(self.owner)
     }
 
-    /// Whether this thread may make it do something.
+    /// Returns true if the current thread may submit operations to the ring.
     pub(super) fn obeys(&self) -> bool {
         self.issuer == Issuer::Any || self.is_here()
     }
 
-    /// Whether its thread has ended, and nothing is with the system any more.
+    /// Returns true if the owner has ended and the kernel has no operation of the ring any more.
     pub(super) fn is_over(&self) -> bool {
         self.state().over
     }
 
-    /// Becomes readable when something is completed, unless there is a single issuer.
+    /// Returns the descriptor that becomes readable when an operation has completed, except with a
+    /// single issuer.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.uring.as_fd()
     }
 
-    /// Makes room for a socket, which has to be open for as long as it has its number.
+    /// Adds a socket and returns its number. The socket has to stay open until it is removed.
     pub(super) fn add(&self, socket: RawFd) -> usize {
         self.state().add(Receiver::new(socket))
     }
 
-    /// Ends the receive of a socket, as soon as may be. Whether the system has let go of it.
+    /// Removes a socket, and ends its receive as soon as possible. Returns true if the kernel does
+    /// not use the socket any more.
     pub(super) fn remove(&self, number: usize) -> bool {
         let mut state = self.state();
         if self.obeys() && !state.over {
-            // What can't be ended now ends with the socket.
+            // A receive that can't be cancelled now ends with the socket.
             let _ = self.cancel(&mut state, number);
         }
         let waker = state.disarm(number).and_then(|it| it.waker.take());
@@ -147,14 +150,14 @@ impl Ring {
             }
         }
         self.leave(state);
-        // Outside of the lock: the last handle of a task may end it here.
+        // Dropped outside of the lock, because the last handle of a task may drop the task here.
         drop(waker);
         gone
     }
 
-    /// Copies what has come to `slices`, and sees to it that more can come.
+    /// Copies received bytes to `slices`, and keeps the receive going.
     ///
-    /// Where it says `Bytes(n)`, the first `n` bytes of `slices` are initialised, one slice after
+    /// If this returns `Bytes(n)`, the first `n` bytes of `slices` are initialised, one slice after
     /// the other.
     pub(super) fn take(
         &self,
@@ -164,7 +167,7 @@ impl Ring {
         self.take_after(number, slices, Self::drive)
     }
 
-    /// Sleeps until something has come or the deadline has passed, and then does as
+    /// Blocks until data has arrived or the deadline has passed, then does the same as
     /// [`take`](Self::take).
     pub(super) fn wait(
         &self,
@@ -183,7 +186,7 @@ impl Ring {
         state.sleeper = Some(number);
         self.leave(state);
         let timeout = deadline.left().map(Timespec::from);
-        // It submits nothing, so that others can submit meanwhile.
+        // This call submits nothing, so that other threads can submit operations meanwhile.
         let slept = enter(&self.uring, 0, 1, timeout.as_ref());
         let mut state = self.state();
         state.sleeper = None;
@@ -193,7 +196,7 @@ impl Ring {
         taken
     }
 
-    /// Ends the receive, and copies what it has received to `slices`.
+    /// Ends the receive, and copies the bytes that it has received to `slices`.
     pub(super) fn take_last(
         &self,
         number: usize,
@@ -202,7 +205,7 @@ impl Ring {
         self.take_after(number, slices, Self::rest)
     }
 
-    /// Takes what is there when `prepare` has seen to a socket.
+    /// Calls `prepare` for a socket, then copies received bytes to `slices`.
     fn take_after(
         &self,
         number: usize,
@@ -217,7 +220,8 @@ impl Ring {
         taken
     }
 
-    /// What is to be expected of a socket. Begins to receive where it is told to, else ends that.
+    /// Returns the prospect of a socket. First starts its receive if `receive` is true, and ends it
+    /// otherwise.
     pub(super) fn prospect(&self, number: usize, receive: bool) -> io::Result<Prospect> {
         let mut state = self.state();
         let driven = if receive {
@@ -234,17 +238,18 @@ impl Ring {
         driven.map(|()| prospect)
     }
 
-    /// A panic elsewhere can't leave it half changed.
+    /// Locks the state. Poisoning is ignored, because no panic can leave it half changed.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Releases the lock, and wakes who is to be woken.
+    /// Releases the lock and calls the wakers that are due.
     pub(super) fn leave<'r>(&'r self, mut state: MutexGuard<'r, State>) {
-        // What the sleeper waits for was taken from the queue before it slept, or while it did.
+        // This thread may have consumed the completion that the sleeping owner waits for, before or
+        // during its sleep. A no-op operation wakes the owner.
         let sleeper = state.sleeper.filter(|_| !self.is_here());
         if sleeper.is_some_and(|number| state.receiver(number).is_none_or(|it| it.is_ready())) {
-            // Without room for that, it was not the only thing that was completed.
+            // If the submission queue is full, the completion of another operation wakes the owner.
             let kick = opcode::Nop::new().build().user_data(KICK);
             let _ = self.submit(&mut state, kick);
             let _ = self.call(&mut state);
@@ -256,7 +261,7 @@ impl Ring {
         }
     }
 
-    /// Looks at what was completed, and keeps the receive of a socket going.
+    /// Processes completions, and starts the receive of a socket if it is not in progress.
     fn drive(&self, state: &mut State, number: usize) -> io::Result<()> {
         let Some(receiver) = state.receiver(number) else {
             return Ok(());
@@ -283,13 +288,13 @@ impl Ring {
         Ok(())
     }
 
-    /// Whether receiving by the ring costs less than asking each socket.
+    /// Returns true if receiving through the ring costs less than reading each socket.
     fn pays(&self, state: &State) -> bool {
         let many = || state.receivers.iter().flatten().nth(CROWD).is_some();
         !state.over && (self.issuer == Issuer::First || many())
     }
 
-    /// Sees to it that nothing more is received from a socket, when nothing has come before.
+    /// Ends the receive of a socket, unless it has received data.
     fn rest(&self, state: &mut State, number: usize) -> io::Result<()> {
         let busy = |state: &mut State| {
             let receiver = state.receiver(number);
@@ -304,16 +309,17 @@ impl Ring {
         Ok(())
     }
 
-    /// Puts an operation where the next call to the system takes it from.
+    /// Puts an operation into the submission queue, which the next system call submits.
     fn submit(&self, _: &mut State, operation: squeue::Entry) -> io::Result<()> {
-        // SAFETY: whoever has the state has the queue too, and drops it before another asks.
+        // SAFETY: the exclusive access to the state is also that to the queue, and the queue is
+        // dropped before the state is released.
         let mut queue = unsafe { self.uring.submission_shared() };
-        // SAFETY: the operations of a ring read no memory, and a receive writes to buffers that
-        // stay until it has ended.
+        // SAFETY: the operations of a ring read no memory of the program. A receive writes only to
+        // buffers of the ring, which stay mapped until it has ended.
         unsafe { queue.push(&operation) }.map_err(|_| Errno::BUSY.into())
     }
 
-    /// Asks a receive to end, and looks whether it has.
+    /// Cancels a receive, and checks if it has ended.
     pub(super) fn cancel(&self, state: &mut State, number: usize) -> io::Result<()> {
         let Some(receiver) = state.receiver(number).filter(|it| it.receiving) else {
             return Ok(());
@@ -327,7 +333,7 @@ impl Ring {
         self.look(state)
     }
 
-    /// Looks at what was completed, after a call where the system has something to do.
+    /// Processes completions, after a system call if the kernel has work to do.
     fn reap(&self, state: &mut State) -> io::Result<()> {
         // SAFETY: as in `submit`.
         let queue = unsafe { self.uring.submission_shared() };
@@ -339,14 +345,14 @@ impl Ring {
         self.look(state)
     }
 
-    /// Submits what there is, and lets the system do what it has to.
+    /// Submits queued operations, and lets the kernel do pending work.
     fn call(&self, _: &mut State) -> io::Result<()> {
         // SAFETY: as in `submit`.
         let submissions = unsafe { self.uring.submission_shared() }.len();
         enter(&self.uring, submissions, 0, None)
     }
 
-    /// Notes what was completed.
+    /// Processes completions.
     pub(super) fn look(&self, state: &mut State) -> io::Result<()> {
         // SAFETY: as in `submit`.
         let queue = unsafe { self.uring.completion_shared() };
@@ -361,7 +367,7 @@ impl Ring {
         Ok(())
     }
 
-    /// Those that have many buffers full get no more of them until they were taken.
+    /// Cancels the receives of sockets that hold many full buffers, until their bytes were taken.
     #[cold]
     fn hold_back(&self, state: &mut State) -> io::Result<()> {
         if state.receivers.iter().flatten().nth(1).is_none() {

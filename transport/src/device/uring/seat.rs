@@ -1,4 +1,4 @@
-//! Where a socket is received from: the ring of the thread that drives it.
+//! Registration of a socket with the ring of the thread that drives it.
 
 use std::cell::OnceCell;
 use std::io;
@@ -11,7 +11,7 @@ thread_local! {
     static RINGS: Rings = const { Rings { any: OnceCell::new(), first: OnceCell::new() } };
 }
 
-/// Those of a thread, which ends them.
+/// The rings of a thread, which end with it.
 struct Rings {
     any: OnceCell<Arc<Ring>>,
     first: OnceCell<Arc<Ring>>,
@@ -39,17 +39,18 @@ impl Drop for Rings {
     }
 }
 
-/// The ring of this thread, which is made when it is first asked for.
+/// Returns the ring of this thread, which is created by the first call.
 ///
 /// # Errors
 ///
-/// Why there can't be one: the system says so, or the thread is about to end.
+/// The kernel refuses a ring, or the thread is about to end.
 pub(super) fn ring_of_thread(issuer: Issuer) -> io::Result<Arc<Ring>> {
     let ring = RINGS.try_with(|rings| rings.get(issuer));
     ring.unwrap_or_else(|_| Err(io::Error::other("the thread is ending")))
 }
 
-/// A socket's number at a ring. It has to [leave](Self::leave) before the socket is closed.
+/// The number of a socket at a ring. [`leave`](Self::leave) must be called before the socket is
+/// closed.
 pub(super) struct Seat {
     pub(super) ring: Arc<Ring>,
     pub(super) number: usize,
@@ -64,7 +65,8 @@ impl Seat {
         })
     }
 
-    /// Whether nothing is received any more; else that ends with the stream.
+    /// Removes the socket from the ring. Returns true if no receive is in progress any more;
+    /// otherwise the receive ends with the stream.
     pub(super) fn leave(self) -> bool {
         self.ring.remove(self.number)
     }

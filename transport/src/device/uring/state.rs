@@ -1,4 +1,4 @@
-//! What a ring remembers, under its lock.
+//! State of a ring under its lock.
 
 use std::io;
 use std::task::Waker;
@@ -9,8 +9,8 @@ use super::buffers::Buffers;
 use super::places::Places;
 use super::receiver::{Receiver, Taken};
 
-/// What stands with an operation, in its lowest bits, and comes back with what became of it. Above them
-/// is the number of the receiver.
+/// Kinds of operations. The kind is in the lowest bits of an operation's user data, and the number
+/// of the receiver is above them. The completion has the same user data.
 pub(super) const RECEIVE: u64 = 1;
 pub(super) const CANCEL: u64 = 2;
 pub(super) const KICK: u64 = 3;
@@ -18,14 +18,14 @@ const BITS: u32 = 2;
 
 pub(super) struct State {
     pub(super) buffers: Buffers,
-    /// By their numbers.
+    /// The receivers, indexed by their numbers.
     pub(super) receivers: Vec<Option<Receiver>>,
-    /// For which one the owner sleeps, or is about to.
+    /// The receiver for which the owner sleeps or is about to sleep.
     pub(super) sleeper: Option<usize>,
     pub(super) places: Places,
-    /// Those who are to be woken without the lock.
+    /// Wakers that are to be called after the lock was released.
     pub(super) to_wake: Vec<Waker>,
-    /// The owner has ended.
+    /// True if the owner and all receives have ended.
     pub(super) over: bool,
 }
 
@@ -41,7 +41,7 @@ impl State {
         }
     }
 
-    /// Makes room for a receiver. Its number.
+    /// Adds a receiver and returns its number.
     pub(super) fn add(&mut self, receiver: Receiver) -> usize {
         let receivers = &mut self.receivers;
         let number = receivers.iter().position(Option::is_none);
@@ -58,7 +58,7 @@ impl State {
         self.receivers.get_mut(number).and_then(Option::as_mut)
     }
 
-    /// Nobody is to be woken for it.
+    /// Cancels the wake-up of a receiver.
     pub(super) fn disarm(&mut self, number: usize) -> Option<&mut Receiver> {
         let receiver = self.receivers.get_mut(number).and_then(Option::as_mut)?;
         if let Some(place) = receiver.armed.take() {
@@ -76,7 +76,7 @@ impl State {
         receiver.map_or(Ok(Taken::Never), |it| it.take(slices, &mut self.buffers))
     }
 
-    /// Notes what became of an operation. Whether a receiver has more than its share of the buffers.
+    /// Processes a completion. Returns true if a receiver has more than its share of the buffers.
     pub(super) fn note(&mut self, data: u64, result: i32, flags: u32) -> io::Result<bool> {
         let number = usize::try_from(data >> BITS).unwrap_or(usize::MAX);
         let Some(place) = self.receivers.get_mut(number) else {
@@ -87,7 +87,7 @@ impl State {
         };
         match data & ((1 << BITS) - 1) {
             RECEIVE => receiver.received(result, flags, &mut self.buffers)?,
-            // It came too late, or too early: it may be tried once more.
+            // The cancellation came too late or too early, so another one may be submitted.
             CANCEL if result < 0 => receiver.cancelled = false,
             _ => return Ok(false),
         }
@@ -108,7 +108,7 @@ impl State {
         Ok(plenty)
     }
 
-    /// Has all woken who wait.
+    /// Wakes all waiting receivers.
     pub(super) fn wake_all(&mut self) {
         for receiver in self.receivers.iter_mut().flatten() {
             if let Some(place) = receiver.armed.take() {
@@ -119,7 +119,7 @@ impl State {
     }
 }
 
-/// What stands with an operation for a receiver.
+/// Returns the user data of an operation for a receiver.
 pub(super) fn mark(number: usize, operation: u64) -> u64 {
     ((number as u64) << BITS) | operation
 }

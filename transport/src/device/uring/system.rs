@@ -1,4 +1,4 @@
-//! What is asked of the system: rings, and calls that drive them.
+//! System calls: creating and driving rings.
 
 use std::io;
 use std::sync::OnceLock;
@@ -7,13 +7,14 @@ use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{EnterFlags, IoUring, Probe, opcode};
 use rustix::io::Errno;
 
-/// Room for what is submitted at once: a receive or a cancellation, and what a call had no room for.
+/// Size of the submission queue. It has room for a receive or a cancellation, and for operations
+/// that an earlier call could not submit.
 const SUBMISSIONS: u32 = 16;
-/// Room for what is completed and not looked at: more than there are buffers, and ends of operations.
-/// The system keeps what is beyond.
+/// Size of the completion queue: more than the number of buffers, plus the ends of operations. The
+/// kernel keeps completions that do not fit.
 const COMPLETIONS: u32 = 256;
 
-/// A ring; that of a single issuer is for this thread alone.
+/// Creates a ring. A ring with a single issuer can be driven only by this thread.
 pub(super) fn ring(single_issuer: bool) -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder.setup_cqsize(COMPLETIONS).setup_taskrun_flag();
@@ -27,8 +28,8 @@ pub(super) fn ring(single_issuer: bool) -> io::Result<IoUring> {
     Ok(uring)
 }
 
-/// Submits so many operations, and waits until as many are completed as are wanted, or for the
-/// time-out.
+/// Submits `submissions` operations, and blocks until `want` operations have completed or the
+/// timeout has expired.
 pub(super) fn enter(
     uring: &IoUring,
     submissions: usize,
@@ -41,23 +42,24 @@ pub(super) fn enter(
         Some(timeout) => {
             let args = SubmitArgs::new().timespec(timeout);
             let flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG;
-            // SAFETY: the flags say that the argument is of this type.
+            // SAFETY: the flags declare the type of the argument, which lives until the call
+            // returns.
             unsafe { submitter.enter(submissions, want, flags.bits(), Some(&args)) }
         }
-        // SAFETY: without an argument, its type says nothing.
+        // SAFETY: there is no argument, so its type does not matter.
         None => unsafe {
             submitter.enter::<()>(submissions, want, EnterFlags::GETEVENTS.bits(), None)
         },
     };
     match called.map_err(|error| Errno::from_io_error(&error).ok_or(error)) {
-        // A time-out, a signal; no memory for now, which may be another time.
+        // A timeout, a signal, or a temporary lack of memory.
         Ok(_) | Err(Ok(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY)) => Ok(()),
         Err(Ok(errno)) => Err(errno.into()),
         Err(Err(error)) => Err(error),
     }
 }
 
-/// Whether the system has all that is needed here.
+/// Returns an error if the kernel lacks a required feature.
 fn check(uring: &IoUring) -> io::Result<()> {
     static CHECKED: OnceLock<()> = OnceLock::new();
 
@@ -69,14 +71,15 @@ fn check(uring: &IoUring) -> io::Result<()> {
     let operations = [
         opcode::RecvMulti::CODE,
         opcode::AsyncCancel::CODE,
-        // Came together with receives that go on, which can't be asked for.
+        // Multishot receives can't be probed, but appeared in the same kernel version as this
+        // operation.
         opcode::SendZc::CODE,
     ];
     let known = operations.iter().all(|code| probe.is_supported(*code));
     if !known || !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            "it needs Linux 6.0, or 6.1 for a single issuer",
+            "io_uring needs Linux 6.0, or 6.1 for a single issuer",
         ));
     }
     let _ = CHECKED.set(());

@@ -1,4 +1,4 @@
-//! What is particular to rings; what holds for all streams is tested with these.
+//! Tests of ring-specific behaviour. The tests of all streams cover the rest.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -34,7 +34,8 @@ const HELLO: Hello = Hello {
     max_message: 1 << 30,
 };
 
-/// A connection with a ring, or without for the reason given, and the bare socket at its other end.
+/// Returns a connection and the bare socket at its other end. The connection has a ring, unless
+/// `without` is the error of creating one.
 pub(super) fn bare(options: &Options, without: Option<Errno>) -> (TcpStream, Connection) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -108,8 +109,8 @@ fn each_side_may_be_tcp() {
     }
 }
 
-/// Small and large messages in turn, in pieces that end anywhere: the ring is stopped and begun
-/// again at all places of a message.
+/// Small and large messages alternate, in pieces that end anywhere, so the ring is stopped and
+/// started at all positions in a message.
 #[test]
 fn lengths_that_change_from_message_to_message() {
     const LENGTHS: [usize; 9] = [8, 40_000, 0, 70_000, 1000, 8150, 8200, 200_000, 3];
@@ -121,7 +122,7 @@ fn lengths_that_change_from_message_to_message() {
                     scope.spawn(move || {
                         let mut all = Vec::new();
                         for kind in 0..60u32 {
-                            // Many small ones, so that the ring is begun again.
+                            // Many small messages, so that the ring is started again.
                             let length = match kind % 30 {
                                 turn @ 0..9 => LENGTHS[turn as usize],
                                 _ => kind as usize,
@@ -142,13 +143,13 @@ fn lengths_that_change_from_message_to_message() {
     }
 }
 
-/// What one thread has begun to receive, another goes on with, also after the first has ended.
+/// Another thread continues a receive, also after the first thread has ended.
 #[test]
 fn a_direction_moves_from_thread_to_thread() {
     let (mut stream, mut connection) = bare(&options(), None);
     for kind in 0..50u32 {
         let way = [Way::Blocking, Way::Spinning, Way::Polling][kind as usize % 3];
-        // The thread before this one has left a receive behind, which ended with it.
+        // The previous thread has left a receive, which ended with the thread.
         connection = std::thread::spawn(move || {
             assert!(connection.incoming.header().unwrap().is_none());
             connection
@@ -160,7 +161,7 @@ fn a_direction_moves_from_thread_to_thread() {
             .unwrap();
         check(&mut connection, way, kind);
     }
-    // Here the other thread is still there, and does something else.
+    // Here the other thread still exists and does something else.
     let (told, asked) = std::sync::mpsc::channel();
     let (give, taken) = std::sync::mpsc::channel::<Connection>();
     let (back, given) = std::sync::mpsc::channel();
@@ -194,9 +195,9 @@ fn a_single_issuer_is_the_first_thread() {
             panic!("{fault:?}")
         };
         assert!(error.to_string().contains("single issuer"), "{error}");
-        // Sending is for everybody.
+        // Any thread may send.
         send(&mut *connection.outgoing, 1, Body::Borrowed(&[])).unwrap();
-        // What is dropped here can't be ended here: the first thread does it.
+        // This thread can't end the receive of the dropped connection; the first thread does.
         drop(connection);
     });
     elsewhere.join().unwrap();
@@ -269,7 +270,7 @@ fn where_there_is_no_ring_it_is_as_tcp() {
     }
 }
 
-/// The child of the next test.
+/// Child process of the next test.
 #[test]
 #[ignore = "run by another test, without the right to lock memory"]
 fn without_memory_to_lock() {
@@ -295,7 +296,7 @@ fn a_limit_of_locked_memory_degrades() {
     child.args(["--ignored", "--exact", "--nocapture"]);
     child.arg("device::uring::tests::without_memory_to_lock");
     if rustix::process::geteuid().is_root() {
-        // Root may lock what it likes.
+        // Root is exempt from the limit.
         child.uid(65_534);
     }
     let output = match child.current_dir("/").output() {
@@ -314,7 +315,7 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// The child of the next test, which has no other threads with descriptors of theirs.
+/// Child process of the next test, in which no other thread opens descriptors.
 #[test]
 #[ignore = "run by another test, alone in its process"]
 fn a_thousand_connections() {
@@ -328,7 +329,7 @@ fn a_thousand_connections() {
     for round in 0..1000u32 {
         let options = if round % 2 == 0 { options() } else { single() };
         let (mut stream, mut connection) = bare(&options, None);
-        // All of these leave the receive with the system.
+        // In all cases the kernel still has the receive.
         match round % 4 {
             0 | 1 => assert!(connection.incoming.header().unwrap().is_none()),
             _ => {

@@ -1,4 +1,4 @@
-//! Waking those who wait for sockets of a ring.
+//! Waking of threads and tasks that wait for sockets of a ring.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -9,7 +9,7 @@ use super::ring::{Issuer, Ring};
 use super::state::State;
 use crate::endpoint::watcher::Watcher;
 
-/// Looks at a ring for whoever is told by a watcher.
+/// A waker, called by a watcher, that processes the completions of a ring.
 pub(super) struct Bell(Weak<Ring>);
 
 impl Bell {
@@ -27,8 +27,9 @@ impl Wake for Bell {
 }
 
 impl Ring {
-    /// Has `waker` called once when there is something to take: by `watcher`, if there is no single
-    /// issuer, and in any case by whoever looks at the ring. False where the socket itself tells.
+    /// Arranges that `waker` is called once when data can be taken. It is called by `watcher`
+    /// unless there is a single issuer, and in any case by a thread that processes completions.
+    /// Returns false if the caller has to watch the socket itself.
     pub(super) fn watch(
         &self,
         number: usize,
@@ -78,13 +79,13 @@ impl Ring {
         Ok(told)
     }
 
-    /// A watcher has seen that something is completed.
+    /// Processes completions after a watcher was notified.
     fn tell(&self) {
         let mut state = self.state();
         let looked = self.look(&mut state);
         let again = state.places.watch_again(self.uring.as_fd(), &self.bell);
         if looked.is_err() || !again {
-            // They look themselves.
+            // The woken threads then process the completions themselves.
             state.wake_all();
         }
         self.leave(state);

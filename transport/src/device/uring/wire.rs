@@ -1,4 +1,4 @@
-//! A stream over a socket that a ring receives from.
+//! A stream over a socket that receives through a ring.
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
@@ -23,36 +23,38 @@ use crate::device::stream::{Patience, Wire};
 use crate::endpoint::watcher::Watcher;
 use crate::options::Options;
 
-/// From how many missing bytes on the rest of a payload is received where it belongs, and not
-/// copied from the ring's buffers.
+/// The number of missing bytes from which the rest of a payload is received directly into its
+/// buffer, instead of being copied from the ring's buffers.
 const LARGE: usize = 16 * 1024;
-/// How many pieces are received past the ring after a large one: a peer that sends one large
-/// message sends more, and starting and stopping a receive costs two calls.
+/// Number of pieces that bypass the ring after a large one. A peer that sends one large message
+/// usually sends more, and stopping and starting a receive costs two system calls.
 const PAST: u32 = 16;
 
-/// After how long whoever sleeps looks again whether the ring of another thread has let go.
+/// Interval of checks if the ring of another thread has released the socket.
 const LET_GO: Duration = Duration::from_millis(1);
 
-/// A connected stream socket and its place at a ring.
+/// A connected stream socket and its seat at a ring.
 ///
-/// Small messages are received by the ring of the thread that asks for them; when another thread asks,
-/// the socket moves to the ring of that. It rests while a large payload comes, which the
-/// system writes straight to its jbuf, and for programs that poll the socket. What is sent goes straight to
-/// the socket: it is one call either way, and one that waits for nothing leaves no memory with the
-/// system; but for large jbufs to other hosts, which are lent.
+/// Small messages are received through the ring of the receiving thread. If another thread takes
+/// over, the socket moves to that thread's ring. The ring's receive is stopped while a large
+/// payload is received, which the kernel writes directly to its buffer, and for programs that poll
+/// the socket. Data is sent directly through the socket: this needs one system call either way, and
+/// a call that does not block leaves no memory with the kernel. The exception is large buffers to
+/// other hosts, which are lent.
 pub(super) struct UringWire {
     socket: SocketWire,
     issuer: Issuer,
-    /// Only who receives uses it.
+    /// Used only by the receiving thread.
     seat: Mutex<Option<Seat>>,
-    /// How many more pieces are received past the ring. Only who receives reads and writes it.
+    /// Number of further pieces that bypass the ring. Accessed only by the receiving thread.
     past: AtomicU32,
-    /// For large jbufs, where they are lent.
+    /// State for lending large buffers, if they are lent.
     lending: Option<Lending>,
 }
 
 impl UringWire {
-    /// Gives the socket back if there can't be a ring; else tells as well what it has to do without.
+    /// Creates a wire, and returns it with the features that it has to do without. If there can't
+    /// be a ring, the error has the socket.
     pub(super) fn new(
         socket: SocketWire,
         issuer: Issuer,
@@ -79,7 +81,7 @@ impl UringWire {
         }
     }
 
-    /// Sees whether the system has let go of jbufs.
+    /// Checks if the kernel has released lent buffers.
     #[inline]
     fn look(&self) {
         if let Some(lending) = &self.lending {
@@ -87,14 +89,14 @@ impl UringWire {
         }
     }
 
-    /// A panic elsewhere can't leave it half changed.
+    /// Locks the seat. Poisoning is ignored, because no panic can leave it half changed.
     fn seat(&self) -> MutexGuard<'_, Option<Seat>> {
         self.seat.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the ring is to be passed by for `slices`.
+    /// Returns true if receiving into `slices` is to bypass the ring.
     fn passes(&self, slices: &[MaybeUninitSlice<'_>]) -> bool {
-        // A slice before the last is the rest of a payload; the last is for whatever follows.
+        // A slice before the last is the rest of a payload; the last is for the bytes behind it.
         if matches!(slices, [rest, _, ..] if rest.len() >= LARGE) {
             self.past.store(PAST, Ordering::Relaxed);
             return true;
@@ -114,7 +116,8 @@ impl UringWire {
         received
     }
 
-    /// Leaves the ring of another thread, once it has let go of the socket. What came of that.
+    /// Leaves the ring of another thread once that ring has released the socket. Returns the bytes
+    /// that the ring had received.
     fn come_here(
         &self,
         seat: &mut Option<Seat>,
@@ -131,18 +134,19 @@ impl UringWire {
         Ok(taken)
     }
 
-    /// Whether this thread may drive the ring.
+    /// Returns an error if this thread may not drive the ring.
     fn check(&self, ring: &Ring) -> io::Result<()> {
         if ring.obeys() || ring.is_over() {
             return Ok(());
         }
         let driver = ring.owner();
         Err(io::Error::other(format!(
-            "with a single issuer, this direction is driven by {driver:?} alone"
+            "with a single issuer, only {driver:?} may receive from this connection"
         )))
     }
 
-    /// Has it received from by the ring of this thread. Where there can't be one, it is passed by.
+    /// Adds the socket to the ring of this thread. If there can't be a ring, it is bypassed from
+    /// now on.
     fn sit<'s>(&self, seat: &'s mut Option<Seat>) -> Option<&'s Seat> {
         if seat.is_none() {
             match Seat::of_thread(self.issuer, self.socket.fd()) {
@@ -153,14 +157,15 @@ impl UringWire {
         seat.as_ref()
     }
 
-    /// Takes what the ring has, or ends its receive, for who is going to ask the socket.
+    /// Takes the bytes that the ring has, or ends its receive, before the socket is read directly.
     fn rest(seat: Option<&Seat>, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Taken> {
         seat.map_or(Ok(Taken::Never), |seat| {
             seat.ring.take_last(seat.number, slices)
         })
     }
 
-    /// What is to be expected, where the ring is to receive, or not.
+    /// Returns the prospect of receiving. Starts the ring's receive if `receive` is true, and ends
+    /// it otherwise.
     fn prospect(&self, receive: bool) -> io::Result<Prospect> {
         let seat = &mut *self.seat();
         if let Some(there) = seat.as_ref().filter(|seat| !seat.ring.is_here()) {
@@ -180,8 +185,8 @@ impl UringWire {
     }
 }
 
-// SAFETY: the ring, and what the system receives past it, fill the slices one after the other, and
-// say how many bytes they wrote.
+// SAFETY: the ring fills the slices one after the other and returns the number of bytes written. So
+// does `SocketWire`, which receives if the ring is bypassed.
 unsafe impl Wire for UringWire {
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
         self.look();
@@ -261,7 +266,7 @@ unsafe impl Wire for UringWire {
         let seat = &mut *self.seat();
         let mut taken = self.come_here(seat, slices)?;
         if let (Taken::Soon, Some(there)) = (taken, &seat) {
-            // Its thread may be anywhere, and looks first.
+            // The owner of that ring may be anywhere, and may process the completion first.
             let soon = deadline.or_sooner(Deadline::after(LET_GO));
             sleep_on([(there.ring.fd(), Interest::Readable)], soon)?;
         }
@@ -297,14 +302,14 @@ unsafe impl Wire for UringWire {
             return Armed::Source;
         }
         if waker.is_none() {
-            // It polls the socket, and so it is the socket that has to have what comes.
+            // Without a waker, the caller polls the socket, so the ring must not take its data.
             let past = self.past.load(Ordering::Relaxed).max(PAST);
             self.past.store(past, Ordering::Relaxed);
         }
         match self.prospect(waker.is_some()) {
             Ok(Prospect::Never) => Armed::Source,
             Ok(Prospect::Soon) if waker.is_some() => Armed::Source,
-            // Whoever receives finds what is wrong.
+            // If there is an error, the next receive reports it.
             Ok(Prospect::Soon | Prospect::Now) | Err(_) => Armed::Ready,
         }
     }
@@ -337,7 +342,7 @@ impl Drop for UringWire {
     fn drop(&mut self) {
         let seat = self.seat().take();
         if seat.is_some_and(|seat| !seat.leave()) {
-            // The system keeps the socket as long as it receives from it.
+            // The kernel keeps the socket open while it receives from it.
             self.socket.end();
         }
     }

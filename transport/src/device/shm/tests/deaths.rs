@@ -1,4 +1,4 @@
-//! Peers that are killed, and connections by the thousand.
+//! Killed peers, and thousands of connections.
 
 use std::io::{self, IoSlice};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::super::mapping::{DATA, SLOTS};
 use super::super::outgoing::REMOTE_FROM;
 use super::*;
 
-/// Sends a small message, and then begins a large one that it never goes on with.
+/// Sends a small message, and then begins a large one that it never completes.
 pub(super) fn begin(address: &Address) {
     let mut connection = Shm.connect(address, &options()).unwrap();
     send(&mut *connection.outgoing, 1, &[b"before"]).unwrap();
@@ -19,7 +19,7 @@ pub(super) fn begin(address: &Address) {
     }
 }
 
-/// Connects, receives one message, and then does nothing.
+/// Connects, receives one message, and then sleeps forever.
 pub(super) fn idle(address: &Address) {
     let mut connection = Shm.connect(address, &options()).unwrap();
     receive(&mut *connection.incoming).unwrap();
@@ -38,7 +38,7 @@ fn a_killed_peer_is_lost_after_what_it_had_sent() {
     let listener = listen(&address);
     let other = spawn("begin", &address);
     let mut connection = accept(&*listener);
-    // The large message is announced, and dies with its sender.
+    // The large message is announced, but its memory is gone with the sender.
     assert_eq!(receive(&mut *connection.incoming).unwrap().0.kind, 1);
     while connection.incoming.header().unwrap().is_none() {
         connection
@@ -98,11 +98,11 @@ fn sleepers_and_spinners_learn_that_the_peer_was_killed() {
     }
 }
 
-/// Does as a process does whose memory nobody may read.
+/// Echoes messages in a process whose memory no other process may read.
 pub(super) fn hidden(address: &Address) {
-    // SAFETY: this changes a flag of the process.
+    // SAFETY: The call only changes a flag of the process.
     assert_eq!(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) }, 0);
-    // Root may read all the same, unless it gives that right up.
+    // Root may read the memory anyway, unless it drops that capability.
     let mut sets = rustix::thread::capabilities(None).unwrap();
     sets.effective = rustix::thread::CapabilitySet::empty();
     sets.permitted = rustix::thread::CapabilitySet::empty();
@@ -122,7 +122,7 @@ fn memory_that_cannot_be_read_is_copied_in_pieces() {
     }
     for length in [DATA + 1, REMOTE_FROM] {
         let bytes = pattern(length, 5);
-        // Both directions are busy at the same time: neither may hold the whole message.
+        // Both directions are in use at the same time, and neither can hold a whole message.
         std::thread::scope(|scope| {
             scope.spawn(|| send(&mut *connection.outgoing, 7, &[&bytes]).unwrap());
             let (_, filled) = receive(&mut *connection.incoming).unwrap();
@@ -143,7 +143,7 @@ fn count(path: &str) -> usize {
     }
 }
 
-/// In a process of its own, because other tests open files too.
+/// Opens connections in a separate process, because other tests open files too.
 pub(super) fn thousand(_: &Address) {
     let (first, second) = (pair(), pair());
     drop(second);
@@ -185,7 +185,7 @@ fn an_address_is_free_when_its_listener_is_closed_or_killed() {
         crate::error::AcceptError::ClosedLocally { .. }
     ));
     let other = spawn("listen", &address);
-    // Until the other one listens.
+    // Waits until the other process listens.
     while Shm.connect(&address, &options()).is_err() {
         std::thread::yield_now();
     }
@@ -193,7 +193,7 @@ fn an_address_is_free_when_its_listener_is_closed_or_killed() {
     drop(listen(&address));
 }
 
-/// Accepts for ever.
+/// Accepts connections forever.
 pub(super) fn accept_all(address: &Address) {
     let listener = listen(address);
     loop {

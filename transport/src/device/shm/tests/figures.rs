@@ -1,5 +1,5 @@
-//! What messages cost: `cargo test --release -p jstream-transport shm::tests::figures -- --ignored
-//! --nocapture`.
+//! Measures the cost of messages: `cargo test --release -p jstream-transport shm::tests::figures --
+//! --ignored --nocapture`.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -43,7 +43,7 @@ fn touch(bytes: &[u8]) -> u64 {
 
 const LENGTHS: [usize; 7] = [8, 64, 1024, 8 << 10, 16 << 10, 64 << 10, 1 << 20];
 
-/// Sends each message back, after touching it: the received jbuf (`kind` 0), or another one.
+/// Sends each message back after reading it: in the received buffer (`kind` 0), or in another one.
 pub(super) fn bounce(address: &Address) {
     pin(1);
     let mut connection = Shm.connect(address, &options()).unwrap();
@@ -77,7 +77,7 @@ pub(super) fn bounce(address: &Address) {
     }
 }
 
-/// Takes messages, and answers each 64th.
+/// Receives messages, and answers every 64th.
 pub(super) fn sink(address: &Address) {
     pin(1);
     let mut connection = Shm.connect(address, &options()).unwrap();
@@ -155,7 +155,7 @@ fn figures() {
             length as f64 / median
         );
     }
-    // What both halves do, where nothing travels.
+    // The cost of both halves on a single core, without transfers between cores.
     let (mut client, mut server) = pair();
     for length in [8, 64, 1024] {
         let own = jbuf(&pattern(length, 1));

@@ -1,4 +1,4 @@
-//! Peers that write what nobody of this version writes, whenever they like.
+//! Peers that violate the protocol, at any time.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -19,14 +19,14 @@ use super::super::signal::Barriers;
 use super::*;
 use crate::error::{ConnectError, HandshakeError};
 
-/// A half of each kind, whose peer is the test: it has the lanes and the sockets.
+/// A half of each kind whose peer is the test, which has the lanes and the sockets.
 pub(super) struct Victim {
     pub(super) incoming: ShmIncoming,
     pub(super) outgoing: ShmOutgoing,
     line: Arc<Line>,
-    /// By which the victim knows its peer, which is this process too.
+    /// The mark of the victim's peer, which is the same process.
     mark: Mark,
-    /// Into the victim, and out of it.
+    /// The lane into the victim and the lane out of it.
     pub(super) lanes: [Lane; 2],
     _sockets: [Socket; 2],
 }
@@ -58,14 +58,14 @@ pub(super) fn victim() -> Victim {
     }
 }
 
-/// What receives from the beginning of a lane.
+/// Returns a receive half at the beginning of a lane.
 fn incoming(line: &Arc<Line>, lane: &Lane, mark: Mark, pool: &Pool) -> ShmIncoming {
     let remote = Remote::probe(std::process::id().try_into().unwrap(), mark).unwrap();
     let consumer = Consumer::new(lane.clone(), Barriers::Both);
     ShmIncoming::new(line.clone(), consumer, Some(remote), pool.clone(), MAX)
 }
 
-/// Writes the first slot: its mark, a header with a length, and what is behind it.
+/// Writes the first slot: its mark, a header with a length, and the words behind the header.
 fn write(lane: &Lane, kind: u64, n: u64, length: u64, behind: &[u64]) {
     let slot = lane.slot(0);
     for (to, from) in slot[1..]
@@ -85,18 +85,18 @@ fn slots_that_nobody_writes() {
         (0, 0, 0, vec![]),
         (6, 0, 0, vec![]),
         (15, 0xfff_ffff, u64::MAX, vec![]),
-        // Inline, with another length than the slot has room for, or than its header says.
+        // Inline: a length that exceeds the slot, or that differs from the header.
         (1, 81, 81, vec![]),
         (1, 8, 9, vec![]),
         (1, 0xfff_ffff, 0xfff_ffff, vec![]),
-        // Data: none, more than the message has, more than there is.
+        // Data: none, more than the message has, more than the data area has.
         (2, 0, 10, vec![]),
         (2, 11, 10, vec![]),
         (2, data + 1, MAX, vec![]),
         (2, 0xfff_ffff, MAX, vec![]),
-        // The rest of a message that was not begun.
+        // The continuation of a message that was not begun.
         (3, 1, 1, vec![]),
-        // Ranges: none, too many, of no length, of a sum that is another or overflows.
+        // Ranges: none, too many, an empty one, a sum that differs from the header or overflows.
         (4, 0, 0, vec![]),
         (4, 6, 40_000, vec![some.0, some.1]),
         (4, 1, 40_001, vec![some.0, some.1]),
@@ -115,7 +115,7 @@ fn slots_that_nobody_writes() {
                 || (length > MAX && matches!(fault, Fault::TooLarge { .. })),
             "{text}"
         );
-        // It stays so.
+        // The error is permanent.
         assert!(victim.incoming.header().is_err());
         let mut victim = self::victim();
         write(&victim.lanes[0], kind, n, length, &behind);
@@ -179,7 +179,7 @@ fn counts_of_what_was_consumed_that_go_back_or_ahead() {
         let mut pushed = Ok(Push::Done);
         for n in 0..2 * SLOTS {
             if n == SLOTS {
-                // All is consumed; only then it lies.
+                // All slots are consumed; only then is the count wrong.
                 consumed.store(if lie == 0 { 100 } else { lie }, Ordering::Release);
             }
             if lie == 0 && n == SLOTS + 100 {
@@ -218,7 +218,7 @@ fn what_is_written_at_random_and_meanwhile_does_no_harm() {
                     for (n, seed) in seeds.iter().enumerate() {
                         let lane = &lanes[n % 2];
                         let word = &lane.slot(seed >> 32)[(*seed % 16) as usize];
-                        // Often what could be right: a lap, a kind, and a small count.
+                        // Often a plausible value: a lap, a kind, and a small count.
                         let value = match seed % 3 {
                             0 => {
                                 let (lap, kind, n) =
@@ -319,7 +319,7 @@ fn memory_that_could_shrink_is_refused() {
     }
 }
 
-/// A file on a disk, without a name.
+/// Creates an unlinked file on disk.
 fn tempfile() -> std::fs::File {
     let path = std::env::temp_dir().join(format!("jstream-shm-{}", std::process::id()));
     let file = std::fs::File::create_new(&path).unwrap();
@@ -375,7 +375,7 @@ fn greetings_that_are_wrong_late_or_cut_short() {
     }
 }
 
-/// Connects as another user, and hears why that is not welcome.
+/// Connects as another user, and checks the reason for the refusal.
 pub(super) fn stranger(address: &Address) {
     let name = super::super::socket_name(address).unwrap();
     let nobody = rustix::thread::Uid::from_raw(65534);
@@ -439,7 +439,7 @@ fn the_first_slot_of_the_next_lap_is_not_that_of_this_one() {
     let mut victim = victim();
     write(&victim.lanes[0], 1, 1, 1, &[]);
     receive(&mut victim.incoming).unwrap();
-    // Each slot of this lap, and none twice.
+    // Uses each slot of this lap once.
     for n in 1..SLOTS as u64 {
         assert!(victim.incoming.header().unwrap().is_none());
         let slot = victim.lanes[0].slot(n);

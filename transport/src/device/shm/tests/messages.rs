@@ -8,7 +8,7 @@ use super::super::ring::{Consumer, INLINE, Kind, Mark, Producer, Stretch};
 use super::super::signal::Barriers;
 use super::*;
 
-/// Sends back what comes, in a jbuf, until nothing more does.
+/// Sends each received message back in its buffer, until the connection ends.
 pub(super) fn echo(address: &Address) {
     let mut connection = Shm.connect(address, &options()).unwrap();
     loop {
@@ -115,7 +115,7 @@ fn a_full_ring_takes_nothing_and_goes_on_later() {
     let (source, interest) = client.outgoing.source();
     assert!(sleep_on([(source, interest)], Deadline::NEVER).unwrap());
     assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Done);
-    // Full once more, and somebody has consumed before.
+    // The ring is full once more, after slots were consumed.
     let mut more = outbound(1000, 1, Body::Borrowed(&slices));
     assert_eq!(client.outgoing.push(&mut more).unwrap(), Push::Untouched);
     assert_eq!(client.outgoing.arm(None), Armed::Source);
@@ -146,7 +146,7 @@ fn a_message_that_is_given_up_is_not_received() {
     for length in [REMOTE_FROM, REMOTE_FROM + 64] {
         let (mut client, mut server) = pair();
         let bytes = pattern(length, 1);
-        // So many parts that they are copied, in the second case.
+        // In the second case there are so many parts that they are copied.
         let parts: Vec<_> = if length == REMOTE_FROM {
             vec![IoSlice::new(&bytes)]
         } else {
@@ -222,7 +222,7 @@ fn data_begins_at_the_front_again_when_all_is_consumed() {
         assert!(at as usize % DATA <= 8 << 10, "{n} bytes at {at}");
         consume(at);
     }
-    // Messages that are longer go on and on; the next short one is at the front again.
+    // Longer messages use the whole data area; the next short message is at the front again.
     let mut last = None;
     for _ in 0..3 * DATA / 20_000 {
         let at = publish(20_000);
@@ -236,7 +236,7 @@ fn data_begins_at_the_front_again_when_all_is_consumed() {
         last = Some(at);
     }
     assert!(last.unwrap() as usize % DATA <= 8 << 10);
-    // What is not consumed stays as it is.
+    // Data that was not consumed is not overwritten.
     let places: Vec<u64> = [5000; 40].map(&mut publish).to_vec();
     assert!(places.is_sorted_by(|a, b| a + 5000 <= *b && *b < a + 6000));
     places.into_iter().for_each(&mut consume);
@@ -259,7 +259,7 @@ fn short_messages_are_received_into_memory_and_others_are_left() {
                     Whole::Other
                 );
                 assert_eq!(incoming.header().unwrap().unwrap().kind, seed as u32);
-                // Its header was given, and so it is received otherwise.
+                // The header was read, so the fast path no longer applies.
                 assert_eq!(
                     incoming.receive_into(&mut memory, &mut header).unwrap(),
                     Whole::Other

@@ -1,4 +1,4 @@
-//! Processes that talk, end, die and lie.
+//! Tests with several processes: communication, shutdown, crashes and protocol violations.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -35,7 +35,7 @@ use crate::options::Options;
 const ROLE: &str = "JSTREAM_SHM_ROLE";
 const NAME: &str = "JSTREAM_SHM_NAME";
 
-/// Another process, which is killed when it is no longer needed.
+/// Another process, which is killed when the handle is dropped.
 struct Other(Child);
 
 impl Drop for Other {
@@ -45,7 +45,7 @@ impl Drop for Other {
     }
 }
 
-/// Runs one of the parts below in a process of its own.
+/// Runs one of the roles below in a separate process.
 fn spawn(role: &str, address: &Address) -> Other {
     let child = Command::new(env::current_exe().unwrap())
         .args(["device::shm::tests::part", "--exact", "--nocapture"])
@@ -56,7 +56,7 @@ fn spawn(role: &str, address: &Address) -> Other {
     Other(child.unwrap())
 }
 
-/// What a process that `spawn` made does; nothing in the other one.
+/// Entry point of the processes that `spawn` starts. Does nothing in the test process itself.
 #[test]
 fn part() {
     let (Ok(role), Ok(name)) = (env::var(ROLE), env::var(NAME)) else {
@@ -82,7 +82,7 @@ fn options() -> Options {
     Options::new(Pool::default())
 }
 
-/// A name that no other test uses.
+/// Returns an address that no other test uses.
 fn address() -> Address {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -102,7 +102,7 @@ fn accept(listener: &dyn Accept) -> Connection {
     }
 }
 
-/// Both ends in this process.
+/// Returns both ends of a connection in this process.
 fn pair() -> (Connection, Connection) {
     pair_with(&options())
 }
@@ -155,7 +155,7 @@ fn receive(incoming: &mut dyn Incoming) -> Result<(Header, Filled), Fault> {
     }
 }
 
-/// Bytes that say where they stand.
+/// Returns bytes whose values depend on their positions.
 fn pattern(length: usize, seed: usize) -> Vec<u8> {
     (0..length)
         .map(|n| ((n * 31) ^ (n >> 8) ^ seed) as u8)

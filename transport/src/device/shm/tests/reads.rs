@@ -1,4 +1,4 @@
-//! Who reads whose memory.
+//! Tests of which side reads the other side's memory.
 
 use std::io::{IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -38,7 +38,7 @@ fn a_side_that_does_not_want_it_neither_reads_nor_is_read() {
         for _ in 0..2 {
             let mut message = outbound(1, bytes.len(), Body::Owned(jbuf(&bytes)));
             assert_eq!(a.outgoing.push(&mut message).unwrap(), Push::Begun);
-            // A part was copied: nobody reads it from here.
+            // A part was copied, so the peer does not read this process's memory.
             assert!(message.taken > 0);
             std::thread::scope(|scope| {
                 scope.spawn(|| send_outbound(&mut *a.outgoing, &mut message).unwrap());
@@ -60,7 +60,7 @@ fn sides_that_want_it_read() {
     assert!(receive(&mut *b.incoming).unwrap().1.as_bytes() == bytes);
 }
 
-/// Passes on so many bytes, and the descriptors that come with them.
+/// Forwards `length` bytes, and the descriptors that accompany them.
 fn pass_on(from: &Socket, to: &Socket, length: usize) -> Vec<u8> {
     let mut passed = Vec::new();
     while passed.len() < length {
@@ -91,7 +91,8 @@ fn pass_on(from: &Socket, to: &Socket, length: usize) -> Vec<u8> {
     passed
 }
 
-/// A server passes on what another one says, whose memory the client would read in its stead.
+/// A server forwards the handshake of another process, whose memory the client must not read on
+/// behalf of the server.
 #[test]
 fn the_memory_of_another_process_than_the_one_that_listens_is_not_read() {
     let (theirs, ours) = (address(), address());
@@ -106,7 +107,7 @@ fn the_memory_of_another_process_than_the_one_that_listens_is_not_read() {
     std::thread::scope(|scope| {
         let connecting = scope.spawn(|| Shm.connect(&ours, &options()).unwrap());
         let (mut client, _) = listener.accept().unwrap();
-        // Hellos and the verdict, and then what each offers.
+        // First the greetings and the verdict, and then the offers.
         pass_on(&client, &server, 32);
         pass_on(&server, &client, 40);
         pass_on(&client, &server, 32);

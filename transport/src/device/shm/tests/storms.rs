@@ -1,4 +1,4 @@
-//! Peers that write everywhere at any time, and peers that are killed at any point.
+//! Peers that write to all of the memory at any time, and peers that are killed at any point.
 
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use super::super::ring::INLINE;
 use super::lies::{MAX, Victim, victim};
 use super::*;
 
-/// A generator whose numbers depend on its seed only.
+/// A generator whose numbers depend only on its seed.
 struct Random(u64);
 
 impl Random {
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// For how long the storm blows; longer when somebody asks for it.
+/// Duration of the test: 1 s, or `JSTREAM_STORM_SECONDS`.
 fn duration() -> Duration {
     let seconds = env::var("JSTREAM_STORM_SECONDS").ok();
     Duration::from_secs(seconds.and_then(|text| text.parse().ok()).unwrap_or(1))
@@ -42,10 +42,10 @@ const CONTROLS: [Control; 7] = [
     Control::Copying,
 ];
 
-/// Publishes a message that is right, or with one lie about it, and maybe changes it after it was seen.
-/// `there` is memory that can be read.
+/// Publishes a message that is valid or has one wrong value, and may change it after publishing it.
+/// `there` is readable memory.
 fn publish(random: &mut Random, lane: &Lane, there: &[u8]) {
-    // Where the victim looks, whatever was published.
+    // The slot that the victim reads next, independent of what was published.
     let at = lane.control(Control::Consumed).load(Ordering::Acquire);
     let slot = lane.slot(at);
     let kind = [1, 2, 3, 4][random.below(4) as usize];
@@ -89,7 +89,7 @@ fn publish(random: &mut Random, lane: &Lane, there: &[u8]) {
     }
 }
 
-/// Writes to one place of the memory, whatever it is for.
+/// Writes a random value to a random place of the memory.
 fn scribble(random: &mut Random, lane: &Lane) {
     let value = random.next() >> random.below(64);
     match random.below(8) {
@@ -113,8 +113,8 @@ fn scribble(random: &mut Random, lane: &Lane) {
     }
 }
 
-/// Receives, and sends parts of `bytes`, until both halves are broken, or that was tried for long; how
-/// many messages came.
+/// Receives, and sends parts of `bytes`, until both halves are broken or after a maximum number of
+/// turns. Returns the number of received messages.
 fn suffer(victim: &mut Victim, bytes: &[u8]) -> usize {
     let (mut into, mut received, mut broken) = (None, 0, [false; 2]);
     let lengths = [8, 3000, REMOTE_FROM + 1];
@@ -220,7 +220,7 @@ fn a_storm_over_the_whole_memory_does_no_harm() {
     assert!(received > 0, "nothing was true");
 }
 
-/// Sends messages of all kinds without end, and receives what comes.
+/// Sends messages of all kinds forever, and receives messages.
 pub(super) fn talk(address: &Address) {
     let Connection {
         mut outgoing,
@@ -237,7 +237,8 @@ pub(super) fn talk(address: &Address) {
     });
 }
 
-/// Inline, in one piece, in some pieces, and in the sender's memory.
+/// Returns messages of all kinds: inline, in one piece, in several pieces, and in the sender's
+/// memory.
 fn kinds() -> [Vec<u8>; 8] {
     let lengths = [INLINE, 8, 3000, 40_000, 200_000, 0, 9000, REMOTE_FROM];
     lengths.map(|length| pattern(length, length))
@@ -290,7 +291,7 @@ fn what_the_peer_has_taken_wholly_is_not_cut_short_by_the_end() {
     let mut message = outbound(2, bytes.len(), Body::Owned(jbuf(&bytes)));
     assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Begun);
     assert!(receive(&mut *server.incoming).unwrap().1.as_bytes() == bytes);
-    // Nobody has looked since whether the message is done.
+    // The sender has not yet polled whether the message is done.
     drop(client.outgoing);
     let fault = receive(&mut *server.incoming).unwrap_err();
     assert!(matches!(fault, Fault::Ended), "{fault:?}");

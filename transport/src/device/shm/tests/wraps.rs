@@ -1,4 +1,4 @@
-//! Positions, laps and places in the data that wrap.
+//! Positions, laps and data places that wrap around.
 
 use std::sync::atomic::Ordering;
 
@@ -6,7 +6,7 @@ use super::super::mapping::{Control, DATA, Mapping, SLOTS};
 use super::super::ring::{Consumer, Kind, Mark, Producer, Stretch, lap};
 use super::super::signal::Barriers;
 
-/// A ring in which so many slots were used before, and so much data.
+/// Returns a ring as if this many slots and bytes of data had been used before.
 fn ring_at(at: u64, data_at: u64) -> (Producer, Consumer) {
     let (mapping, _) = Mapping::create().unwrap();
     let [lane, _] = mapping.lanes();
@@ -21,7 +21,7 @@ fn ring_at(at: u64, data_at: u64) -> (Producer, Consumer) {
     (producer, consumer)
 }
 
-/// Fills the ring, and empties it, some times.
+/// Fills and empties the ring several times.
 fn go_on(mut producer: Producer, mut consumer: Consumer, n: usize) {
     for round in 0..10 {
         let mut places = Vec::new();
@@ -43,7 +43,7 @@ fn go_on(mut producer: Producer, mut consumer: Consumer, n: usize) {
 #[test]
 fn positions_and_places_wrap() {
     let slots = SLOTS as u64;
-    // All of a position, and the lap in a slot.
+    // The whole position wraps, or the lap in a slot.
     for wraps in [0, (1 << 32) * slots] {
         for before in [0, 1, slots - 1, slots, slots + 1, 3 * slots] {
             for data_before in [0, 64, DATA as u64 - 64, DATA as u64, 3 * DATA as u64 + 64] {

@@ -1,17 +1,17 @@
-//! Blocks of an outbox, each a power of two of units long.
+//! Buddy allocator for the blocks of an outbox. The length of a block is a power of two of units.
 //!
-//! A block that is given back stays as it is, and serves the next of its size; blocks are joined only
-//! when there is no other room. So messages of the same few sizes cost a push and a pop.
+//! A freed block is kept for the next request of its size. Blocks are joined only if there is no
+//! other room, so for messages of a few sizes, an allocation is a push and a pop.
 
 use super::UNIT;
 
-/// Blocks of up to `2^26` units, which is all that a number has room for.
+/// Number of block sizes: blocks of up to `2^26` units, the maximum that a block number can encode.
 const ORDERS: usize = 27;
-/// How many bits of a number are the order.
+/// Number of bits of a block number that encode the order.
 const ORDER_BITS: u32 = 5;
 const MOST_UNITS: usize = 1 << (u32::BITS - ORDER_BITS - 1);
 
-/// A block: its first unit, and how many it has as a power of two.
+/// A block: its first unit, and its length as a power of two of units (the order).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     unit: u32,
@@ -19,17 +19,17 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Where it begins, in bytes.
+    /// Returns the offset in bytes.
     pub(super) fn offset(self) -> usize {
         (self.unit as usize).wrapping_mul(UNIT)
     }
 
-    /// How many bytes it has.
+    /// Returns the length in bytes.
     pub(super) fn capacity(self) -> usize {
         UNIT.wrapping_shl(self.order)
     }
 
-    /// It as a number, of which 0xffff_ffff is none.
+    /// Encodes the block as a number, which is never 0xffff_ffff.
     pub(super) fn to_number(self) -> u32 {
         (self.unit << ORDER_BITS) | self.order
     }
@@ -42,16 +42,16 @@ impl Block {
     }
 }
 
-/// The blocks that are free.
+/// The free blocks.
 pub(super) struct Blocks {
-    /// First units, by order.
+    /// First units of the free blocks, by order.
     free: [Vec<u32>; ORDERS],
-    /// Whether some were given back since they were joined last.
+    /// True if blocks were freed since the last join.
     given: bool,
 }
 
 impl Blocks {
-    /// Those of so many bytes; what exceeds 16 GiB is left alone.
+    /// Divides `bytes` into blocks. Bytes beyond 16 GiB are not used.
     pub(super) fn new(bytes: usize) -> Self {
         let units = u32::try_from((bytes / UNIT).min(MOST_UNITS)).unwrap_or_default();
         let mut blocks = Self {
@@ -73,7 +73,7 @@ impl Blocks {
         }
     }
 
-    /// A block of at least so many bytes.
+    /// Allocates a block of at least `bytes`.
     #[inline]
     pub(super) fn take(&mut self, bytes: usize) -> Option<Block> {
         let units = bytes.max(1).div_ceil(UNIT).checked_next_power_of_two()?;
@@ -87,7 +87,7 @@ impl Blocks {
         })
     }
 
-    /// The first part of the smallest block that is large enough.
+    /// Splits the smallest block that is large enough, and returns its first part.
     fn split(&mut self, order: u32) -> Option<Block> {
         let mut free = (order..).zip(self.free.get_mut(order as usize..)?);
         let (mut larger, unit) = free.find_map(|(order, free)| Some((order, free.pop()?)))?;
@@ -101,7 +101,7 @@ impl Blocks {
         Some(Block { unit, order })
     }
 
-    /// Makes neighbours one where both are free.
+    /// Joins pairs of free buddies.
     #[cold]
     fn join(&mut self) {
         if !std::mem::take(&mut self.given) {
@@ -131,7 +131,7 @@ impl Blocks {
         }
     }
 
-    /// Gives a block back.
+    /// Frees a block.
     #[inline]
     pub(super) fn give(&mut self, block: Block) {
         self.given = true;
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn blocks_are_apart_and_come_back_whole() {
-        // 64 KiB and a half.
+        // 64 KiB and half as much.
         let bytes = (64 << 10) + (32 << 10);
         let mut blocks = Blocks::new(bytes);
         for round in 0..3 {

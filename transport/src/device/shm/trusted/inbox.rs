@@ -1,4 +1,4 @@
-//! The peer's outbox, as this side reads it.
+//! The peer's outbox, from the point of view of the receiver.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,16 +11,16 @@ use super::{BLOCKS_AT, Memory, SPOT_WORDS, UNIT};
 use crate::device::shm::ring::malformed;
 use crate::error::HeaderError;
 
-/// Where messages stand that the peer has announced.
+/// Memory of the messages that the peer announces.
 pub(in super::super) struct Inbox {
     memory: Arc<Memory>,
-    /// Gives the peer its places back. It has the memory, so what was received can be read for as
-    /// long as somebody holds it, whatever has become of the peer.
+    /// Gives places back to the peer. It owns the memory, so a received message can be read for as
+    /// long as it is held, whatever happened to the peer.
     keeper: Arc<Keeper>,
 }
 
 impl Inbox {
-    /// Maps what the peer gave.
+    /// Maps the memory file that the peer sent.
     pub(in super::super) fn open(fd: OwnedFd) -> io::Result<Self> {
         let memory = Arc::new(Memory::open(fd)?);
         let kept = memory.clone();
@@ -28,7 +28,8 @@ impl Inbox {
         Ok(Self { memory, keeper })
     }
 
-    /// The message of `length` bytes that was announced, once its slot was seen to be published.
+    /// Returns an announced message of `length` bytes. The caller must have seen its published
+    /// slot.
     pub(in super::super) fn message(
         &self,
         spot: [u64; SPOT_WORDS],
@@ -48,15 +49,15 @@ impl Inbox {
             .ok()
             .filter(|size| (length..=room).contains(size))
             .ok_or(malformed("capacity of a message", capacity))?;
-        // SAFETY: it lies inside the mapping.
+        // SAFETY: The offset is inside the mapping.
         let base = unsafe { self.memory.at(at) };
-        // SAFETY: the block lies inside the mapping, at a multiple of 256 bytes, and the keeper has the
-        // mapping. The peer was promised, by whoever called `Options::trust_peer`, to leave the block
-        // alone from its announcement, which was read with acquire order, until the place is back, and
-        // not to announce it again before. Nobody else in this process reaches it.
+        // SAFETY: The block is inside the mapping, which the keeper owns, and aligned to 256 bytes.
+        // The caller of `Options::trust_peer` has promised that the peer does not access the block
+        // from its announcement, which was read with acquire order, until the place is given back,
+        // and does not announce it again before. No other code in this process accesses it.
         let spent = unsafe { Spent::kept(base, size, self.keeper.clone(), place) };
         let mut filling = spent.filling();
-        // SAFETY: all bytes of a memory file have values, and `length` is at most its capacity.
+        // SAFETY: All bytes of a memory file are initialised, and `length` is at most the capacity.
         unsafe { filling.advance(length) };
         Ok(filling.finish())
     }

@@ -1,18 +1,20 @@
-//! Messages that stay where they are: for sides that trust each other.
+//! Messages that are read in place, between sides that trust each other.
 //!
-//! Each side has an outbox, a sealed memory file that the other maps as well:
+//! Each side has an outbox, a sealed memory file that the peer maps too:
 //!
 //! ```text
 //! page of words | blocks
 //! ```
 //!
-//! A message that stands in a block is announced in the ring by a place, an offset and a capacity
-//! ([`Spot`]), and the receiver reads it there. When that drops it, it gives the place back
-//! ([`returns`]), and the block is free. Where the outbox has no room, or all places are out, messages
-//! are copied as they are without trust, so nobody waits for what the receiver holds.
+//! A message in a block is announced in the ring with a place number, an offset and a capacity
+//! ([`Spot`]), and the receiver reads it in place. When the receiver drops the message, it gives
+//! the place back ([`returns`]), and the block is free. If the outbox has no room, or all places
+//! are in use, messages are copied as without trust, so the sender never waits for messages that
+//! the receiver holds.
 //!
-//! What is announced is checked to lie in the outbox. That nobody writes there meanwhile is what
-//! [`trust_peer`](crate::Options::trust_peer) promises, and what the unsafe code here relies on.
+//! The announced range is checked to be inside the outbox. The unsafe code here relies on the
+//! promise of [`trust_peer`](crate::Options::trust_peer) that no process writes to the range
+//! meanwhile.
 
 mod blocks;
 mod inbox;
@@ -38,20 +40,20 @@ pub(crate) use self::outbox::Outbox;
 use self::returns::WORDS;
 use super::mapping;
 
-/// Blocks begin at a multiple of so many bytes, and are at least so long.
+/// Alignment and minimum length of blocks, in bytes.
 const UNIT: usize = 256;
-/// Where the blocks begin.
+/// Offset of the blocks.
 const BLOCKS_AT: usize = 4096;
-/// The longest outbox.
+/// Maximum length of an outbox, in bytes.
 const MOST: usize = 16 << 30;
-/// From how many bytes on a message of the program's memory is copied to the outbox rather than to the
-/// ring, where the receiver copies it once more.
+/// Minimum length, in bytes, from which a message in the program's memory is copied to the outbox
+/// rather than to the ring, from which the receiver has to copy it again.
 const IN_PLACE_FROM: usize = 2 << 10;
 
-/// How many words say where a message stands.
+/// Number of words that encode a [`Spot`].
 pub(super) const SPOT_WORDS: usize = 3;
 
-/// Where a message stands in its sender's outbox.
+/// Position of a message in its sender's outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
     place: u32,
@@ -72,15 +74,17 @@ impl Spot {
 
 /// An outbox, as both sides map it.
 ///
-/// Invariant: the memory file has the seals SHRINK and GROW and is as long as the mapping, which is
-/// more than [`BLOCKS_AT`], so no access inside it faults. The words are reached as atomics only. A
-/// block is reached by who has taken it, and then by who was announced it, until its place is back.
+/// Invariant: The memory file has the seals SHRINK and GROW and is as long as the mapping, which is
+/// longer than [`BLOCKS_AT`], so no access inside it faults. The words are accessed only as
+/// atomics. A block is accessed by the owner that has taken it, and after its announcement by the
+/// receiver, until its place is given back.
 struct Memory {
     map: MmapRaw,
 }
 
 impl Memory {
-    /// Makes the memory file, for the peer to be given, with room for so many bytes.
+    /// Creates and maps a memory file with room for `bytes`. Returns its descriptor too, for the
+    /// peer.
     fn create(bytes: usize) -> io::Result<(Self, OwnedFd)> {
         let length = bytes
             .clamp(UNIT, MOST)
@@ -91,14 +95,14 @@ impl Memory {
         Ok((Self::map(&file, length)?, file.into()))
     }
 
-    /// Maps what a peer gave, unless it could still change its length.
+    /// Maps the memory file that a peer sent. Fails if its length could still change.
     fn open(fd: OwnedFd) -> io::Result<Self> {
         let file = mapping::sealed_by_peer(fd)?;
         match usize::try_from(file.metadata()?.len()) {
             Ok(length) if length > BLOCKS_AT => Self::map(&file, length),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "the peer's outbox has no room",
+                "the peer's outbox has no room for messages",
             )),
         }
     }
@@ -112,26 +116,26 @@ impl Memory {
         self.map.len()
     }
 
-    /// Whose bits say which places are back.
+    /// Returns the words whose bits mark the places that were given back.
     #[inline]
     fn returns(&self) -> &[AtomicU64; WORDS] {
-        // SAFETY: the mapping is not empty.
+        // SAFETY: The mapping is not empty.
         let words = unsafe { self.at(0) }.cast::<[AtomicU64; WORDS]>();
-        // SAFETY: the words stand at the beginning of the mapping, which is aligned to a page, longer
-        // than they are, and there as long as `self`; they are reached as atomics only.
+        // SAFETY: The words are at the beginning of the mapping, which is aligned to a page, longer
+        // than the words, and valid for as long as `self`. They are accessed only as atomics.
         unsafe { words.as_ref() }
     }
 
-    /// The byte at a place of the mapping.
+    /// Returns a pointer to a byte of the mapping.
     ///
     /// # Safety
     ///
-    /// `offset` must be less than its length.
+    /// `offset` must be less than the length of the mapping.
     #[inline]
     unsafe fn at(&self, offset: usize) -> NonNull<u8> {
-        // SAFETY: the caller says that it lies inside.
+        // SAFETY: The caller guarantees that the offset is inside the mapping.
         let at = unsafe { self.map.as_mut_ptr().add(offset) };
-        // SAFETY: a mapping does not begin at address 0, and so no part of it does.
+        // SAFETY: A mapping does not contain address 0, so the pointer is not null.
         unsafe { NonNull::new_unchecked(at) }
     }
 }

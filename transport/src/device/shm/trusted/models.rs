@@ -1,6 +1,5 @@
-//! Interleavings of places that are given back, tried by loom: the model beside twins with a mistake
-//! that it must find. The memory of a message is a cell of loom's, which reports who changes it while
-//! another one does.
+//! Loom models of giving places back. Beside the model there are variants with a bug, which loom
+//! must find. The memory of a message is a loom cell, which reports concurrent writes.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -16,7 +15,7 @@ use loom::thread;
 
 use super::returns;
 
-/// Two in one word, and one in another.
+/// Two places in one word, and one place in another.
 const PLACES: [usize; 3] = [0, 63, 64];
 
 struct Model {
@@ -28,13 +27,13 @@ type GiveBack = fn(&[AtomicU64], usize);
 type Collect = fn(&AtomicU64) -> u64;
 
 impl Model {
-    /// Reads a message where it stands, which changes it, and gives its place back.
+    /// Reads a message in place, writes to it, and gives its place back.
     fn receive(&self, n: usize, give_back: GiveBack) {
         self.blocks[n].with_mut(|block| unsafe { *block += 1 });
         give_back(&self.words, PLACES[n]);
     }
 
-    /// Writes to what was given back, and counts it.
+    /// Writes to the blocks that were given back, and counts them.
     fn collect(&self, counts: &mut [u64; PLACES.len()], collect: Collect) {
         for (number, word) in self.words.iter().enumerate() {
             let back = collect(word);

@@ -1,4 +1,4 @@
-//! The outbox while the sides agree.
+//! The outbox during the handshake.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -7,13 +7,13 @@ use super::{Inbox, Outbox};
 use crate::error::HandshakeError;
 use crate::options::Options;
 
-/// What this side offers a peer that it may trust.
+/// State of the outbox that this side offers.
 pub(in super::super) enum Offered {
-    /// Nothing: it was not asked for.
+    /// The program did not enable trust.
     Nothing,
-    /// An outbox, which the peer has not asked for.
+    /// The peer did not enable trust.
     Refused,
-    /// It was asked for, and there was none to be had.
+    /// The outbox could not be created.
     Failed(io::Error),
     Outbox(Outbox, OwnedFd),
 }
@@ -29,7 +29,7 @@ impl Offered {
         }
     }
 
-    /// `flag`, if there is an outbox.
+    /// Returns `flag` if there is an outbox, and 0 otherwise.
     pub(in super::super) fn flag(&self, flag: u64) -> u64 {
         match self {
             Self::Outbox(..) => flag,
@@ -37,7 +37,7 @@ impl Offered {
         }
     }
 
-    /// What the peer is given.
+    /// Returns the descriptor that is sent to the peer.
     pub(in super::super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         match self {
             Self::Outbox(_, fd) => Some(fd.as_fd()),
@@ -45,7 +45,7 @@ impl Offered {
         }
     }
 
-    /// Hears whether the peer trusts us, and takes its outbox if both do.
+    /// Processes the peer's answer. If both sides trust each other, maps the peer's outbox.
     pub(in super::super) fn agree(
         &mut self,
         trusted: bool,
@@ -57,7 +57,7 @@ impl Offered {
                     Some(fd) => Inbox::open(fd),
                     None => Err(io::Error::new(
                         io::ErrorKind::InvalidData,
-                        "the peer gave no outbox",
+                        "the peer sent no descriptor of an outbox",
                     )),
                 };
                 let inbox = inbox.map_err(|source| HandshakeError::System { source })?;
@@ -71,7 +71,7 @@ impl Offered {
         }
     }
 
-    /// What to tell people who asked for it.
+    /// Returns a description of the degradation, if the program enabled trust and does not get it.
     pub(in super::super) fn lacks(&self) -> Option<String> {
         match self {
             Self::Nothing | Self::Outbox(..) => None,
@@ -80,7 +80,7 @@ impl Offered {
                     .into(),
             ),
             Self::Failed(error) => Some(format!(
-                "there is no memory to leave messages in ({error}): messages are copied"
+                "the outbox could not be created ({error}): messages are copied"
             )),
         }
     }

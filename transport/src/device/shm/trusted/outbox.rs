@@ -1,4 +1,4 @@
-//! This side's outbox.
+//! The outbox of this side.
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -14,36 +14,36 @@ use crate::device::connection::Body;
 use crate::device::shm::ring::malformed;
 use crate::error::HeaderError;
 
-/// Where jbufs are taken that the peer reads in place. Cheap to clone; it is there as long as one of
-/// its jbufs is.
+/// Allocator of buffers that the peer reads in place. Cheap to clone. The memory exists for as long
+/// as one of the buffers does.
 #[derive(Clone)]
 pub(crate) struct Outbox {
     inner: Arc<Inner>,
-    /// Gets blocks back by their numbers.
+    /// Frees blocks by their numbers when their buffers are dropped.
     keeper: Arc<Keeper>,
 }
 
 struct Inner {
     memory: Memory,
     state: Mutex<State>,
-    /// How long the last object was.
+    /// Length of the last object in bytes.
     usual: AtomicUsize,
 }
 
 struct State {
     blocks: Blocks,
-    /// The number of the block that is out at each place, or `NONE`.
+    /// For each place, the number of the block that the peer holds, or `NONE`.
     out: [u32; PLACES],
-    /// A bit for each place at which nothing is out.
+    /// A set bit for each free place.
     free: [u64; WORDS],
-    /// A place that was given back and was not out.
+    /// Protocol error: the peer gave back a place that it did not hold.
     odd: Option<HeaderError>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl State {
-    /// Frees what the peer has given back.
+    /// Frees the blocks that the peer has given back.
     #[inline]
     fn collect(&mut self, memory: &Memory) {
         let words = memory.returns().iter().zip(&mut self.free).enumerate();
@@ -68,7 +68,7 @@ impl State {
         }
     }
 
-    /// A place at which nothing is out.
+    /// Returns a free place.
     #[inline]
     fn place(&mut self, memory: &Memory) -> Option<u32> {
         if self.free.iter().all(|word| *word == 0) {
@@ -83,7 +83,7 @@ impl State {
         })
     }
 
-    /// Notes that a block is out there.
+    /// Records that the peer holds a block at a place.
     #[inline]
     fn announce(&mut self, place: u32, number: u32) {
         if let Some(out) = self.out.get_mut(place as usize) {
@@ -96,7 +96,7 @@ impl State {
 }
 
 impl Inner {
-    /// A panic elsewhere can't leave it half changed: nothing in here panics.
+    /// Ignores poisoning: no code that holds the lock panics, so the state is never half changed.
     #[inline]
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -104,7 +104,8 @@ impl Inner {
 }
 
 impl Outbox {
-    /// Makes one with room for so many bytes, and its memory file, for the peer to be given.
+    /// Creates an outbox with room for `bytes`. Returns the descriptor of its memory file too, for
+    /// the peer.
     pub(in super::super) fn create(bytes: usize) -> io::Result<(Self, OwnedFd)> {
         let (memory, fd) = Memory::create(bytes)?;
         let state = State {
@@ -125,24 +126,26 @@ impl Outbox {
         Ok((Self { inner, keeper }, fd))
     }
 
-    /// A jbuf of at least so many bytes, if there is room.
+    /// Returns a buffer of at least `bytes`, if there is room.
     pub(crate) fn take(&self, bytes: usize) -> Option<Spent> {
         let mut state = self.inner.state();
         state.collect(&self.inner.memory);
         let block = state.blocks.take(bytes)?;
         drop(state);
         let at = BLOCKS_AT.wrapping_add(block.offset());
-        // SAFETY: blocks lie inside the mapping, behind the words.
+        // SAFETY: Blocks are inside the mapping, behind the words.
         let base = unsafe { self.inner.memory.at(at) };
         let (capacity, number) = (block.capacity(), block.to_number());
-        // SAFETY: the block lies inside the mapping, which the keeper has, at a multiple of 256 bytes. It
-        // was free: no jbuf of ours is there, and if it was announced, its place is back, which was read
-        // with acquire order. The peer was promised, by whoever called `Options::trust_peer`, to leave
-        // alone what was not announced to it, or what it has given back.
+        // SAFETY: The block is inside the mapping, which the keeper owns, and aligned to 256 bytes.
+        // The block was free: no buffer of this process uses it, and if it was announced, its place
+        // was given back, which was read with acquire order. The caller of `Options::trust_peer`
+        // has promised that the peer does not access memory that was not announced to it, or that
+        // it has given back.
         Some(unsafe { Spent::kept(base, capacity, self.keeper.clone(), number) })
     }
 
-    /// A jbuf of the length of the last object, if objects are long enough for one, and there is room.
+    /// Returns a buffer of the length of the last object. Returns `None` if that was too short for
+    /// the outbox, or if there is no room.
     pub(crate) fn take_usual(&self) -> Option<Spent> {
         let usual = self.inner.usual.load(Ordering::Relaxed);
         if usual < IN_PLACE_FROM {
@@ -151,13 +154,13 @@ impl Outbox {
         self.take(usual)
     }
 
-    /// Notes how long an object was.
+    /// Records the length of an object.
     pub(crate) fn note_usual(&self, length: usize) {
         self.inner.usual.store(length, Ordering::Relaxed);
     }
 
-    /// Leaves a message here, as it is or as a copy, and says where to announce it: then it is the
-    /// peer's. What was not copied is taken from the body.
+    /// Moves or copies a message into the outbox. Returns its position, which the caller must
+    /// announce; the memory then belongs to the peer. A message that is moved is taken from `body`.
     #[inline]
     pub(in super::super) fn leave(&self, body: &mut Body<'_>) -> Option<Spot> {
         match body {
@@ -179,14 +182,15 @@ impl Outbox {
         }
     }
 
-    /// A message that stands here; or the message, if it stands elsewhere or all places are out.
+    /// Announces a message that is in this outbox. Returns the message if it is in other memory or
+    /// if all places are in use.
     #[inline]
     fn announce(&self, message: Filled) -> Result<Spot, Filled> {
         let mut state = self.inner.state();
         let Some(place) = state.place(&self.inner.memory) else {
             return Err(message);
         };
-        // It gives nothing back to the keeper, which would want the lock.
+        // This does not call the keeper, which would need the lock.
         let number = message.into_kept(&self.keeper)?;
         state.announce(place, number);
         let block = Block::from_number(number);
@@ -197,7 +201,8 @@ impl Outbox {
         })
     }
 
-    /// A copy of a message that stands elsewhere, if that is worth it and there is room.
+    /// Copies a message from other memory and announces the copy, if it is long enough and there is
+    /// room.
     fn announce_copy(&self, parts: &[IoSlice<'_>]) -> Option<Spot> {
         let length = parts
             .iter()
@@ -205,7 +210,7 @@ impl Outbox {
         if length < IN_PLACE_FROM {
             return None;
         }
-        // Before anything is copied.
+        // Checks for a free place before anything is copied.
         self.inner.state().place(&self.inner.memory)?;
         let mut filling = self.take(length)?.filling();
         if !parts.iter().all(|part| filling.extend(part)) {
@@ -214,13 +219,13 @@ impl Outbox {
         self.announce(filling.finish()).ok()
     }
 
-    /// What the peer gave back that it did not have.
+    /// Returns the error if the peer gave back a place that it did not hold.
     #[cold]
     pub(in super::super) fn odd(&self) -> Option<HeaderError> {
         self.inner.state().odd
     }
 
-    /// Jbufs that the peer has, or is to have.
+    /// Returns the number of buffers that are announced to the peer.
     #[cfg(test)]
     pub(in super::super) fn announced(&self) -> usize {
         let mut state = self.inner.state();

@@ -1,16 +1,16 @@
-//! Which places are given back: a bit of shared memory for each.
+//! Places that the receiver has given back: one bit of shared memory for each place.
 //!
-//! A message that stands in the sender's outbox is announced with a place, which nobody else's has
-//! until it is given back. Whoever drops the message sets the place's bit, and the sender clears those
-//! that it finds. A bit always has room, so giving back never waits, and can't be lost.
+//! A message in the sender's outbox is announced with a place, which no other message has until it
+//! is given back. The thread that drops the message sets the bit of the place, and the sender
+//! clears the bits that it finds. Setting a bit never blocks and cannot be lost.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many messages are out at once: as many bits as a cache line has.
+/// Maximum number of messages that the receiver can hold: the bits of a cache line.
 pub(super) const PLACES: usize = 512;
 pub(super) const WORDS: usize = PLACES / 64;
 
-/// A word of the shared memory, or of a model.
+/// An atomic word: in shared memory, or in a model.
 pub(super) trait Bits {
     fn look(&self) -> u64;
     fn add(&self, bits: u64, ordering: Ordering);
@@ -49,7 +49,7 @@ impl Bits for loom::sync::atomic::AtomicU64 {
     }
 }
 
-/// Gives a place back, with all that was done to its memory. Any thread may.
+/// Gives a place back, and publishes all accesses to its memory. Any thread may call this.
 #[inline]
 pub(super) fn give_back<B: Bits>(words: &[B], place: usize) {
     if let Some(word) = words.get(place / 64) {
@@ -57,7 +57,7 @@ pub(super) fn give_back<B: Bits>(words: &[B], place: usize) {
     }
 }
 
-/// Takes the places of one word that were given back. One side does.
+/// Takes the places of one word that were given back. Only the owner of the outbox may call this.
 #[inline]
 pub(super) fn collect<B: Bits>(word: &B) -> u64 {
     if word.look() == 0 {

@@ -1,4 +1,4 @@
-//! Both sides in one process, and what no side of this version does.
+//! Both sides in one process, and peers that violate the protocol.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -35,7 +35,7 @@ fn a_message_is_given_back_once() {
         (message.as_bytes(), outbox.announced()),
         (&[7; 40_000][..], 1)
     );
-    // The other half of the outbox is too small, and is not waited for.
+    // The other half of the outbox is too small, and the call does not wait for room.
     assert!(outbox.take(40_000).is_none());
     drop(message);
     assert_eq!(outbox.announced(), 0);
@@ -56,7 +56,7 @@ fn a_jbuf_of_elsewhere_is_copied_and_stays() {
     assert!(matches!(&body, Body::Owned(filled) if filled.as_bytes() == bytes));
     let message = inbox.message(spot.to_words(), bytes.len()).unwrap();
     assert_eq!(message.as_bytes(), bytes);
-    // Nor is what the other side has left forwarded as it is.
+    // A message of another outbox is copied, too.
     let (other, other_inbox) = sides();
     let mut body = Body::Owned(message);
     let spot = other.leave(&mut body).unwrap();
@@ -64,7 +64,7 @@ fn a_jbuf_of_elsewhere_is_copied_and_stays() {
     assert_eq!(outbox.announced(), 0);
     let message = other_inbox.message(spot.to_words(), bytes.len()).unwrap();
     assert_eq!(message.as_bytes(), bytes);
-    // What is short is left to the ring.
+    // A short message is left to the ring.
     let heap = Spent::heap(9).copy_from(b"too short").unwrap();
     assert_eq!(outbox.leave(&mut Body::Owned(heap)), None);
 }
@@ -72,7 +72,7 @@ fn a_jbuf_of_elsewhere_is_copied_and_stays() {
 #[test]
 fn as_many_messages_are_out_as_there_are_places() {
     let (outbox, inbox) = sides();
-    // The smallest blocks there are, so all of the outbox.
+    // Each message occupies a block of the smallest size, so together they fill the outbox.
     let mut held = Vec::new();
     for n in 0..BYTES / UNIT {
         let mut body = owned(&outbox, &[1; 100]);

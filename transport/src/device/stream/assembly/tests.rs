@@ -1,4 +1,4 @@
-//! Messages in pieces of all lengths.
+//! Tests with messages in pieces of all lengths.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -9,7 +9,7 @@ use super::*;
 use jstream::buffer::PoolOptions;
 use proptest::prelude::*;
 
-/// Stands in for the wire: gives at most `most` bytes of `wire`.
+/// Simulates the wire: receives at most `most` bytes of `wire`.
 fn feed(assembly: &mut Assembly, into: &mut Option<Filling>, wire: &mut &[u8], most: usize) {
     let receive = |slices: &mut [MaybeUninitSlice<'_>]| {
         let mut n = 0;
@@ -23,7 +23,7 @@ fn feed(assembly: &mut Assembly, into: &mut Option<Filling>, wire: &mut &[u8], m
         }
         Ok::<_, ()>(Some(n))
     };
-    // SAFETY: as many bytes as it says were just written.
+    // SAFETY: `receive` has just written the `n` bytes that it returns, slice after slice.
     let n = unsafe { assembly.spare(into).fill(receive) };
     assert!(
         n > Ok(Some(0)),
@@ -143,8 +143,8 @@ fn a_pool_without_room_loses_nothing() {
     assert_eq!(lengths, [200_000, 3000]);
 }
 
-/// Who has the header alone of a long message has a part of the room for it, and what has come of it stays where there is no
-/// more.
+/// A connection that received only the header of a long message holds only a part of its memory. If
+/// the pool is exhausted, the received bytes are kept.
 #[test]
 fn claims_are_believed_as_they_come_true() {
     const LENGTH: usize = (3 << 20) + 1;

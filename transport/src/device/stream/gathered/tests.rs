@@ -24,7 +24,7 @@ fn a_message_of_which_nothing_was_taken_leaves_those_before_it() {
     assert_eq!(gathered.settle(), 0);
     assert!(gathered.is_begun());
     assert_eq!(gathered.rest(), b"etwo");
-    // It is sent again, and this time something of it goes.
+    // The message is sent again, and now a part of it is accepted.
     assert!(append(&mut gathered, b"three"));
     gathered.advance(6);
     assert_eq!(gathered.settle(), 2);
@@ -53,7 +53,7 @@ fn memory_is_taken_as_it_is_needed() {
     assert_eq!(gathered.bytes.capacity(), FIRST);
     gathered.advance(1);
     assert_eq!(gathered.settle(), 1);
-    // What has gone keeps its place, and so does what has not.
+    // Growing keeps the position of sent and unsent bytes.
     assert!(gathered.keep(b"+", &[IoSlice::new(&[2; FIRST])]));
     assert!(append(&mut gathered, &[3; FIRST]));
     assert_eq!(gathered.rest().first(), Some(&1));
@@ -76,7 +76,7 @@ fn gather(outgoing: &mut dyn Outgoing, number: u64, payload: &[u8]) -> bool {
     outgoing.gather(header(number, payload), &[IoSlice::new(payload)])
 }
 
-/// Receives the message of that number.
+/// Receives the message with that number.
 fn expect(connection: &mut Connection, number: u64, payload: &[u8]) {
     let (header, filled) = recv(&mut *connection.incoming, Way::Blocking, None).unwrap();
     assert_eq!(header.words.first(), Some(&number));
@@ -106,7 +106,7 @@ fn what_was_gathered_goes_when_it_is_flushed_or_before_what_is_pushed() {
         }
         if round < 2 {
             expect(&mut other, 0, b"first");
-            // All of them came in one piece.
+            // All messages arrived in one piece.
             assert!(other.incoming.has_whole());
             expect(&mut other, 1, &[]);
         }
@@ -115,7 +115,7 @@ fn what_was_gathered_goes_when_it_is_flushed_or_before_what_is_pushed() {
         }
         assert!(!other.incoming.has_whole());
     }
-    // What is left is sent before the end.
+    // Gathered messages are sent before the end.
     assert!(gather(&mut *one.outgoing, 5, b"last"));
     drop(one);
     expect(&mut other, 5, b"last");
@@ -127,7 +127,7 @@ fn what_the_wire_does_not_take_is_a_message_that_is_pushed() {
     let (mut one, mut other) = both_ends();
     let payload = [1; 1000];
     let mut count = 0;
-    // Nobody reads: at some time no more goes.
+    // The peer does not read, so at some point no more bytes are accepted.
     let mut rest: Outbound<'static> = loop {
         while gather(&mut *one.outgoing, count, &payload) {
             count += 1;

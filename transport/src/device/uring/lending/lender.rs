@@ -1,4 +1,4 @@
-//! A ring for each thread, by which it sends from jbufs that the system reads later.
+//! The ring of a thread through which it sends buffers without copying them.
 
 use std::cell::OnceCell;
 use std::ffi::c_int;
@@ -18,28 +18,29 @@ use super::loans::{Account, Loans, MOST};
 use super::regions::Regions;
 use crate::device::stream::lent::Lent;
 
-/// An operation that never waits, so that its outcome is known when the call returns. Sending to a peer that
-/// is gone must be an error, not a signal that ends the program.
+/// Flags of a send that does not block, so that its result is known when the call returns. Sending
+/// to a peer that is gone must be an error, not a signal that terminates the program.
 const SEND: c_int = MSG_DONTWAIT | MSG_NOSIGNAL;
 
-/// The system says of each loan whether it has copied it after all (`IORING_SEND_ZC_REPORT_USAGE`).
+/// Requests that the kernel reports for each loan if it has copied the data
+/// (`IORING_SEND_ZC_REPORT_USAGE`).
 const REPORT_USAGE: u16 = 8;
 
-/// How much is lent at once, at most, in bytes: what is lent counts against the limit of locked memory for as
-/// long as it is out, and a socket has not room for much more.
+/// Maximum number of bytes of one loan. Outstanding loans count against the limit of locked memory,
+/// and the send buffer of a socket is not much larger.
 const PIECE: usize = 1 << 20;
 
-/// How often the system is asked for what an operation came to, that is known at once.
+/// Maximum number of attempts to get the result of a send, which is usually available immediately.
 const ASKED: u32 = 100;
 
 thread_local! {
     static LENDER: Mine = const { Mine(OnceCell::new()) };
 }
 
-/// Those of threads that have ended, and connections that are gone, of whose jbufs the system still reads.
+/// Lenders of ended threads and closed connections, from whose buffers the kernel still reads.
 static ORPHANS: Mutex<Vec<Arc<Lender>>> = Mutex::new(Vec::new());
 
-/// That of a thread.
+/// The lender of a thread.
 struct Mine(OnceCell<Arc<Lender>>);
 
 impl Drop for Mine {
@@ -51,26 +52,26 @@ impl Drop for Mine {
     }
 }
 
-/// What came of sending.
+/// The result of sending.
 pub(super) enum Sent {
     Bytes(usize),
-    /// The socket has no room.
+    /// The socket's send buffer is full.
     Full,
-    /// Nothing can be lent now.
+    /// No loan is possible now.
     Busy,
-    /// Nothing can be lent to this peer, or by this system.
+    /// No loan is possible to this peer or on this kernel.
     Refused(Errno),
-    /// The connection is broken.
+    /// The connection failed.
     Failed(Errno),
 }
 
-/// A ring that sends jbufs from where they are.
+/// A ring that sends buffers without copying them.
 ///
-/// Only its thread sends by it; anybody may look what the system has let go of. The lock is an inner one:
-/// nothing of the program runs under it.
+/// Only its thread sends through it. Any thread may check which buffers the kernel has released.
+/// The lock is an inner lock: no code of the program runs while it is held.
 ///
-/// Invariant: the system is given no memory but that of jbufs in `loans`, which is kept until it says that it
-/// reads them no more.
+/// Invariant: the kernel gets no memory except that of buffers in `loans`, which are kept until the
+/// kernel reports that it does not read them any more.
 pub(super) struct Lender {
     uring: IoUring,
     state: Mutex<State>,
@@ -79,18 +80,19 @@ pub(super) struct Lender {
 struct State {
     loans: Loans,
     regions: Regions,
-    /// Shells of jbufs that went back, to be used again.
+    /// Empty `Lent` handles of returned buffers, for reuse.
     spare: Vec<Lent>,
-    /// The system did not say what an operation came to: it is told nothing more.
+    /// True if the kernel did not report the result of an operation. No more operations are
+    /// submitted then.
     spoiled: bool,
 }
 
 impl Lender {
-    /// That of this thread, which is made when it is first asked for.
+    /// Returns the lender of this thread, which is created by the first call.
     ///
     /// # Errors
     ///
-    /// Why there can't be one: the system says so, or the thread is about to end.
+    /// The kernel refuses a ring, or the thread is about to end.
     pub(super) fn of_thread() -> io::Result<Arc<Self>> {
         let made = LENDER.try_with(|mine| {
             if let Some(lender) = mine.0.get() {
@@ -117,12 +119,12 @@ impl Lender {
         }))
     }
 
-    /// Why the system does not know the memory of jbufs beforehand.
+    /// Returns the reason why regions can't be registered with the kernel, if they can't.
     pub(super) fn unregistered(&self) -> Option<String> {
         self.state().regions.refused().map(ToString::to_string)
     }
 
-    /// A jbuf that is about to be sent.
+    /// Prepares a buffer that is about to be sent.
     pub(super) fn begin(&self, jbuf: Filled) -> Lent {
         match self.state().spare.pop() {
             Some(mut spare) => match spare.fill(jbuf) {
@@ -133,9 +135,9 @@ impl Lender {
         }
     }
 
-    /// Nothing more is sent of a jbuf.
+    /// Ends the sending of a buffer.
     pub(super) fn end(&self, mut lent: Lent) {
-        // What is out goes back when the system lets go of it.
+        // A buffer with outstanding loans is returned when the kernel has released it.
         if let Some(jbuf) = lent.take() {
             drop(jbuf);
             let mut state = self.state();
@@ -145,7 +147,7 @@ impl Lender {
         }
     }
 
-    /// Sends what fits now of a jbuf from a place on.
+    /// Sends as many bytes of a buffer from an offset on as is possible without blocking.
     pub(super) fn send(
         &self,
         socket: BorrowedFd<'_>,
@@ -191,10 +193,12 @@ impl Lender {
             .build()
             .user_data(number as u64);
         {
-            // SAFETY: whoever has the state has the queue too, and drops it before another asks.
+            // SAFETY: the exclusive access to the state is also that to the queue, and the queue is
+            // dropped before the state is released.
             let mut queue = unsafe { self.uring.submission_shared() };
-            // SAFETY: the piece is of the jbuf of the loan just begun, which stays as it is until the system
-            // has let go of it; if it was registered, it lies in the region of that number.
+            // SAFETY: the piece is memory of the buffer of the loan that was just begun, which
+            // stays in place and unchanged until the kernel has released it. If `known` is a
+            // number, the piece is in the region that is registered under this number.
             unsafe { queue.push(&send) }.map_err(|_| Errno::BUSY)?;
         }
         for asked in 0..ASKED {
@@ -204,17 +208,17 @@ impl Lender {
                 return Ok(sent(result, none_out));
             }
         }
-        Err(io::Error::other("io_uring does not say what it has sent"))
+        Err(io::Error::other("io_uring reported no result of a send"))
     }
 
-    /// Submits what there is, and waits for so much to be completed.
+    /// Submits queued operations, and blocks until `want` operations have completed.
     fn call(&self, want: u32) -> io::Result<()> {
-        // SAFETY: as in `send_locked`, which alone calls this.
+        // SAFETY: as in `send_locked`, which is the only caller.
         let submissions = unsafe { self.uring.submission_shared() }.len();
         enter(&self.uring, submissions, want, None)
     }
 
-    /// Notes what the system says.
+    /// Processes completions.
     fn look(&self, state: &mut State) {
         // SAFETY: as in `send_locked`.
         let queue = unsafe { self.uring.completion_shared() };
@@ -224,7 +228,7 @@ impl Lender {
         }
     }
 
-    /// Sees what the system has let go of, unless somebody else is at it.
+    /// Checks which buffers the kernel has released, unless another thread holds the lock.
     pub(super) fn look_if_free(&self) {
         let mut state = match self.state.try_lock() {
             Ok(state) => state,
@@ -235,12 +239,12 @@ impl Lender {
         self.leave_state(state);
     }
 
-    /// Whether the system may still read something.
+    /// Returns true if the kernel may still read a buffer.
     pub(super) fn has_some_out(&self) -> bool {
         !self.state().loans.is_empty()
     }
 
-    /// Releases the lock, and gives back what came back.
+    /// Releases the lock, and returns released buffers to their pools.
     fn leave_state<'l>(&'l self, mut state: MutexGuard<'l, State>) {
         while let Some(lent) = state.loans.back.pop() {
             drop(state);
@@ -249,11 +253,12 @@ impl Lender {
         }
     }
 
-    /// A connection, or its thread, has no more to do with it.
+    /// Drops the reference of a connection or of the lender's thread. A lender with outstanding
+    /// loans becomes an orphan.
     pub(super) fn leave(self: Arc<Self>) {
         self.look_if_free();
         let mut state = self.state();
-        // One is here, the other the thread's.
+        // The last two references are `self` and that of the thread.
         if Arc::strong_count(&self) <= 2 {
             let State { regions, .. } = &mut *state;
             regions.forget(&self.uring);
@@ -267,7 +272,7 @@ impl Lender {
         }
     }
 
-    /// A panic elsewhere can't leave it half changed.
+    /// Locks the state. Poisoning is ignored, because no panic can leave it half changed.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -275,12 +280,14 @@ impl Lender {
 
 impl Drop for Lender {
     fn drop(&mut self) {
-        // Whoever left it last found it free, or made it an orphan, which is dropped when it is free.
+        // Usually no loan is outstanding here: a lender with outstanding loans is an orphan when
+        // its last user leaves it, and an orphan is dropped once it has none.
         self.state().loans.leak();
     }
 }
 
-/// Gives back what the system has let go of since.
+/// Returns the buffers of orphans that the kernel has released to their pools, and drops orphans
+/// without outstanding loans.
 pub(super) fn sweep() {
     let mut all = std::mem::take(&mut *orphans());
     if all.is_empty() {
@@ -297,7 +304,7 @@ fn orphans() -> MutexGuard<'static, Vec<Arc<Lender>>> {
     ORPHANS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What an operation came to, which was alone with the system or not.
+/// Interprets the result of a send. `none_out` is true if no other loan was outstanding.
 fn sent(result: i32, none_out: bool) -> Sent {
     if let Ok(n) = usize::try_from(result) {
         return Sent::Bytes(n);
@@ -305,7 +312,7 @@ fn sent(result: i32, none_out: bool) -> Sent {
     match Errno::from_raw_os_error(result.saturating_neg()) {
         Errno::AGAIN => Sent::Full,
         Errno::INTR => Sent::Busy,
-        // The limit of locked memory, which counts what is out.
+        // The limit of locked memory was reached, which counts outstanding loans.
         Errno::NOMEM | Errno::NOBUFS if !none_out => Sent::Busy,
         errno @ (Errno::NOMEM | Errno::NOBUFS) => Sent::Refused(errno),
         errno if is_refusal(errno) => Sent::Refused(errno),

@@ -1,4 +1,4 @@
-//! What of a thread's jbufs the system may be reading.
+//! Buffers that the kernel may be reading.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -7,25 +7,25 @@ use io_uring::cqueue;
 
 use crate::device::stream::lent::Lent;
 
-/// How many loans a thread has out, at most; what is beyond is copied. Answers the threat of peers
-/// that take nothing, for whom jbufs would be kept without end.
+/// Maximum number of outstanding loans of a thread. Further data is copied. The limit protects
+/// against peers that read nothing, for which buffers would be kept indefinitely.
 pub(super) const MOST: usize = 64;
 
-/// After how many loans in a row that the system has copied no more are made: the peer is on this host
-/// after all, or the network can't do without.
+/// Number of consecutive loans that the kernel has copied after which no more are made. In this
+/// case the peer is on this host after all, or the network device does not support zero-copy sends.
 const COPIED: u32 = 8;
 
-/// In a notification: the system has copied what it was lent (`IORING_NOTIF_USAGE_ZC_COPIED`).
+/// Result of a notification: the kernel has copied the data (`IORING_NOTIF_USAGE_ZC_COPIED`).
 const WAS_COPIED: i32 = i32::MIN;
 
-/// What the loans of one socket came to.
+/// Statistics of the loans of one socket.
 #[derive(Default)]
 pub(super) struct Account {
     out: AtomicU32,
-    /// How many in a row the system has copied.
+    /// Number of consecutive loans that the kernel has copied.
     copied: AtomicU32,
     closed: AtomicBool,
-    /// It stays open whatever the system copies.
+    /// True if the account stays open even if the kernel copies.
     insists: bool,
 }
 
@@ -37,12 +37,12 @@ impl Account {
         }
     }
 
-    /// Whether more may be lent.
+    /// Returns true if buffers may be lent.
     pub(super) fn is_open(&self) -> bool {
         !self.closed.load(Ordering::Relaxed)
     }
 
-    /// Nothing more is lent. Whether it was open before.
+    /// Stops lending. Returns true if the account was open before.
     pub(super) fn close(&self) -> bool {
         !self.closed.swap(true, Ordering::Relaxed)
     }
@@ -60,29 +60,29 @@ impl Account {
         }
         let before = self.copied.fetch_add(1, Ordering::Relaxed);
         if !self.insists && before.saturating_add(1) >= COPIED && self.close() {
-            tracing::debug!("jbufs are copied when they are sent, as the system does it anyway");
+            tracing::debug!("no more zero-copy sends, because the kernel copies the data anyway");
         }
     }
 }
 
-/// A part of a jbuf that the system was given.
+/// A part of a buffer that the kernel was given.
 struct Loan {
     lent: Lent,
     account: Arc<Account>,
-    /// What the call came to, until somebody has asked.
+    /// The result of the send, until the sender has collected it.
     result: Option<i32>,
-    /// Nobody has asked yet.
+    /// True until the sender has collected the result.
     asked_for: bool,
-    /// The system has not said that it reads it no more.
+    /// True until the kernel has reported that it does not read the memory any more.
     out: bool,
 }
 
-/// The loans of one ring, by their numbers.
+/// The loans of one ring, indexed by their numbers.
 ///
-/// Invariant: a `Lent` of which the system may be reading stands in `places`.
+/// Invariant: a `Lent` that the kernel may be reading is in `places`.
 pub(super) struct Loans {
     places: Vec<Option<Loan>>,
-    /// What the system has let go of. It is dropped without the lock.
+    /// Buffers that the kernel has released. They are dropped without the lock.
     pub(super) back: Vec<Lent>,
 }
 
@@ -94,12 +94,12 @@ impl Loans {
         }
     }
 
-    /// Whether the system reads nothing any more.
+    /// Returns true if the kernel does not read any buffer.
     pub(super) fn is_empty(&self) -> bool {
         self.places.iter().all(Option::is_none)
     }
 
-    /// Makes room for a loan. Its number; none when too many are out.
+    /// Adds a loan and returns its number, or `None` if too many are outstanding.
     pub(super) fn begin(&mut self, lent: Lent, account: Arc<Account>) -> Option<usize> {
         let free = self.places.iter().position(Option::is_none);
         let number = match free {
@@ -121,7 +121,7 @@ impl Loans {
         Some(number)
     }
 
-    /// Notes what the system says of a loan.
+    /// Processes a completion of a loan.
     pub(super) fn note(&mut self, number: u64, result: i32, flags: u32) {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
         let Some(Some(loan)) = self.places.get_mut(number) else {
@@ -138,7 +138,8 @@ impl Loans {
         self.settle(number);
     }
 
-    /// What the call of a loan came to, if the system has said so. It is told once.
+    /// Returns the result of the send of a loan, if the kernel has reported it. Returns it only
+    /// once.
     pub(super) fn result(&mut self, number: usize) -> Option<i32> {
         let loan = self.places.get_mut(number)?.as_mut()?;
         let result = loan.result.take()?;
@@ -147,7 +148,7 @@ impl Loans {
         Some(result)
     }
 
-    /// Ends a loan of which everything is known.
+    /// Removes a loan if it is complete.
     fn settle(&mut self, number: usize) {
         if let Some(place) = self.places.get_mut(number) {
             let over = place.as_ref().is_some_and(|it| !it.out && !it.asked_for);
@@ -157,7 +158,7 @@ impl Loans {
         }
     }
 
-    /// Keeps for ever what the system may still read.
+    /// Leaks the buffers that the kernel may still read.
     pub(super) fn leak(&mut self) {
         for loan in self.places.drain(..).flatten() {
             std::mem::forget(loan.lent);

@@ -1,13 +1,15 @@
-//! Large jbufs that the system sends from where they are.
+//! Zero-copy sends of large buffers.
 //!
-//! A message that is sent with a copy is done with when the call returns. Here the system reads the jbuf
-//! until the peer has what was sent, and says so then. Nothing waits for that: a jbuf is *lent*, belongs
-//! to the `lender` of the thread that sent it from then on, and goes back to its pool when the system has
-//! let go of it. So only jbufs are lent, which can be kept, and never memory that the program has borrowed
-//! out for a call.
+//! A normal send copies the message and is done when the call returns. In a zero-copy send, the
+//! kernel reads the buffer until the peer has received the data, and then reports it. No thread
+//! waits for that. Instead, the buffer is *lent*: from then on it belongs to the `lender` of the
+//! thread that sent it, and returns to its pool when the kernel has released it. So only owned
+//! buffers are lent, because they can be kept, and never memory that the program has borrowed out
+//! for a call.
 //!
-//! `lender` is the ring by which a thread lends, `loans` what it has out, `regions` what the system knows
-//! beforehand. A [`Lending`] is one socket's part in it.
+//! Modules: `lender` is the ring through which a thread lends, `loans` are the sends that the
+//! kernel has not released, and `regions` are the memory regions registered with the kernel. A
+//! [`Lending`] is the state of one socket.
 
 mod lender;
 mod loans;
@@ -31,22 +33,23 @@ use crate::device::stream::lent::Lent;
 use crate::device::stream::socket::SocketWire;
 use crate::options::Options;
 
-/// How many lenders a socket remembers, also if nothing is out by them.
+/// Number of lenders that a socket remembers even if none of their loans is outstanding.
 const KEPT: usize = 8;
 
-/// How a socket's large jbufs are lent.
+/// State of a socket for lending large buffers.
 pub(super) struct Lending {
-    /// From which length on, in bytes.
+    /// The shortest buffer that is lent, in bytes.
     from: usize,
-    /// Where most jbufs come from, whose regions the system may know.
+    /// The pool of most buffers, whose regions can be registered with the kernel.
     pool: Pool,
     account: Arc<Account>,
-    /// That of the thread that sent last, and those of others.
+    /// The lenders that have sent through this socket, the most recent first.
     lenders: Mutex<Vec<Arc<Lender>>>,
 }
 
 impl Lending {
-    /// For a socket whose peer is elsewhere, and what it has to do without.
+    /// Creates the state for a socket whose peer is on another host. Also returns the features that
+    /// the socket has to do without.
     pub(super) fn of(socket: &SocketWire, options: &Options) -> (Option<Self>, Vec<String>) {
         let wanted = options.uring_zero_copy < usize::MAX
             && (options.uring_zero_copy_on_host || !is_on_host(socket.fd()));
@@ -57,12 +60,12 @@ impl Lending {
             Ok(lender) => {
                 let lacks = lender.unregistered().map(|why| {
                     format!(
-                        "io_uring does not know the memory of jbufs beforehand, and looks it up for each \
-                         message, or copies it: {why}"
+                        "the memory of jbufs is not registered with io_uring, so the kernel looks it up \
+                         for each message or copies it: {why}"
                     )
                 });
                 let lending = Self {
-                    // Nobody notices that an empty message is copied.
+                    // An empty buffer is never lent.
                     from: options.uring_zero_copy.max(1),
                     pool: options.pool.clone(),
                     account: Arc::new(Account::new(options.uring_zero_copy_on_host)),
@@ -71,18 +74,18 @@ impl Lending {
                 (Some(lending), lacks.into_iter().collect())
             }
             Err(error) => {
-                let lacks = format!("large jbufs are copied when they are sent: {error}");
+                let lacks = format!("no zero-copy sends, large jbufs are copied: {error}");
                 (None, vec![lacks])
             }
         }
     }
 
-    /// Whether a jbuf of that length is to be lent.
+    /// Returns true if a buffer of that length is to be lent.
     pub(super) fn takes(&self, length: usize) -> bool {
         length >= self.from && self.account.is_open()
     }
 
-    /// A jbuf that is about to be sent.
+    /// Prepares a buffer that is about to be sent.
     pub(super) fn begin(&self, jbuf: Filled) -> Lent {
         match self.lender_here() {
             Some(lender) => lender.begin(jbuf),
@@ -90,7 +93,7 @@ impl Lending {
         }
     }
 
-    /// Nothing more is sent of a jbuf.
+    /// Ends the sending of a buffer.
     pub(super) fn end(&self, lent: Lent) {
         let lender = self.lenders().first().cloned();
         if let Some(lender) = lender {
@@ -98,7 +101,8 @@ impl Lending {
         }
     }
 
-    /// Sends what fits now of a jbuf's bytes from `from` on: with a copy where the system lends none.
+    /// Sends as many of a buffer's bytes from the offset `from` on as is possible without blocking.
+    /// If the kernel does not lend, the bytes are copied.
     pub(super) fn try_send(
         &self,
         socket: &SocketWire,
@@ -117,7 +121,7 @@ impl Lending {
             Sent::Refused(errno) => {
                 if self.account.close() {
                     let why = io::Error::from(errno);
-                    tracing::info!("large jbufs are copied when they are sent: {why}");
+                    tracing::info!("no more zero-copy sends, large jbufs are copied: {why}");
                 }
                 copy(socket, lent, from)
             }
@@ -125,7 +129,7 @@ impl Lending {
         }
     }
 
-    /// Sees what the system has let go of, where something is out.
+    /// If loans are outstanding, checks if the kernel has released some.
     #[inline]
     pub(super) fn look(&self) {
         if self.account.has_some_out() {
@@ -136,7 +140,7 @@ impl Lending {
     #[cold]
     fn look_now(&self) {
         for at in 0.. {
-            // Without the lock: what comes back is dropped by who looks.
+            // The lock is not held while returned buffers are dropped.
             let lender = self.lenders().get(at).cloned();
             let Some(lender) = lender else {
                 return;
@@ -145,7 +149,7 @@ impl Lending {
         }
     }
 
-    /// That of this thread, if there can be one.
+    /// Returns the lender of this thread, if there can be one.
     fn lender_here(&self) -> Option<Arc<Lender>> {
         let here = Lender::of_thread().ok()?;
         let mut lenders = self.lenders();
@@ -171,7 +175,7 @@ impl Lending {
         Some(here)
     }
 
-    /// A panic elsewhere can't leave it half changed.
+    /// Locks the list. Poisoning is ignored, because no panic can leave it half changed.
     fn lenders(&self) -> MutexGuard<'_, Vec<Arc<Lender>>> {
         self.lenders.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -190,7 +194,8 @@ fn copy(socket: &SocketWire, lent: &Lent, from: usize) -> io::Result<Option<usiz
     socket.try_write(&[IoSlice::new(rest)])
 }
 
-/// Whether the peer is on this host, as far as the addresses tell: then the system copies in any case.
+/// Returns true if the addresses indicate that the peer is on this host, where the kernel copies in
+/// any case.
 fn is_on_host(socket: BorrowedFd<'_>) -> bool {
     let socket = SockRef::from(&socket);
     let ends = [socket.local_addr(), socket.peer_addr()];
@@ -208,7 +213,7 @@ fn same_host(ours: SocketAddr, theirs: SocketAddr) -> bool {
     ours == theirs || theirs.is_loopback()
 }
 
-/// Whether the system has no way to send so at all, for this socket or on this kernel.
+/// Returns true if the kernel does not support zero-copy sends, at all or for this socket.
 fn is_refusal(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM)
 }

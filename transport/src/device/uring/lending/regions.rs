@@ -1,4 +1,5 @@
-//! Regions of pools that a ring knows, so that the system need not look up their pages for each message.
+//! Pool regions that are registered with a ring, so that the kernel need not look up their pages
+//! for each message.
 
 use std::io;
 use std::sync::Arc;
@@ -7,27 +8,28 @@ use io_uring::IoUring;
 use jstream::buffer::{Filled, Pool, Region, Registration};
 use libc::iovec;
 
-/// How many regions a ring knows, at most.
+/// Maximum number of registered regions of a ring.
 const MOST: u16 = 64;
 
-/// The length of the region that is tried at first, in bytes: that of small regions of a pool.
+/// Length of the region that is registered on trial, in bytes: that of small regions of a pool.
 const TRIED: usize = 256 << 10;
 
-/// The regions that a ring knows, by the numbers under which it does.
+/// The registered regions of a ring, indexed by their numbers.
 ///
-/// Invariant: the region under a number stays mapped, as its registration keeps it, until the system
-/// knows another, or none, under that number; operations that it has begun keep the pages themselves.
+/// Invariant: the region under a number stays mapped, because its registration keeps it, until the
+/// kernel has replaced or removed the entry of that number. Operations that the kernel has begun
+/// keep the pages themselves.
 pub(super) struct Regions {
     known: Vec<Option<Registration>>,
-    /// The number that the next one gets when there is none free.
+    /// The number of the next region. It wraps around when the table is full.
     next: u16,
-    /// Why there are none.
+    /// The error if the kernel refuses to register regions.
     refused: Option<io::Error>,
 }
 
 impl Regions {
-    /// Those of a ring that knows none so far. One is tried, so that it is known in time whether there may be
-    /// some.
+    /// Creates the table of a ring without registered regions. Registers one region on trial, so
+    /// that a refusal is known before the first message.
     pub(super) fn new(uring: &IoUring) -> Self {
         let mut regions = Self {
             known: Vec::new(),
@@ -45,12 +47,14 @@ impl Regions {
         regions
     }
 
-    /// Why the system does not know the memory of jbufs.
+    /// Returns the error if the kernel refuses to register regions.
     pub(super) fn refused(&self) -> Option<&io::Error> {
         self.refused.as_ref()
     }
 
-    /// The number of the region that a jbuf stands in, if it is of `pool`, and the system lets it be known.
+    /// Returns the number of the region that contains a buffer, and registers the region if
+    /// necessary. Returns `None` if the buffer is not of `pool` or the kernel refuses the
+    /// registration.
     pub(super) fn number(&mut self, uring: &IoUring, jbuf: &Filled, pool: &Pool) -> Option<u16> {
         let bytes = jbuf.as_bytes();
         let known =
@@ -61,20 +65,20 @@ impl Regions {
         if self.refused.is_some() {
             return None;
         }
-        // The number may be one of another pool.
+        // The buffer's region number may be that of another pool.
         let region = pool.region(jbuf.place()?.region);
         let region = region.filter(|region| region.contains(bytes))?;
         match self.register(uring, &region) {
             Ok(number) => Some(number),
             Err(error) => {
-                tracing::info!("io_uring does not know the memory of jbufs beforehand: {error}");
+                tracing::info!("the memory of jbufs can't be registered with io_uring: {error}");
                 self.refused = Some(error);
                 None
             }
         }
     }
 
-    /// Makes a region known, instead of the one that was known for longest if there are too many.
+    /// Registers a region. If the table is full, it replaces the region that was registered first.
     fn register(&mut self, uring: &IoUring, region: &Arc<Region>) -> io::Result<u16> {
         let registration = region.register();
         if let Some(error) = registration.refused() {
@@ -94,7 +98,7 @@ impl Regions {
         Ok(number)
     }
 
-    /// The system knows none any more. What it does not let go of stays.
+    /// Unregisters all regions. A region for which this fails stays mapped.
     pub(super) fn forget(&mut self, uring: &IoUring) {
         for (number, place) in (0..).zip(&mut self.known) {
             if place.is_some() && tell(uring, number, std::ptr::null(), 0).is_ok() {
@@ -104,14 +108,15 @@ impl Regions {
     }
 }
 
-/// Makes memory known under a number; none where the length is 0.
+/// Registers memory under a number, or removes the registration if the length is 0.
 fn tell(uring: &IoUring, number: u16, start: *const u8, length: usize) -> io::Result<()> {
     let memory = [iovec {
         iov_base: start.cast_mut().cast(),
         iov_len: length,
     }];
     let submitter = uring.submitter();
-    // SAFETY: the system only reads what stands there, and does so for operations alone that come later,
-    // whose memory their loans keep; a region stays mapped for as long as it is known.
+    // SAFETY: the call only reads the array. The kernel only reads the registered memory, and only
+    // for later operations, whose loans keep the memory that they send. A region stays mapped while
+    // it is registered.
     unsafe { submitter.register_buffers_update(u32::from(number), &memory, None) }
 }

@@ -1,5 +1,5 @@
-//! Jbufs that are lent to the system, to peers on this host: it copies them, but no earlier than it would
-//! send them.
+//! Tests of lending buffers to the kernel, for peers on this host. For these the kernel copies the
+//! data, but not before it would be sent.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -38,7 +38,7 @@ fn outbound(kind: u32, jbuf: Filled) -> Outbound<'static> {
     }
 }
 
-/// A jbuf with the bytes that [`message`] has.
+/// Returns a buffer with the payload of [`message`].
 fn jbuf(pool: &Pool, kind: u32, length: usize) -> Filled {
     let spent = pool.take(length).unwrap();
     spent.copy_from(&bytes(length, kind.into())).unwrap()
@@ -50,8 +50,8 @@ fn finish(outgoing: &mut dyn Outgoing, message: &mut Outbound<'_>) {
     }
 }
 
-/// Sends messages of that length until the peer, who does not read, has no room. How many went; the last one
-/// was begun.
+/// Sends messages of that length until the peer, which does not read, has no room. Returns the
+/// number of complete messages, and the incomplete last one.
 fn fill(outgoing: &mut dyn Outgoing, pool: &Pool, length: usize) -> (u32, Outbound<'static>) {
     for kind in 0.. {
         let mut message = outbound(kind, jbuf(pool, kind, length));
@@ -62,7 +62,7 @@ fn fill(outgoing: &mut dyn Outgoing, pool: &Pool, length: usize) -> (u32, Outbou
                 assert!(matches!(message.body, Body::Taken), "it was lent");
                 break;
             }
-            // The system may go on sending a moment later.
+            // The kernel may continue to send a moment later.
             thread::sleep(Duration::from_millis(20));
             if message.taken == before && message.taken > 40 {
                 assert_eq!(pushed, Push::Begun);
@@ -79,7 +79,7 @@ fn read(stream: &mut TcpStream, kind: u32, length: usize) {
     assert!(read == message(kind, length), "message {kind}");
 }
 
-/// Looks until so many jbufs of the pool are out.
+/// Calls `look` until exactly `in_use` buffers of the pool are in use.
 fn wait_for(pool: &Pool, in_use: usize, mut look: impl FnMut()) {
     let begun = Instant::now();
     while pool.stats().in_use != in_use {
@@ -103,7 +103,7 @@ fn what_is_lent_arrives_and_comes_back() {
         });
         for (kind, length) in (0..).zip(lengths.iter().cycle().take(60)) {
             let jbuf = match kind % 7 {
-                // One that the system can't know beforehand.
+                // A buffer that can't be registered with the kernel.
                 6 => Spent::heap(*length).copy_from(&bytes(*length, kind.into())),
                 _ => Ok(jbuf(&options.pool, kind, *length)),
             };
@@ -131,7 +131,7 @@ fn short_ones_and_those_for_this_host_are_copied() {
     }
 }
 
-/// What the system still reads is not given to others, whatever becomes of the connection.
+/// Buffers that the kernel still reads are not reused, in whatever way the connection ends.
 #[test]
 fn jbufs_are_not_used_again_while_they_are_out() {
     const LENGTH: usize = 200_000;
@@ -139,7 +139,7 @@ fn jbufs_are_not_used_again_while_they_are_out() {
         let options = lending();
         let (mut stream, mut connection) = bare(&options, None);
         let (went, mut begun) = fill(&mut *connection.outgoing, &options.pool, LENGTH);
-        // The one that was begun, and some before it that have gone as far as the program knows.
+        // These are the incomplete message, and some before it that are complete for the program.
         assert!(options.pool.stats().in_use > 1, "the system still reads");
         if parts {
             connection.outgoing.abandon(&mut begun);
@@ -195,14 +195,14 @@ fn a_peer_that_dies_lets_go_of_everything() {
             panic!("it is given back")
         };
         assert!(back.as_bytes() == bytes(length, kind.into()));
-        // Nobody uses the connection any more: it has to be somebody else who looks.
+        // The connection is not used any more, so `sweep` has to release the buffers.
         drop(begun);
         drop(connection);
         wait_for(&options.pool, 0, lender::sweep);
     }
 }
 
-/// The thread has ended, and its connection was forgotten.
+/// The sending thread has ended, and its connection was leaked.
 #[test]
 fn what_was_forgotten_comes_back() {
     let options = lending();
@@ -217,11 +217,11 @@ fn what_was_forgotten_comes_back() {
     .unwrap();
     assert!(pool.stats().in_use > 1);
     drop(stream);
-    // The last one belongs to the half that was forgotten.
+    // The last buffer belongs to the leaked send half.
     wait_for(&pool, 1, lender::sweep);
 }
 
-/// One thread begins a message, others go on with it.
+/// One thread begins a message, and others continue it.
 #[test]
 fn a_message_moves_from_thread_to_thread() {
     const LENGTH: usize = 5 << 20;
@@ -249,7 +249,8 @@ fn a_message_moves_from_thread_to_thread() {
     wait_for(&options.pool, 0, lender::sweep);
 }
 
-/// More than may be out at once, for a peer that reads late: the others are copied, and come in order.
+/// If more loans would be outstanding than allowed, because the peer reads late, further messages
+/// are copied and arrive in order.
 #[test]
 fn beyond_what_may_be_out_jbufs_are_copied() {
     let mut pool = PoolOptions::default();
@@ -274,7 +275,7 @@ fn beyond_what_may_be_out_jbufs_are_copied() {
     wait_for(&options.pool, 0, lender::sweep);
 }
 
-/// The child of the next test.
+/// Child process of the next test.
 #[test]
 #[ignore = "run by another test, with little right to lock memory"]
 fn with_little_memory_to_lock() {
@@ -289,7 +290,8 @@ fn with_little_memory_to_lock() {
     let (mut stream, mut connection) = bare(&options, None);
     println!("degraded: {:?}", connection.degraded);
     let said = |about: &str| connection.degraded.iter().any(|it| it.contains(about));
-    // Without any there is no ring at all; with some it depends on what else counts.
+    // With a limit of 0 there is no ring at all. With a large limit, the result depends on the
+    // other locked memory.
     let expected = if none {
         "no io_uring"
     } else {
@@ -317,7 +319,7 @@ fn a_limit_of_locked_memory_degrades() {
         child.arg("device::uring::lending::tests::with_little_memory_to_lock");
         child.env("JSTREAM_TEST_LOCKED", limit.to_string());
         if rustix::process::geteuid().is_root() {
-            // Root may lock what it likes.
+            // Root is exempt from the limit.
             child.uid(65_534);
         }
         let output = match child.current_dir("/").output() {

@@ -1,20 +1,20 @@
-//! Many sockets at the ring of one thread.
+//! Tests with many sockets at the ring of one thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 
 use super::*;
-use crate::endpoint::watcher::{Room, Watcher};
+use crate::endpoint::watcher::{WatchBuffers, Watcher};
 
-/// More than a ring has buffers.
+/// More than the number of buffers of a ring.
 const MANY: usize = 100;
 
 fn crowd(options: &Options, count: usize) -> Vec<(TcpStream, Connection)> {
     (0..count).map(|_| bare(options, None)).collect()
 }
 
-/// Fills whatever the system has room for.
+/// Writes until the socket's buffers are full.
 fn flood(stream: &TcpStream) {
     stream.set_nonblocking(true).unwrap();
     let whole = message(1, 10_000);
@@ -40,7 +40,7 @@ fn one_thread_receives_from_many() {
     }
 }
 
-/// A ring has no buffers left, and sockets are received from all the same.
+/// If a ring has no free buffers, its sockets are still received from.
 #[test]
 fn what_some_leave_unread_starves_nobody() {
     for options in [options(), single()] {
@@ -61,7 +61,7 @@ fn what_some_leave_unread_starves_nobody() {
                     check(connection, way, kind);
                 }
             }
-            // What they left is all there.
+            // The data of the idle connections is still complete.
             for (_, connection) in &mut idle {
                 for _ in 0..3 {
                     check(connection, way, 1);
@@ -83,14 +83,14 @@ fn one_that_is_closed_disturbs_no_other() {
             let (mut stream, connection) = all.remove(all.len() / 2);
             match kind % 3 {
                 0 => drop(connection),
-                // A single issuer is asked by nobody else, and ends it later.
+                // A single issuer can't be used by this thread, and ends the receive later.
                 1 => std::thread::spawn(move || drop(connection)).join().unwrap(),
                 _ => connection.control.close(),
             }
             for (_, connection) in &mut all {
                 check(connection, Way::Blocking, kind);
             }
-            // The peer of the one that is gone learns it.
+            // The peer of the closed connection is notified.
             stream.set_nonblocking(false).unwrap();
             stream.set_read_timeout(Some(LONG)).unwrap();
             let end = io::copy(&mut stream, &mut io::sink());
@@ -100,7 +100,7 @@ fn one_that_is_closed_disturbs_no_other() {
     }
 }
 
-/// A single issuer that has ended stands in nobody's way, and has lost nothing.
+/// If the thread of a single issuer has ended, other threads can receive, and no data is lost.
 #[test]
 fn a_thread_that_has_ended_left_everything() {
     for options in [options(), single()] {
@@ -123,7 +123,7 @@ fn a_thread_that_has_ended_left_everything() {
     }
 }
 
-/// Counts its calls.
+/// A waker that counts its calls.
 #[derive(Default)]
 struct Calls(AtomicUsize);
 
@@ -142,7 +142,7 @@ fn arm(connection: &mut Connection, calls: &Arc<Calls>, watcher: &Arc<Watcher>) 
 #[test]
 fn a_watcher_wakes_those_who_have_something() {
     let watcher = Watcher::new().unwrap();
-    let mut room = Room::default();
+    let mut room = WatchBuffers::default();
     let mut all: Vec<_> = crowd(&options(), 64)
         .into_iter()
         .map(|(stream, connection)| (stream, connection, Arc::new(Calls::default())))
@@ -178,8 +178,8 @@ fn a_watcher_wakes_those_who_have_something() {
     }
 }
 
-/// One thread sleeps for a socket, and another, which is told of the ring for a second one, takes
-/// what has come from the queue that both look at.
+/// One thread sleeps for a socket. Another thread is notified of the ring for a second socket, and
+/// processes completions of the queue that both share.
 #[test]
 fn who_looks_for_others_wakes_the_sleeper() {
     const MESSAGES: u32 = 3000;
@@ -191,7 +191,7 @@ fn who_looks_for_others_wakes_the_sleeper() {
     let calls = Arc::new(Calls::default());
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let mut room = Room::default();
+            let mut room = WatchBuffers::default();
             while !over.load(Ordering::Acquire) {
                 watcher.sleep(&mut room, Some(Duration::from_millis(20)));
                 watcher.call(&mut room);
@@ -205,7 +205,7 @@ fn who_looks_for_others_wakes_the_sleeper() {
             }
         });
         for kind in 0..MESSAGES {
-            // It may have what belongs to it already.
+            // The data for it may already have arrived.
             let _ = arm(&mut other, &calls, &watcher);
             told.send(kind).unwrap();
             check(&mut sleeper, Way::Blocking, kind);
