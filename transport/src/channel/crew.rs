@@ -7,10 +7,10 @@ use std::{io, mem};
 
 use jstream::Transportable;
 
-use super::door::Listening;
+use super::door::JoinListener;
 use super::hello::Role;
-use super::near::{Announced, Crowd, Link, announce};
-use super::peers::{Peer, Sight, State, Way};
+use super::near::{Announced, Crowd, NearLink, announce};
+use super::peers::{JoinedPeer, Membership, PeerConnection, Sight};
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::watcher::wake;
@@ -29,7 +29,7 @@ pub(super) struct Crew<T: Transportable + 'static> {
     pub(super) options: Options,
     role: Role,
     /// The peer that this side joined. Such a side has no other peers.
-    pub(super) only: Option<Way<T>>,
+    pub(super) only: Option<PeerConnection<T>>,
     /// True if peers may be in this process.
     pub(super) may_be_near: bool,
     /// The queue in which receives are posted; `None` on the sending side.
@@ -37,12 +37,12 @@ pub(super) struct Crew<T: Transportable + 'static> {
     /// The receivers that wait for objects from peers in this process.
     pub(super) arrived: Arc<Crowd>,
     /// The first peer in this process. `is_alone` is true if it is the only peer.
-    first: OnceLock<Arc<Link<T>>>,
+    first: OnceLock<Arc<NearLink<T>>>,
     is_alone: AtomicBool,
-    state: Mutex<State<T>>,
+    state: Mutex<Membership<T>>,
     /// Notified when a peer joins.
     joined: Condvar,
-    pub(super) listening: OnceLock<Listening>,
+    pub(super) listening: OnceLock<JoinListener>,
     announced: OnceLock<Announced>,
 }
 
@@ -55,7 +55,7 @@ impl<T: Transportable + 'static> Crew<T> {
         options: &Options,
     ) -> io::Result<Self> {
         Ok(Self {
-            may_be_near: Link::<T>::IS_FOR && matches!(address, Address::Inproc { .. }),
+            may_be_near: NearLink::<T>::IS_FOR && matches!(address, Address::Inproc { .. }),
             address,
             options: options.clone(),
             role,
@@ -67,7 +67,7 @@ impl<T: Transportable + 'static> Crew<T> {
             arrived: Arc::new(Crowd::new()),
             first: OnceLock::new(),
             is_alone: AtomicBool::new(false),
-            state: Mutex::new(State::new(expected)),
+            state: Mutex::new(Membership::new(expected)),
             joined: Condvar::new(),
             listening: OnceLock::new(),
             announced: OnceLock::new(),
@@ -75,9 +75,9 @@ impl<T: Transportable + 'static> Crew<T> {
     }
 
     /// Sets the only peer, which this side has joined.
-    pub(super) fn with_only(mut self, way: Way<T>) -> Arc<Self> {
+    pub(super) fn with_only(mut self, way: PeerConnection<T>) -> Arc<Self> {
         self.only = Some(way.clone());
-        if let Way::Far(endpoint) = &way {
+        if let PeerConnection::Far(endpoint) = &way {
             self.address = endpoint.address().clone();
         }
         self.add(way, 0);
@@ -97,7 +97,11 @@ impl<T: Transportable + 'static> Crew<T> {
 
     /// Adds a peer of this process, with its options and its waiting receivers. Returns `None` if
     /// there is no room.
-    pub(super) fn let_in(&self, options: &Options, arrived: &Arc<Crowd>) -> Option<Arc<Link<T>>> {
+    pub(super) fn let_in(
+        &self,
+        options: &Options,
+        arrived: &Arc<Crowd>,
+    ) -> Option<Arc<NearLink<T>>> {
         if !self.reserve() {
             return None;
         }
@@ -105,19 +109,19 @@ impl<T: Transportable + 'static> Crew<T> {
             Role::Sender => (options, arrived),
             Role::Receiver => (&self.options, &self.arrived),
         };
-        let link = Link::new(self.address.clone(), options, arrived.clone());
-        self.take_place(Some(Way::Near(link.clone())));
+        let link = NearLink::new(self.address.clone(), options, arrived.clone());
+        self.take_place(Some(PeerConnection::Near(link.clone())));
         Some(link)
     }
 
     /// Adds a peer, and releases the `places` that were reserved for it.
-    fn add(&self, way: Way<T>, places: usize) {
-        if let Way::Near(link) = &way {
+    fn add(&self, way: PeerConnection<T>, places: usize) {
+        if let PeerConnection::Near(link) = &way {
             self.first.get_or_init(|| link.clone());
         }
         let mut state = self.lock();
         state.welcome = state.welcome.saturating_sub(places);
-        state.peers.push(Peer { way, posted: false });
+        state.peers.push(JoinedPeer { way, posted: false });
         state.came = state.came.saturating_add(1);
         let tasks = mem::take(&mut state.tasks);
         self.note(&state);
@@ -128,13 +132,13 @@ impl<T: Transportable + 'static> Crew<T> {
     }
 
     /// Updates `is_alone`. The caller holds the lock.
-    fn note(&self, state: &MutexGuard<'_, State<T>>) {
+    fn note(&self, state: &MutexGuard<'_, Membership<T>>) {
         let is_complete = state.is_complete();
         let is_alone = match (&*state.peers, self.first.get()) {
             (
                 [
-                    Peer {
-                        way: Way::Near(one),
+                    JoinedPeer {
+                        way: PeerConnection::Near(one),
                         ..
                     },
                 ],
@@ -148,7 +152,7 @@ impl<T: Transportable + 'static> Crew<T> {
 
     /// Returns the peer if it is the only one and is in this process.
     #[inline]
-    pub(super) fn alone(&self) -> Option<&Arc<Link<T>>> {
+    pub(super) fn alone(&self) -> Option<&Arc<NearLink<T>>> {
         if self.is_alone.load(Ordering::Acquire) {
             self.first.get()
         } else {
@@ -166,7 +170,7 @@ impl<T: Transportable + 'static> Crew<T> {
     }
 
     /// Uses a reserved place for a peer that has joined, or releases it.
-    pub(super) fn take_place(&self, joined: Option<Way<T>>) {
+    pub(super) fn take_place(&self, joined: Option<PeerConnection<T>>) {
         match joined {
             Some(way) => self.add(way, 1),
             None => {
@@ -180,7 +184,7 @@ impl<T: Transportable + 'static> Crew<T> {
     }
 
     /// Removes a peer that is gone. Returns false if it was removed before.
-    pub(super) fn remove(&self, way: &Way<T>) -> bool {
+    pub(super) fn remove(&self, way: &PeerConnection<T>) -> bool {
         let mut state = self.lock();
         let place = state.peers.iter().position(|peer| peer.way.is(way));
         let gone = place.map(|place| state.peers.remove(place));
@@ -223,7 +227,7 @@ impl<T: Transportable + 'static> Crew<T> {
 
     /// Returns the next peer in round-robin order. Returns `None` until all expected peers have
     /// joined.
-    pub(super) fn next(&self) -> Option<Way<T>> {
+    pub(super) fn next(&self) -> Option<PeerConnection<T>> {
         let mut state = self.lock();
         if !state.is_complete() {
             return None;
@@ -244,22 +248,22 @@ impl<T: Transportable + 'static> Crew<T> {
     }
 
     /// Returns the next peer to poll, or `None` if a receive is posted to it.
-    pub(super) fn look_at(&self) -> Option<Way<T>> {
+    pub(super) fn look_at(&self) -> Option<PeerConnection<T>> {
         self.lock().look_at()
     }
 
     /// Returns true if a peer is outside of this process.
     pub(super) fn has_far(&self) -> bool {
-        let is_far = |peer: &Peer<T>| matches!(peer.way, Way::Far(_));
+        let is_far = |peer: &JoinedPeer<T>| matches!(peer.way, PeerConnection::Far(_));
         self.lock().peers.iter().any(is_far)
     }
 
     /// Returns true if a peer in this process has an object or an event, or if the channel is
     /// closed.
     pub(super) fn is_near_ready(&self) -> bool {
-        let is_ready = |peer: &Peer<T>| match &peer.way {
-            Way::Near(link) => link.is_ready(),
-            Way::Far(_) => false,
+        let is_ready = |peer: &JoinedPeer<T>| match &peer.way {
+            PeerConnection::Near(link) => link.is_ready(),
+            PeerConnection::Far(_) => false,
         };
         let state = self.lock();
         state.is_closed() || state.peers.iter().any(is_ready)
@@ -278,11 +282,11 @@ impl<T: Transportable + 'static> Crew<T> {
         state.sleepers = state.sleepers.saturating_sub(1);
     }
 
-    fn post_all<'c>(&'c self, mut state: MutexGuard<'c, State<T>>, queue: &CompletionQueue) {
+    fn post_all<'c>(&'c self, mut state: MutexGuard<'c, Membership<T>>, queue: &CompletionQueue) {
         let mut place = 0;
         while let Some(peer) = state.peers.get_mut(place) {
             place = place.saturating_add(1);
-            let Way::Far(endpoint) = &peer.way else {
+            let PeerConnection::Far(endpoint) = &peer.way else {
                 continue;
             };
             if mem::replace(&mut peer.posted, true) {
@@ -299,7 +303,7 @@ impl<T: Transportable + 'static> Crew<T> {
     /// Handles the end of a posted receive. If receivers still sleep and the connection goes on,
     /// posts another one.
     pub(super) fn taken(&self, endpoint: &Endpoint, goes_on: bool, queue: &CompletionQueue) {
-        let way = Way::Far(endpoint.clone());
+        let way = PeerConnection::Far(endpoint.clone());
         let mut state = self.lock();
         if goes_on && state.sleepers > 0 {
             if state.peers.iter().any(|peer| peer.way.is(&way)) {
@@ -367,7 +371,7 @@ impl<T: Transportable + 'static> Crew<T> {
 
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, Membership<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -380,9 +384,9 @@ impl<T: Transportable + 'static> Drop for Crew<T> {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         for peer in mem::take(&mut state.peers) {
             match (&peer.way, self.role) {
-                (Way::Far(_), _) => {}
-                (Way::Near(link), Role::Sender) => link.end_sender(),
-                (Way::Near(link), Role::Receiver) => link.end_receiver(),
+                (PeerConnection::Far(_), _) => {}
+                (PeerConnection::Near(link), Role::Sender) => link.end_sender(),
+                (PeerConnection::Near(link), Role::Receiver) => link.end_receiver(),
             }
         }
     }

@@ -9,7 +9,7 @@ use jstream::Transportable;
 
 use super::crew::Crew;
 use super::hello::Hello;
-use super::peers::Way;
+use super::peers::PeerConnection;
 use crate::endpoint::{Closer, Incoming, Listener};
 use crate::error::AcceptError;
 
@@ -18,12 +18,12 @@ use crate::error::AcceptError;
 const MAX_JOINING: usize = 16;
 
 /// A listener and its thread.
-pub(super) struct Listening {
+pub(super) struct JoinListener {
     closer: Closer,
     thread: OnceLock<JoinHandle<()>>,
 }
 
-impl Listening {
+impl JoinListener {
     /// Closes the listener. The address is free when this returns.
     pub(super) fn end(&mut self) {
         self.closer.close();
@@ -40,11 +40,11 @@ pub(super) fn open<T: Transportable + 'static>(
     listener: Listener,
     ours: Hello,
 ) -> io::Result<()> {
-    let listening = Listening {
+    let listening = JoinListener {
         closer: listener.closer(),
         thread: OnceLock::new(),
     };
-    let door = Arc::new(Door {
+    let door = Arc::new(JoinDoor {
         crew: Arc::downgrade(crew),
         ours,
         joining: AtomicUsize::new(0),
@@ -58,14 +58,14 @@ pub(super) fn open<T: Transportable + 'static>(
 }
 
 /// Accepts the peers that join.
-struct Door<T: Transportable + 'static> {
+struct JoinDoor<T: Transportable + 'static> {
     crew: Weak<Crew<T>>,
     ours: Hello,
     /// Number of handshakes in progress.
     joining: AtomicUsize,
 }
 
-impl<T: Transportable + 'static> Door<T> {
+impl<T: Transportable + 'static> JoinDoor<T> {
     fn stand_open(self: Arc<Self>, listener: &Listener) {
         loop {
             match listener.accept() {
@@ -112,7 +112,7 @@ impl<T: Transportable + 'static> Door<T> {
         let joined = self.ours.welcome(&endpoint, reserve, timeout);
         if has_place {
             let crew = self.crew.upgrade().ok_or("the channel was closed")?;
-            crew.take_place(joined.is_ok().then_some(Way::Far(endpoint)));
+            crew.take_place(joined.is_ok().then_some(PeerConnection::Far(endpoint)));
         }
         joined
     }

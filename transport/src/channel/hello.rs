@@ -10,8 +10,8 @@ use jstream::Transportable;
 use jstream::schema::{Schema, TypeIndex};
 
 use super::error::OpenError;
-use super::near::Link;
-use super::peers::Way;
+use super::near::NearLink;
+use super::peers::PeerConnection;
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::{Endpoint, connect};
@@ -56,7 +56,7 @@ impl Role {
 
 /// Response of the listening side to a peer that wants to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum JoinVerdict {
     Welcome = 0,
     OtherType = 1,
     SameRole = 2,
@@ -111,20 +111,20 @@ impl Hello {
             return Err("its first message is not a channel handshake".to_owned());
         }
         let verdict = if role == self.role as u64 {
-            Verdict::SameRole
+            JoinVerdict::SameRole
         } else if descriptor != self.descriptor {
-            Verdict::OtherType
+            JoinVerdict::OtherType
         } else if !reserve() {
-            Verdict::Full
+            JoinVerdict::Full
         } else {
-            Verdict::Welcome
+            JoinVerdict::Welcome
         };
         self.send(endpoint, ANSWER, verdict as u64)?;
         match verdict {
-            Verdict::Welcome => Ok(()),
-            Verdict::OtherType => Err("its type is different".to_owned()),
-            Verdict::SameRole => Err(format!("it is also a {}", self.role.name())),
-            Verdict::Full => Err("the maximum number of peers is reached".to_owned()),
+            JoinVerdict::Welcome => Ok(()),
+            JoinVerdict::OtherType => Err("its type is different".to_owned()),
+            JoinVerdict::SameRole => Err(format!("it is also a {}", self.role.name())),
+            JoinVerdict::Full => Err("the maximum number of peers is reached".to_owned()),
         }
     }
 
@@ -207,7 +207,7 @@ pub(super) enum Near<T: Transportable + 'static> {
     Nobody,
     /// A side is registered, but does not listen yet.
     Soon,
-    Joined(Arc<Link<T>>),
+    Joined(Arc<NearLink<T>>),
     Refused(OpenError),
 }
 
@@ -219,12 +219,12 @@ pub(super) fn join<T: Transportable + 'static>(
     options: &Options,
     near: impl Fn() -> Near<T>,
     is_wanted: impl Fn() -> bool,
-) -> Result<Way<T>, OpenError> {
+) -> Result<PeerConnection<T>, OpenError> {
     let until = Deadline::after(options.connect_timeout);
     let mut pause = SOON;
     loop {
         let connected = match near() {
-            Near::Joined(link) => return Ok(Way::Near(link)),
+            Near::Joined(link) => return Ok(PeerConnection::Near(link)),
             Near::Refused(error) => return Err(error),
             Near::Nobody => connect(address, options),
             Near::Soon => Err(ConnectError::NoListener {
@@ -232,11 +232,11 @@ pub(super) fn join<T: Transportable + 'static>(
             }),
         };
         match (connected, near()) {
-            (_, Near::Joined(link)) => return Ok(Way::Near(link)),
+            (_, Near::Joined(link)) => return Ok(PeerConnection::Near(link)),
             (_, Near::Refused(error)) => return Err(error),
             (Ok(endpoint), Near::Nobody) => {
                 ours.be_welcomed(&endpoint, options)?;
-                return Ok(Way::Far(endpoint));
+                return Ok(PeerConnection::Far(endpoint));
             }
             (Err(source), _) if !is_absent(&source) || until.has_passed() || !is_wanted() => {
                 let other = ours.role.other();

@@ -18,19 +18,19 @@ type Work<S> = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<S, OpenError> + Send>
 /// [`Channel::sender_async`](super::Channel::sender_async).
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Opening<S> {
-    state: State<S>,
+    state: OpeningState<S>,
     /// True if opening may block, and so runs in a separate thread.
     waits: bool,
 }
 
-enum State<S> {
+enum OpeningState<S> {
     Begins(Work<S>),
     /// A thread opens the side.
-    Waits(Arc<Shared<S>>),
+    Waits(Arc<SharedOpening<S>>),
     Done,
 }
 
-struct Shared<S> {
+struct SharedOpening<S> {
     is_wanted: AtomicBool,
     inner: Mutex<Inner<S>>,
 }
@@ -46,13 +46,13 @@ impl<S: Send + 'static> Opening<S> {
         W: FnOnce(&dyn Fn() -> bool) -> Result<S, OpenError> + Send + 'static,
     {
         Self {
-            state: State::Begins(Box::new(work)),
+            state: OpeningState::Begins(Box::new(work)),
             waits,
         }
     }
 
-    fn begin(work: Work<S>) -> Result<Arc<Shared<S>>, OpenError> {
-        let shared = Arc::new(Shared {
+    fn begin(work: Work<S>) -> Result<Arc<SharedOpening<S>>, OpenError> {
+        let shared = Arc::new(SharedOpening {
             is_wanted: AtomicBool::new(true),
             inner: Mutex::new(Inner {
                 opened: None,
@@ -75,7 +75,7 @@ impl<S: Send + 'static> Opening<S> {
     }
 }
 
-impl<S> Shared<S> {
+impl<S> SharedOpening<S> {
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
     fn lock(&self) -> MutexGuard<'_, Inner<S>> {
@@ -89,13 +89,13 @@ impl<S: Send + 'static> Future for Opening<S> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         loop {
-            match mem::replace(&mut this.state, State::Done) {
-                State::Begins(work) if this.waits => match Self::begin(work) {
-                    Ok(shared) => this.state = State::Waits(shared),
+            match mem::replace(&mut this.state, OpeningState::Done) {
+                OpeningState::Begins(work) if this.waits => match Self::begin(work) {
+                    Ok(shared) => this.state = OpeningState::Waits(shared),
                     Err(error) => return Poll::Ready(Err(error)),
                 },
-                State::Begins(work) => return Poll::Ready(work(&|| true)),
-                State::Waits(shared) => {
+                OpeningState::Begins(work) => return Poll::Ready(work(&|| true)),
+                OpeningState::Waits(shared) => {
                     let task = context.waker().clone();
                     let mut inner = shared.lock();
                     if let Some(opened) = inner.opened.take() {
@@ -104,10 +104,10 @@ impl<S: Send + 'static> Future for Opening<S> {
                     let before = inner.task.replace(task);
                     drop(inner);
                     drop(before);
-                    this.state = State::Waits(shared);
+                    this.state = OpeningState::Waits(shared);
                     return Poll::Pending;
                 }
-                State::Done => panic!("polled after it was ready"),
+                OpeningState::Done => panic!("polled after it was ready"),
             }
         }
     }
@@ -117,7 +117,7 @@ impl<S> Unpin for Opening<S> {}
 
 impl<S> Drop for Opening<S> {
     fn drop(&mut self) {
-        if let State::Waits(shared) = &self.state {
+        if let OpeningState::Waits(shared) = &self.state {
             shared.is_wanted.store(false, Ordering::Relaxed);
             let (opened, task) = {
                 let mut inner = shared.lock();

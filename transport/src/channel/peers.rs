@@ -5,12 +5,12 @@ use std::task::Waker;
 
 use jstream::Transportable;
 
-use super::near::Link;
+use super::near::NearLink;
 use crate::endpoint::Endpoint;
 
 /// The peers that have joined, and the number of those that are expected.
-pub(super) struct State<T: Transportable + 'static> {
-    pub(super) peers: Vec<Peer<T>>,
+pub(super) struct Membership<T: Transportable + 'static> {
+    pub(super) peers: Vec<JoinedPeer<T>>,
     /// Index of the next peer in round-robin order.
     pub(super) next: usize,
     /// Number of posted receives.
@@ -26,20 +26,20 @@ pub(super) struct State<T: Transportable + 'static> {
     pub(super) tasks: Vec<Waker>,
 }
 
-pub(super) struct Peer<T: Transportable + 'static> {
-    pub(super) way: Way<T>,
+pub(super) struct JoinedPeer<T: Transportable + 'static> {
+    pub(super) way: PeerConnection<T>,
     /// True if a receive is posted to this peer.
     pub(super) posted: bool,
 }
 
 /// The connection to a peer.
-pub(super) enum Way<T: Transportable + 'static> {
+pub(super) enum PeerConnection<T: Transportable + 'static> {
     Far(Endpoint),
     /// The peer is in this process.
-    Near(Arc<Link<T>>),
+    Near(Arc<NearLink<T>>),
 }
 
-impl<T: Transportable + 'static> Clone for Way<T> {
+impl<T: Transportable + 'static> Clone for PeerConnection<T> {
     fn clone(&self) -> Self {
         match self {
             Self::Far(endpoint) => Self::Far(endpoint.clone()),
@@ -48,7 +48,7 @@ impl<T: Transportable + 'static> Clone for Way<T> {
     }
 }
 
-impl<T: Transportable + 'static> Way<T> {
+impl<T: Transportable + 'static> PeerConnection<T> {
     /// Returns true if both are handles of the same connection.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
@@ -59,7 +59,7 @@ impl<T: Transportable + 'static> Way<T> {
     }
 }
 
-impl<T: Transportable + 'static> State<T> {
+impl<T: Transportable + 'static> Membership<T> {
     /// Creates an empty list. `expected` peers have to join.
     pub(super) fn new(expected: usize) -> Self {
         Self {
@@ -85,13 +85,13 @@ impl<T: Transportable + 'static> State<T> {
     }
 
     /// Returns the next peer to poll, or `None` if a receive is posted to it.
-    pub(super) fn look_at(&mut self) -> Option<Way<T>> {
+    pub(super) fn look_at(&mut self) -> Option<PeerConnection<T>> {
         let peer = self.turn()?;
         (!peer.posted).then(|| peer.way.clone())
     }
 
     /// Returns the next peer in round-robin order.
-    pub(super) fn turn(&mut self) -> Option<&mut Peer<T>> {
+    pub(super) fn turn(&mut self) -> Option<&mut JoinedPeer<T>> {
         if self.next >= self.peers.len() {
             self.next = 0;
         }
@@ -108,5 +108,5 @@ pub(super) struct Sight<T: Transportable + 'static> {
     pub(super) is_posted: bool,
     pub(super) is_closed: bool,
     /// The first peer to poll, unless a receive is posted to it.
-    pub(super) first: Option<Way<T>>,
+    pub(super) first: Option<PeerConnection<T>>,
 }

@@ -8,29 +8,29 @@ use std::task::{Context, Poll, Waker};
 use jstream::{Received, Restore, Transportable};
 
 use super::error::RecvError;
-use super::near::{Link, Parcel, restored};
+use super::near::{NearLink, Parcel, restored};
 use super::owned::Owned;
 use super::receiver::Receiver;
 use crate::address::Address;
 
 /// The form in which an object is received.
-pub(super) trait Taken<T: Transportable + 'static>: Sized {
+pub(super) trait ObjectForm<T: Transportable + 'static>: Sized {
     /// Converts the parcel of a sender in this process. If the pool has no room, the parcel is left
     /// in `kept`.
     fn of_parcel(
         parcel: Parcel<T>,
-        link: &Link<T>,
+        link: &NearLink<T>,
         kept: &mut Option<Parcel<T>>,
     ) -> Result<Self, RecvError>;
 
     fn of_received(received: Received<T>, peer: &Address) -> Result<Self, RecvError>;
 }
 
-impl<T: Transportable + 'static> Taken<T> for Received<T> {
+impl<T: Transportable + 'static> ObjectForm<T> for Received<T> {
     #[inline]
     fn of_parcel(
         parcel: Parcel<T>,
-        link: &Link<T>,
+        link: &NearLink<T>,
         kept: &mut Option<Parcel<T>>,
     ) -> Result<Self, RecvError> {
         parcel.received(link.home(), kept)
@@ -42,11 +42,11 @@ impl<T: Transportable + 'static> Taken<T> for Received<T> {
     }
 }
 
-impl<T: Restore + 'static> Taken<T> for Owned<T> {
+impl<T: Restore + 'static> ObjectForm<T> for Owned<T> {
     #[inline]
     fn of_parcel(
         parcel: Parcel<T>,
-        link: &Link<T>,
+        link: &NearLink<T>,
         kept: &mut Option<Parcel<T>>,
     ) -> Result<Self, RecvError> {
         parcel.owned(link.home(), kept).map(Self)
@@ -58,7 +58,7 @@ impl<T: Restore + 'static> Taken<T> for Owned<T> {
 }
 
 /// A receive that waits and is woken.
-pub(super) struct Wait<'r, T: Transportable + 'static> {
+pub(super) struct ReceiveWait<'r, T: Transportable + 'static> {
     receiver: &'r Receiver<T>,
     /// Key of this receive in the completion queue while it waits there.
     number: Option<u64>,
@@ -68,7 +68,7 @@ pub(super) struct Wait<'r, T: Transportable + 'static> {
     place: Option<u64>,
 }
 
-impl<'r, T: Transportable + 'static> Wait<'r, T> {
+impl<'r, T: Transportable + 'static> ReceiveWait<'r, T> {
     pub(super) fn new(receiver: &'r Receiver<T>) -> Self {
         Self {
             receiver,
@@ -84,7 +84,7 @@ impl<'r, T: Transportable + 'static> Wait<'r, T> {
         }
     }
 
-    pub(super) fn poll<O: Taken<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
+    pub(super) fn poll<O: ObjectForm<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
         let polled = self.look(waker);
         if polled.is_ready() {
             self.leave();
@@ -101,7 +101,7 @@ impl<'r, T: Transportable + 'static> Wait<'r, T> {
         }
     }
 
-    fn look<O: Taken<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
+    fn look<O: ObjectForm<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
         let receiver = self.receiver;
         let crew = &*receiver.crew;
         loop {
@@ -137,7 +137,7 @@ impl<'r, T: Transportable + 'static> Wait<'r, T> {
     }
 }
 
-impl<T: Transportable + 'static> Drop for Wait<'_, T> {
+impl<T: Transportable + 'static> Drop for ReceiveWait<'_, T> {
     fn drop(&mut self) {
         self.awake();
         let crew = &*self.receiver.crew;
@@ -150,21 +150,21 @@ impl<T: Transportable + 'static> Drop for Wait<'_, T> {
 
 /// Future of the next object; see [`Receiver::recv_async`].
 #[must_use = "a future does nothing unless it is polled"]
-pub struct Receive<'r, T: Transportable + 'static>(Wait<'r, T>);
+pub struct Receive<'r, T: Transportable + 'static>(ReceiveWait<'r, T>);
 
 /// Future of the next object; see [`Receiver::recv_owned_async`].
 #[must_use = "a future does nothing unless it is polled"]
-pub struct ReceiveOwned<'r, T: Transportable + 'static>(Wait<'r, T>);
+pub struct ReceiveOwned<'r, T: Transportable + 'static>(ReceiveWait<'r, T>);
 
 impl<'r, T: Transportable + 'static> Receive<'r, T> {
     pub(super) fn new(receiver: &'r Receiver<T>) -> Self {
-        Self(Wait::new(receiver))
+        Self(ReceiveWait::new(receiver))
     }
 }
 
 impl<'r, T: Transportable + 'static> ReceiveOwned<'r, T> {
     pub(super) fn new(receiver: &'r Receiver<T>) -> Self {
-        Self(Wait::new(receiver))
+        Self(ReceiveWait::new(receiver))
     }
 }
 

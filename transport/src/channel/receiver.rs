@@ -10,9 +10,9 @@ use jstream::{Received, Transportable};
 
 use super::crew::Crew;
 use super::error::RecvError;
-use super::near::{Link, Parcel};
-use super::peers::{Sight, Way};
-use super::receive::{Receive, Taken, Wait};
+use super::near::{NearLink, Parcel};
+use super::peers::{PeerConnection, Sight};
+use super::receive::{ObjectForm, Receive, ReceiveWait};
 use crate::active::parker::Parker;
 use crate::address::Address;
 use crate::device::deadline::Deadline;
@@ -38,12 +38,12 @@ type Outcome<O> = Result<O, RecvError>;
 /// Dropping the last clone closes the channel. Objects that were sent but not received are lost.
 pub struct Receiver<T: Transportable + 'static> {
     pub(super) crew: Arc<Crew<T>>,
-    waits: Arc<Waits>,
+    waits: Arc<WaitState>,
 }
 
 /// State of waiting, shared by the clones.
 #[derive(Debug)]
-struct Waits {
+struct WaitState {
     /// Outcomes of recent waits, from which the spin duration is chosen.
     habit: AtomicU8,
     /// Number of objects taken since the completion queue was polled last.
@@ -54,7 +54,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     pub(super) fn new(crew: Arc<Crew<T>>) -> Self {
         Self {
             crew,
-            waits: Arc::new(Waits {
+            waits: Arc::new(WaitState {
                 habit: AtomicU8::new(0),
                 in_a_row: AtomicU32::new(0),
             }),
@@ -111,7 +111,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     #[inline]
-    pub(super) fn recv_as<O: Taken<T>>(&self) -> Outcome<O> {
+    pub(super) fn recv_as<O: ObjectForm<T>>(&self) -> Outcome<O> {
         if let Some(outcome) = self.attempt(false) {
             return outcome;
         }
@@ -119,7 +119,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         received.unwrap_or_else(|| unreachable!("a receive without a deadline does not time out"))
     }
 
-    pub(super) fn recv_as_within<O: Taken<T>>(&self, timeout: Duration) -> Outcome<O> {
+    pub(super) fn recv_as_within<O: ObjectForm<T>>(&self, timeout: Duration) -> Outcome<O> {
         if let Some(outcome) = self.attempt(false) {
             return outcome;
         }
@@ -132,11 +132,11 @@ impl<T: Transportable + 'static> Receiver<T> {
         })
     }
 
-    pub(super) fn try_recv_as<O: Taken<T>>(&self) -> Outcome<O> {
+    pub(super) fn try_recv_as<O: ObjectForm<T>>(&self) -> Outcome<O> {
         self.attempt(true).unwrap_or(Err(RecvError::Empty))
     }
 
-    fn recv_until<O: Taken<T>>(&self, deadline: Deadline) -> Option<Outcome<O>> {
+    fn recv_until<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Outcome<O>> {
         let mut spin = self.begin(deadline);
         let outcome = loop {
             if let Some(outcome) = self.attempt(false) {
@@ -167,7 +167,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         clippy::option_option,
         reason = "distinguishes a timeout from a wake-up without an object"
     )]
-    fn sleep_in_queue<O: Taken<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
+    fn sleep_in_queue<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
         let queue = self.queue();
         self.crew.post(queue);
         let done = queue.wait_done(deadline);
@@ -181,8 +181,8 @@ impl<T: Transportable + 'static> Receiver<T> {
         clippy::option_option,
         reason = "distinguishes a timeout from a wake-up without an object"
     )]
-    fn sleep<O: Taken<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
-        let mut wait = Wait::new(self);
+    fn sleep<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
+        let mut wait = ReceiveWait::new(self);
         let parker = Parker::of_thread();
         loop {
             if let Poll::Ready(outcome) = wait.poll(parker.waker()) {
@@ -218,7 +218,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     /// this process is still inserting into its ring are waited for, so that no object sent earlier
     /// is missed.
     #[inline]
-    pub(super) fn attempt<O: Taken<T>>(&self, settled: bool) -> Option<Outcome<O>> {
+    pub(super) fn attempt<O: ObjectForm<T>>(&self, settled: bool) -> Option<Outcome<O>> {
         if let Some(link) = self.crew.alone() {
             if let Some(parcel) = if settled {
                 link.take_settled()
@@ -234,7 +234,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         self.attempt_all(settled)
     }
 
-    fn attempt_all<O: Taken<T>>(&self, settled: bool) -> Option<Outcome<O>> {
+    fn attempt_all<O: ObjectForm<T>>(&self, settled: bool) -> Option<Outcome<O>> {
         let Sight {
             count,
             is_posted,
@@ -252,8 +252,8 @@ impl<T: Transportable + 'static> Receiver<T> {
         let others = (1..count).map(|_| self.crew.look_at());
         for way in std::iter::once(first).chain(others).flatten() {
             let outcome = match &way {
-                Way::Far(endpoint) => self.look(endpoint),
-                Way::Near(link) => self.look_near(link, settled),
+                PeerConnection::Far(endpoint) => self.look(endpoint),
+                PeerConnection::Near(link) => self.look_near(link, settled),
             };
             if let Some(outcome) = outcome {
                 let in_a_row = &self.waits.in_a_row;
@@ -266,7 +266,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     #[inline]
-    fn unpack<O: Taken<T>>(parcel: Parcel<T>, link: &Link<T>) -> Outcome<O> {
+    fn unpack<O: ObjectForm<T>>(parcel: Parcel<T>, link: &NearLink<T>) -> Outcome<O> {
         let mut kept = None;
         let outcome = O::of_parcel(parcel, link, &mut kept);
         if let Some(parcel) = kept {
@@ -277,7 +277,11 @@ impl<T: Transportable + 'static> Receiver<T> {
 
     /// Returns an object from a sender in this process. A sender that has ended sends no more, but
     /// the objects that it has already sent are still received.
-    fn look_near<O: Taken<T>>(&self, link: &Arc<Link<T>>, settled: bool) -> Option<Outcome<O>> {
+    fn look_near<O: ObjectForm<T>>(
+        &self,
+        link: &Arc<NearLink<T>>,
+        settled: bool,
+    ) -> Option<Outcome<O>> {
         let has_ended = link.has_ended();
         let parcel = if settled || has_ended {
             link.take_settled()
@@ -288,14 +292,14 @@ impl<T: Transportable + 'static> Receiver<T> {
             return Some(Self::unpack(parcel, link));
         }
         if has_ended {
-            self.crew.remove(&Way::Near(link.clone()));
+            self.crew.remove(&PeerConnection::Near(link.clone()));
             return self.crew.is_closed().then(|| self.closed());
         }
         None
     }
 
     /// Returns an object from a sender outside of this process.
-    fn look<O: Taken<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
+    fn look<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
         let shared = endpoint.shared();
         let (mut message, mut more) = (Message::nothing(), None);
         if !shared.look(&mut message, &mut more) {
@@ -309,7 +313,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         Some(self.outcome(object))
     }
 
-    fn poll_queue<O: Taken<T>>(&self) -> Option<Outcome<O>> {
+    fn poll_queue<O: ObjectForm<T>>(&self) -> Option<Outcome<O>> {
         self.waits.in_a_row.store(0, Ordering::Relaxed);
         while let Some(done) = self.queue().poll_done() {
             if let Some(outcome) = self.take(done) {
@@ -320,7 +324,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     /// Converts a completion of the queue to an outcome, if it has one.
-    pub(super) fn take<O: Taken<T>>(&self, done: Done) -> Option<Outcome<O>> {
+    pub(super) fn take<O: ObjectForm<T>>(&self, done: Done) -> Option<Outcome<O>> {
         match done {
             Done::Received(_, receipt, endpoint) => {
                 self.crew.taken(&endpoint, receipt.is_ok(), self.queue());
@@ -334,7 +338,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         }
     }
 
-    fn outcome<O: Taken<T>>(
+    fn outcome<O: ObjectForm<T>>(
         &self,
         read: Result<(Header, Received<T>), RecvObjectError>,
     ) -> Outcome<O> {
@@ -355,15 +359,18 @@ impl<T: Transportable + 'static> Receiver<T> {
             Empty | Cancelled | TimedOut { .. } | TooSmall { .. } => None,
             NoBuffer { .. } | Object { .. } => Some(Err(RecvError::NoRoom(error))),
             Closed { .. } => {
-                self.crew.remove(&Way::Far(endpoint.clone()));
+                self.crew.remove(&PeerConnection::Far(endpoint.clone()));
                 self.crew.is_closed().then(|| self.closed())
             }
-            source => self.crew.remove(&Way::Far(endpoint.clone())).then(|| {
-                Err(RecvError::Lost {
-                    peer: endpoint.peer().clone(),
-                    source,
-                })
-            }),
+            source => self
+                .crew
+                .remove(&PeerConnection::Far(endpoint.clone()))
+                .then(|| {
+                    Err(RecvError::Lost {
+                        peer: endpoint.peer().clone(),
+                        source,
+                    })
+                }),
         }
     }
 

@@ -9,8 +9,8 @@ use jstream::{Received, Transportable};
 
 use super::crew::Crew;
 use super::error::{SendError, Unsent};
-use super::near::{Link, Parcel, Stop};
-use super::peers::Way;
+use super::near::{NearLink, Parcel, Stop};
+use super::peers::PeerConnection;
 use super::sending::{Cargo, Send};
 use crate::active::parker::Parker;
 use crate::address::Address;
@@ -111,7 +111,7 @@ impl<T: Transportable + 'static> Sender<T> {
                 }
             };
             let (why, rest) = match &way {
-                Way::Near(link) => {
+                PeerConnection::Near(link) => {
                     let mut cargo = Cargo::parcel(Parcel::object(received));
                     let until = Deadline::after(self.crew.options.send_timeout);
                     match self.put(link, &mut cargo, Some(until)) {
@@ -119,7 +119,7 @@ impl<T: Transportable + 'static> Sender<T> {
                         Err(error) => (error, cargo.into_parcel().and_then(Parcel::into_object)),
                     }
                 }
-                Way::Far(endpoint) => match endpoint.send_received(received) {
+                PeerConnection::Far(endpoint) => match endpoint.send_received(received) {
                     Ok(()) => return Ok(()),
                     Err(unsent) => {
                         let rest = match unsent.remains {
@@ -172,13 +172,13 @@ impl<T: Transportable + 'static> Sender<T> {
     }
 
     /// Sends to the given receiver. Blocks for room up to the send timeout of the options.
-    fn hand(&self, way: &Way<T>, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
+    fn hand(&self, way: &PeerConnection<T>, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
         match way {
-            Way::Far(endpoint) => {
+            PeerConnection::Far(endpoint) => {
                 let sent = endpoint.send(cargo.object());
                 sent.map_err(|error| self.why_object(endpoint, error))
             }
-            Way::Near(link) => {
+            PeerConnection::Near(link) => {
                 let until = Deadline::after(self.crew.options.send_timeout);
                 self.put(link, cargo, Some(until))
             }
@@ -223,7 +223,7 @@ impl<T: Transportable + 'static> Sender<T> {
 
     /// Tries all receivers in round-robin order, without blocking.
     pub(super) fn offer(&self, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
-        if let Some(Way::Far(only)) = &self.crew.only {
+        if let Some(PeerConnection::Far(only)) = &self.crew.only {
             let sent = only.try_send(cargo.object());
             return sent.map_err(|error| self.why_object(only, error));
         }
@@ -232,8 +232,8 @@ impl<T: Transportable + 'static> Sender<T> {
                 break;
             };
             let sent = match &way {
-                Way::Near(link) => self.put(link, cargo, None),
-                Way::Far(endpoint) => {
+                PeerConnection::Near(link) => self.put(link, cargo, None),
+                PeerConnection::Far(endpoint) => {
                     let sent = endpoint.try_send(cargo.object());
                     sent.map_err(|error| self.why_object(endpoint, error))
                 }
@@ -255,7 +255,7 @@ impl<T: Transportable + 'static> Sender<T> {
     #[inline]
     fn put(
         &self,
-        link: &Arc<Link<T>>,
+        link: &Arc<NearLink<T>>,
         cargo: &mut Cargo<'_, T>,
         until: Option<Deadline>,
     ) -> Result<(), SendError> {
@@ -277,7 +277,7 @@ impl<T: Transportable + 'static> Sender<T> {
     #[cold]
     fn put_later(
         &self,
-        link: &Arc<Link<T>>,
+        link: &Arc<NearLink<T>>,
         mut parcel: Parcel<T>,
         cargo: &mut Cargo<'_, T>,
         until: Deadline,
@@ -317,16 +317,16 @@ impl<T: Transportable + 'static> Sender<T> {
 
     /// Returns the error for a receiver in this process that is gone. The receiver is removed if
     /// there may be others.
-    pub(super) fn gone(&self, link: &Arc<Link<T>>) -> SendError {
+    pub(super) fn gone(&self, link: &Arc<NearLink<T>>) -> SendError {
         if self.crew.only.is_none() {
-            self.crew.remove(&Way::Near(link.clone()));
+            self.crew.remove(&PeerConnection::Near(link.clone()));
         }
         self.closed()
     }
 
     /// Returns the next receiver in round-robin order. Blocks until the expected receivers have
     /// joined. The first call sets the deadline in `until`; later calls share it.
-    fn next(&self, until: &mut Option<Deadline>) -> Result<Way<T>, SendError> {
+    fn next(&self, until: &mut Option<Deadline>) -> Result<PeerConnection<T>, SendError> {
         loop {
             if let Some(way) = self.crew.next() {
                 return Ok(way);
@@ -370,7 +370,7 @@ impl<T: Transportable + 'static> Sender<T> {
             error => return SendError::Send(error),
         };
         if self.crew.only.is_none() {
-            self.crew.remove(&Way::Far(endpoint.clone()));
+            self.crew.remove(&PeerConnection::Far(endpoint.clone()));
         }
         if is_closed {
             return self.closed();

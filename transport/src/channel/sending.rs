@@ -11,8 +11,8 @@ use std::time::Duration;
 use jstream::{Transportable, Writer};
 
 use super::error::SendError;
-use super::near::{Link, Parcel, Stop, Ticket};
-use super::peers::Way;
+use super::near::{NearLink, Parcel, ParcelTicket, Stop};
+use super::peers::PeerConnection;
 use super::sender::Sender;
 use crate::active::parker::Parker;
 use crate::device::deadline::Deadline;
@@ -53,7 +53,7 @@ impl<'o, T: Transportable + 'static> Cargo<'o, T> {
 
     /// Converts the object to a parcel for a receiver in this process.
     #[inline]
-    pub(super) fn pack(&mut self, link: &Link<T>) -> Result<Parcel<T>, SendError> {
+    pub(super) fn pack(&mut self, link: &NearLink<T>) -> Result<Parcel<T>, SendError> {
         match (self.parcel.take(), self.lent) {
             (Some(parcel), _) => Ok(parcel),
             (None, Some(object)) => Parcel::copied(object, link.home()),
@@ -63,7 +63,7 @@ impl<'o, T: Transportable + 'static> Cargo<'o, T> {
 
     /// As [`pack`](Self::pack). If `goes_on`, a receiver outside of this process may get the parcel
     /// later, so it is a value or a message.
-    fn pack_for_any(&mut self, goes_on: bool, link: &Link<T>) -> Result<Parcel<T>, SendError> {
+    fn pack_for_any(&mut self, goes_on: bool, link: &NearLink<T>) -> Result<Parcel<T>, SendError> {
         match self.lent {
             Some(object) if goes_on => Parcel::written(object, link.home()),
             _ => self.pack(link),
@@ -84,13 +84,13 @@ impl<'o, T: Transportable + 'static> Cargo<'o, T> {
 #[must_use = "contains the outcome of the send"]
 pub struct Send<T: Transportable + 'static> {
     sender: Sender<T>,
-    state: State<T>,
+    state: SendState<T>,
 }
 
-enum State<T: Transportable + 'static> {
+enum SendState<T: Transportable + 'static> {
     /// Posted to the endpoint.
     Far(SendTicket, Endpoint),
-    Near(Ticket<T>),
+    Near(ParcelTicket<T>),
     /// No receiver has joined yet.
     Waiting(Parcel<T>),
     Failed(SendError),
@@ -100,7 +100,7 @@ enum State<T: Transportable + 'static> {
 }
 
 /// The next step of a send.
-enum Step<T: Transportable + 'static> {
+enum SendStep<T: Transportable + 'static> {
     Settled(Result<(), SendError>),
     /// The receiver is gone, so the parcel goes to another one.
     Again(Parcel<T>),
@@ -114,35 +114,39 @@ impl<T: Transportable + 'static> Send<T> {
         }
     }
 
-    fn begun(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> State<T> {
+    fn begun(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> SendState<T> {
         match sender.crew.next() {
-            Some(Way::Far(endpoint)) => match endpoint.post_send_object(cargo.object()) {
-                Ok(ticket) => State::Far(ticket, endpoint),
-                Err(error) => State::Failed(SendError::Write(error)),
-            },
-            Some(Way::Near(link)) => match cargo.pack_for_any(sender.crew.only.is_none(), &link) {
-                Ok(parcel) => Self::put(sender, &link, parcel),
-                Err(error) => State::Failed(error),
-            },
+            Some(PeerConnection::Far(endpoint)) => {
+                match endpoint.post_send_object(cargo.object()) {
+                    Ok(ticket) => SendState::Far(ticket, endpoint),
+                    Err(error) => SendState::Failed(SendError::Write(error)),
+                }
+            }
+            Some(PeerConnection::Near(link)) => {
+                match cargo.pack_for_any(sender.crew.only.is_none(), &link) {
+                    Ok(parcel) => Self::put(sender, &link, parcel),
+                    Err(error) => SendState::Failed(error),
+                }
+            }
             // The receiver that joins may be outside of this process and accept messages only.
             None => match cargo.parcel.take().filter(|_| cargo.lent.is_none()) {
-                Some(parcel) => State::Waiting(parcel),
+                Some(parcel) => SendState::Waiting(parcel),
                 None => match Writer::new().write_to(cargo.object(), &sender.crew.options.pool) {
-                    Ok(filled) => State::Waiting(Parcel::message(filled)),
-                    Err(error) => State::Failed(SendError::Write(error)),
+                    Ok(filled) => SendState::Waiting(Parcel::message(filled)),
+                    Err(error) => SendState::Failed(SendError::Write(error)),
                 },
             },
         }
     }
 
-    fn put(sender: &Sender<T>, link: &Arc<Link<T>>, parcel: Parcel<T>) -> State<T> {
+    fn put(sender: &Sender<T>, link: &Arc<NearLink<T>>, parcel: Parcel<T>) -> SendState<T> {
         match link.try_send(parcel) {
-            Ok(()) => State::Sent,
-            Err((Stop::Full, parcel)) => State::Near(link.post(parcel)),
+            Ok(()) => SendState::Sent,
+            Err((Stop::Full, parcel)) => SendState::Near(link.post(parcel)),
             Err((Stop::Closed, parcel)) => {
                 let error = sender.gone(link);
                 if sender.crew.only.is_some() {
-                    return State::Failed(error);
+                    return SendState::Failed(error);
                 }
                 Self::post(sender, parcel)
             }
@@ -150,48 +154,48 @@ impl<T: Transportable + 'static> Send<T> {
     }
 
     /// Posts a parcel that does not borrow the object.
-    fn post(sender: &Sender<T>, parcel: Parcel<T>) -> State<T> {
+    fn post(sender: &Sender<T>, parcel: Parcel<T>) -> SendState<T> {
         match sender.crew.next() {
-            Some(Way::Near(link)) => Self::put(sender, &link, parcel),
-            Some(Way::Far(endpoint)) => {
+            Some(PeerConnection::Near(link)) => Self::put(sender, &link, parcel),
+            Some(PeerConnection::Far(endpoint)) => {
                 if let Some(object) = parcel.as_value() {
                     return match endpoint.post_send_object(object) {
-                        Ok(ticket) => State::Far(ticket, endpoint),
-                        Err(error) => State::Failed(SendError::Write(error)),
+                        Ok(ticket) => SendState::Far(ticket, endpoint),
+                        Err(error) => SendState::Failed(SendError::Write(error)),
                     };
                 }
                 let Some(filled) = parcel.into_message() else {
                     unreachable!("a parcel for another process is a value or a message")
                 };
-                State::Far(endpoint.post_send(Header::default(), filled), endpoint)
+                SendState::Far(endpoint.post_send(Header::default(), filled), endpoint)
             }
-            None if sender.crew.is_closed() => State::Failed(sender.closed()),
-            None => State::Waiting(parcel),
+            None if sender.crew.is_closed() => SendState::Failed(sender.closed()),
+            None => SendState::Waiting(parcel),
         }
     }
 
     /// Handles the outcome of an endpoint. If one of several receivers has closed, the next one
     /// gets the message.
-    fn far(&self, sent: Result<(), crate::Unsent>, endpoint: &Endpoint) -> Step<T> {
+    fn far(&self, sent: Result<(), crate::Unsent>, endpoint: &Endpoint) -> SendStep<T> {
         let unsent = match sent {
-            Ok(()) => return Step::Settled(Ok(())),
+            Ok(()) => return SendStep::Settled(Ok(())),
             Err(unsent) => unsent,
         };
         match self.sender.why(endpoint, unsent.error) {
             SendError::Closed { .. } if self.sender.crew.only.is_none() => {
-                Step::Again(Parcel::message(unsent.filled))
+                SendStep::Again(Parcel::message(unsent.filled))
             }
-            why => Step::Settled(Err(why)),
+            why => SendStep::Settled(Err(why)),
         }
     }
 
     /// Handles the outcome of a receiver in this process.
-    fn near(&self, sent: Result<(), Parcel<T>>, link: &Arc<Link<T>>) -> Step<T> {
+    fn near(&self, sent: Result<(), Parcel<T>>, link: &Arc<NearLink<T>>) -> SendStep<T> {
         match sent {
-            Ok(()) => Step::Settled(Ok(())),
+            Ok(()) => SendStep::Settled(Ok(())),
             Err(parcel) => match self.sender.gone(link) {
-                _ if self.sender.crew.only.is_none() => Step::Again(parcel),
-                error => Step::Settled(Err(error)),
+                _ if self.sender.crew.only.is_none() => SendStep::Again(parcel),
+                error => SendStep::Settled(Err(error)),
             },
         }
     }
@@ -205,8 +209,8 @@ impl<T: Transportable + 'static> Send<T> {
         cargo: &mut Cargo<'_, T>,
     ) -> Result<(), SendError> {
         loop {
-            let step = match mem::replace(&mut self.state, State::Done) {
-                State::Far(mut ticket, endpoint) => {
+            let step = match mem::replace(&mut self.state, SendState::Done) {
+                SendState::Far(mut ticket, endpoint) => {
                     let left = until.left().unwrap_or(Duration::MAX);
                     match ticket.wait_timeout(left) {
                         Some(sent) => self.far(sent.map(drop), &endpoint),
@@ -217,7 +221,7 @@ impl<T: Transportable + 'static> Send<T> {
                         },
                     }
                 }
-                State::Near(ticket) => {
+                SendState::Near(ticket) => {
                     let parker = Parker::of_thread();
                     let sent = loop {
                         if let Poll::Ready(sent) = ticket.poll(parker.waker()) {
@@ -234,19 +238,19 @@ impl<T: Transportable + 'static> Send<T> {
                     };
                     self.near(sent, ticket.link())
                 }
-                State::Waiting(parcel) => {
+                SendState::Waiting(parcel) => {
                     if !self.sender.crew.wait(until) {
                         cargo.put_back(parcel);
                         return Err(self.sender.late(timeout));
                     }
-                    Step::Again(parcel)
+                    SendStep::Again(parcel)
                 }
-                State::Failed(error) => return Err(error),
-                State::Sent | State::Done => return Ok(()),
+                SendState::Failed(error) => return Err(error),
+                SendState::Sent | SendState::Done => return Ok(()),
             };
             match step {
-                Step::Settled(settled) => return settled,
-                Step::Again(parcel) => self.state = Self::post(&self.sender, parcel),
+                SendStep::Settled(settled) => return settled,
+                SendStep::Again(parcel) => self.state = Self::post(&self.sender, parcel),
             }
         }
     }
@@ -258,35 +262,35 @@ impl<T: Transportable + 'static> Future for Send<T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         loop {
-            let step = match mem::replace(&mut this.state, State::Done) {
-                State::Far(mut ticket, endpoint) => match Pin::new(&mut ticket).poll(context) {
+            let step = match mem::replace(&mut this.state, SendState::Done) {
+                SendState::Far(mut ticket, endpoint) => match Pin::new(&mut ticket).poll(context) {
                     Poll::Pending => {
-                        this.state = State::Far(ticket, endpoint);
+                        this.state = SendState::Far(ticket, endpoint);
                         return Poll::Pending;
                     }
                     Poll::Ready(sent) => this.far(sent.map(drop), &endpoint),
                 },
-                State::Near(ticket) => match ticket.poll(context.waker()) {
+                SendState::Near(ticket) => match ticket.poll(context.waker()) {
                     Poll::Pending => {
-                        this.state = State::Near(ticket);
+                        this.state = SendState::Near(ticket);
                         return Poll::Pending;
                     }
                     Poll::Ready(sent) => this.near(sent, ticket.link()),
                 },
-                State::Waiting(parcel) => {
+                SendState::Waiting(parcel) => {
                     if this.sender.crew.register(context.waker()) {
-                        this.state = State::Waiting(parcel);
+                        this.state = SendState::Waiting(parcel);
                         return Poll::Pending;
                     }
-                    Step::Again(parcel)
+                    SendStep::Again(parcel)
                 }
-                State::Failed(error) => return Poll::Ready(Err(error)),
-                State::Sent => return Poll::Ready(Ok(())),
-                State::Done => panic!("polled after it was ready"),
+                SendState::Failed(error) => return Poll::Ready(Err(error)),
+                SendState::Sent => return Poll::Ready(Ok(())),
+                SendState::Done => panic!("polled after it was ready"),
             };
             match step {
-                Step::Settled(settled) => return Poll::Ready(settled),
-                Step::Again(parcel) => this.state = Self::post(&this.sender, parcel),
+                SendStep::Settled(settled) => return Poll::Ready(settled),
+                SendStep::Again(parcel) => this.state = Self::post(&this.sender, parcel),
             }
         }
     }

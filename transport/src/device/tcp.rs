@@ -8,7 +8,7 @@ use socket2::{Domain, Protocol, SockAddr, Socket, TcpKeepalive, Type};
 
 use super::connection::{Accept, Connection, Device};
 use super::stream::greeting::{Unwelcome, greet};
-use super::stream::listening::{BACKLOG, Family, Listening};
+use super::stream::listening::{BACKLOG, Family, SocketListener};
 use super::stream::socket::SocketWire;
 use crate::address::Address;
 use crate::error::{ConnectError, HandshakeError, ListenError};
@@ -42,7 +42,7 @@ pub(super) fn listen<F: Family>(
     address_of: fn(SocketAddr) -> Address,
 ) -> Result<Box<dyn Accept>, ListenError> {
     let (socket, local) = listen_at(address)?;
-    let listening = Listening::new(socket, address_of(local), options, family);
+    let listening = SocketListener::new(socket, address_of(local), options, family);
     let listening = listening.map_err(|source| ListenError::System {
         address: address.clone(),
         source,

@@ -18,7 +18,7 @@ use super::stream::Wire;
 use super::stream::connection;
 use super::stream::greeting::greet;
 use super::stream::hello::Hello;
-use super::stream::listening::{BACKLOG, Family, Listening};
+use super::stream::listening::{BACKLOG, Family, SocketListener};
 use super::stream::socket::SocketWire;
 use crate::address::Address;
 use crate::error::{ConnectError, ListenError};
@@ -45,7 +45,7 @@ impl Device for Uds {
                 accepted: AtomicU64::new(1),
                 file,
             };
-            Listening::new(socket, address.clone(), options, family)
+            SocketListener::new(socket, address.clone(), options, family)
         });
         match listening {
             Ok(listening) => Ok(Box::new(listening)),

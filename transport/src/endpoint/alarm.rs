@@ -24,14 +24,14 @@ const ARMED: u8 = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     state: AtomicU8,
-    tasks: Mutex<Tasks>,
+    tasks: Mutex<AlarmTasks>,
     /// True if a carrier is to be woken when nothing is posted any more. Changes under the lock of
     /// the tasks.
     has_carrier: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct Tasks {
+struct AlarmTasks {
     wakers: VecDeque<Waker>,
     /// The watcher with which all tasks have their sources registered; `None` for the reactor's.
     place: Option<Weak<Watcher>>,
@@ -165,7 +165,7 @@ impl Alarm {
 
     /// Locks the tasks. While the lock is held, no code of the program runs except the cloning of
     /// wakers.
-    fn lock(&self) -> MutexGuard<'_, Tasks> {
+    fn lock(&self) -> MutexGuard<'_, AlarmTasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -33,12 +33,12 @@ impl Counters {
 /// Two numbers that one thread at a time changes, on a cache line of their own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-struct Pair {
+struct CounterPair {
     messages: AtomicU64,
     bytes: AtomicU64,
 }
 
-impl Pair {
+impl CounterPair {
     /// Counts a message. Called under the lock of a direction, so no update is lost.
     #[inline]
     fn count(&self, length: u64) {
@@ -56,8 +56,8 @@ impl Pair {
 /// The counters of one endpoint.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    sent: Pair,
-    received: Pair,
+    sent: CounterPair,
+    received: CounterPair,
 }
 
 impl Tally {

@@ -47,7 +47,7 @@ pub(crate) struct Facts {
 
 /// Reason why a direction has ended.
 #[derive(Debug)]
-pub(crate) enum End {
+pub(crate) enum EndReason {
     ClosedLocally,
     Ended,
     Lost { received: u64, source: io::Error },
@@ -59,7 +59,7 @@ pub(crate) enum End {
 
 /// Meaning of a fault of a half: a permanent end, or a temporary lack of buffers.
 pub(crate) enum Trouble {
-    End(End),
+    End(EndReason),
     NoBuffer { length: u64, source: PoolError },
 }
 
@@ -67,20 +67,20 @@ impl Trouble {
     /// Classifies a fault. `begun` is the number of bytes of a message that were received.
     pub(crate) fn of(fault: Fault, begun: u64) -> Self {
         Self::End(match fault {
-            Fault::ClosedLocally => End::ClosedLocally,
-            Fault::Ended => End::Ended,
-            Fault::Lost(source) => End::Lost {
+            Fault::ClosedLocally => EndReason::ClosedLocally,
+            Fault::Ended => EndReason::Ended,
+            Fault::Lost(source) => EndReason::Lost {
                 received: begun,
                 source,
             },
-            Fault::TooLarge { length } => End::TooLarge { length },
-            Fault::Malformed(error) => End::Malformed(error),
+            Fault::TooLarge { length } => EndReason::TooLarge { length },
+            Fault::Malformed(error) => EndReason::Malformed(error),
             Fault::NoBuffer { length, source } => return Self::NoBuffer { length, source },
         })
     }
 }
 
-impl End {
+impl EndReason {
     /// Returns true if the other direction is useless as well.
     pub(crate) fn breaks(&self) -> bool {
         !matches!(self, Self::ClosedLocally | Self::Ended | Self::Forked)
@@ -196,14 +196,14 @@ impl Facts {
     }
 
     /// Records whether the peer is at fault for an end, before the connection is closed.
-    pub(crate) fn blame(&self, end: &End) {
-        if matches!(end, End::TooLarge { .. } | End::Malformed(_)) {
+    pub(crate) fn blame(&self, end: &EndReason) {
+        if matches!(end, EndReason::TooLarge { .. } | EndReason::Malformed(_)) {
             self.peer_erred.store(true, Ordering::Relaxed);
         }
     }
 
     /// Logs the end of a direction.
-    pub(crate) fn note_end(&self, end: &End, direction: &'static str) {
+    pub(crate) fn note_end(&self, end: &EndReason, direction: &'static str) {
         let end = end.word();
         tracing::debug!(peer = %self.peer, scheme = self.scheme, direction, end, "ended");
     }
@@ -228,10 +228,10 @@ impl Facts {
     }
 
     /// Returns the error of a message whose push met this end.
-    pub(crate) fn send_error(&self, end: &End) -> SendError {
+    pub(crate) fn send_error(&self, end: &EndReason) -> SendError {
         let peer = self.peer.clone();
         match end {
-            End::Lost { source, .. } => SendError::Lost {
+            EndReason::Lost { source, .. } => SendError::Lost {
                 peer,
                 source: again(source),
             },
@@ -240,41 +240,41 @@ impl Facts {
     }
 
     /// Returns the error of a message that is sent after this end.
-    pub(crate) fn unsendable(&self, end: &End) -> SendError {
+    pub(crate) fn unsendable(&self, end: &EndReason) -> SendError {
         let peer = self.peer.clone();
         match end {
-            End::ClosedLocally if !self.was_broken() => SendError::ClosedLocally { peer },
-            End::Forked => SendError::Forked { peer },
+            EndReason::ClosedLocally if !self.was_broken() => SendError::ClosedLocally { peer },
+            EndReason::Forked => SendError::Forked { peer },
             _ => SendError::Closed { peer },
         }
     }
 
-    pub(crate) fn recv_error(&self, end: &End) -> RecvError {
+    pub(crate) fn recv_error(&self, end: &EndReason) -> RecvError {
         let peer = self.peer.clone();
         match end {
-            End::ClosedLocally if self.was_broken() => RecvError::Lost {
+            EndReason::ClosedLocally if self.was_broken() => RecvError::Lost {
                 received: 0,
                 peer,
                 source: io::ErrorKind::ConnectionAborted.into(),
             },
-            End::ClosedLocally => RecvError::ClosedLocally { peer },
-            End::Ended => RecvError::Closed { peer },
-            End::Forked => RecvError::Forked { peer },
-            End::Lost { received, source } => RecvError::Lost {
+            EndReason::ClosedLocally => RecvError::ClosedLocally { peer },
+            EndReason::Ended => RecvError::Closed { peer },
+            EndReason::Forked => RecvError::Forked { peer },
+            EndReason::Lost { received, source } => RecvError::Lost {
                 received: *received,
                 peer,
                 source: again(source),
             },
-            End::TooLarge { length } => RecvError::TooLarge {
+            EndReason::TooLarge { length } => RecvError::TooLarge {
                 length: *length,
                 max: self.limits.max_receive,
                 peer,
             },
-            End::Malformed(source) => RecvError::Malformed {
+            EndReason::Malformed(source) => RecvError::Malformed {
                 peer,
                 source: *source,
             },
-            End::Stalled { received } => RecvError::Stalled {
+            EndReason::Stalled { received } => RecvError::Stalled {
                 received: *received,
                 after: self.message_timeout,
                 peer,

@@ -52,12 +52,12 @@ pub fn listen_all(addresses: &[Address], options: &Options) -> Result<Listener, 
 
 /// A listener at one or more addresses. Dropping it releases the addresses.
 pub struct Listener {
-    shared: Arc<Shared>,
+    shared: Arc<SharedListener>,
     addresses: Vec<Address>,
     options: Options,
 }
 
-struct Shared {
+struct SharedListener {
     devices: Vec<Box<dyn Accept>>,
     /// Device to poll first. Rotates, so that a busy address does not starve the others.
     first: AtomicUsize,
@@ -80,7 +80,7 @@ impl Listener {
             tracing::debug!(%address, "listening");
         }
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedListener {
                 devices,
                 first: AtomicUsize::new(0),
                 is_closed: AtomicBool::new(false),
@@ -232,7 +232,7 @@ impl Listener {
     }
 }
 
-impl Shared {
+impl SharedListener {
     fn try_accept(&self) -> Result<Option<(Accepted, &Address)>, AcceptError> {
         let first = self.first.fetch_add(1, Ordering::Relaxed);
         let count = self.devices.len();
@@ -293,7 +293,7 @@ async fn rest() {
     .await;
 }
 
-impl Close for Shared {
+impl Close for SharedListener {
     fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
         for device in &self.devices {

@@ -3,7 +3,7 @@
 use jstream::buffer::{Filled, Spent};
 
 use super::receiving::{Arrived, Receipt};
-use super::sending::Sent;
+use super::sending::SendOutcome;
 use super::shared::Shared;
 use crate::device::connection::Body;
 use crate::error::{RecvError, Unreceived, Unsent};
@@ -58,7 +58,7 @@ pub(super) fn message_of(receipt: Receipt, shared: &Shared) -> Result<Message, U
 }
 
 /// Converts the outcome of a posted send of a buffer.
-pub(super) fn outcome_of(sent: Sent) -> Result<Option<Spent>, Unsent> {
+pub(super) fn outcome_of(sent: SendOutcome) -> Result<Option<Spent>, Unsent> {
     let filled = match sent.body {
         Body::Owned(filled) => Some(filled),
         _ => None,

@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use super::gate::Credit;
 use super::receiving::Receipt;
-use super::sending::Sent;
+use super::sending::SendOutcome;
 use crate::device::connection::Outbound;
 
 /// Key of an operation: the index of its slot, and the number of earlier uses of that slot.
@@ -78,7 +78,7 @@ impl Notify {
 /// A sink is called under the lock of a direction: it may lock and wake, but must not use an
 /// endpoint.
 pub(crate) trait Sink: Send + Sync {
-    fn sent(self: Arc<Self>, user: u64, sent: Sent);
+    fn sent(self: Arc<Self>, user: u64, sent: SendOutcome);
 
     fn received(self: Arc<Self>, user: u64, receipt: Receipt);
 
@@ -96,11 +96,11 @@ pub(crate) trait Sink: Send + Sync {
 
 /// A slab of operations.
 pub(crate) struct Ops<T> {
-    slots: Vec<Slot<T>>,
+    slots: Vec<OperationSlot<T>>,
     free: Vec<u32>,
 }
 
-struct Slot<T> {
+struct OperationSlot<T> {
     generation: u32,
     op: Option<T>,
 }
@@ -129,7 +129,7 @@ impl<T> Ops<T> {
         let Ok(slot) = u32::try_from(self.slots.len()) else {
             panic!("no connection has that many operations")
         };
-        self.slots.push(Slot {
+        self.slots.push(OperationSlot {
             generation: 0,
             op: Some(op),
         });

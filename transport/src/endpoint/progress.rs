@@ -12,7 +12,7 @@ use std::task::{Poll, Wake, Waker};
 use std::thread::{Builder, JoinHandle};
 
 use super::Endpoint;
-use super::shared::{Shared, Way};
+use super::shared::{Half, Shared};
 use super::timer::Timer;
 use crate::device::deadline::Deadline;
 use crate::device::sim;
@@ -27,7 +27,7 @@ use crate::device::sim;
 /// Dropping the handle ends the thread. Posted operations stay posted.
 #[derive(Debug)]
 pub struct Progress {
-    work: Arc<Work>,
+    work: Arc<WorkQueue>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -38,7 +38,7 @@ impl Progress {
     ///
     /// The error of the system if it is out of threads.
     pub fn start() -> io::Result<Self> {
-        let (work, thread) = Work::start()?;
+        let (work, thread) = WorkQueue::start()?;
         Ok(Self {
             work,
             thread: Some(thread),
@@ -48,10 +48,10 @@ impl Progress {
     /// Drives the current and future operations of `endpoint` until the connection ends or the
     /// handle is dropped. The connection is not kept alive.
     pub fn attach(&self, endpoint: &Endpoint) {
-        for way in [Way::Out, Way::In] {
+        for way in [Half::Out, Half::In] {
             let direction = Arc::new(Attached {
                 work: self.work.clone(),
-                task: Task::Attend(way),
+                task: DrivenOperations::Attend(way),
                 shared: Arc::downgrade(endpoint.shared()),
                 rung: AtomicBool::new(false),
             });
@@ -85,7 +85,7 @@ impl Carrier {
     /// keeps the connection alive meanwhile; the send timeout limits the time. If the system has no
     /// room for a thread, the sends make progress when another operation drives the direction.
     pub(super) fn carry(&self, shared: &Arc<Shared>) {
-        let until_sent = || Task::UntilSent(Mutex::default());
+        let until_sent = || DrivenOperations::UntilSent(Mutex::default());
         let Some(direction) = Self::started(&self.sends, shared, until_sent) else {
             return;
         };
@@ -114,7 +114,9 @@ impl Carrier {
     /// As [`carry`](Self::carry), for the receives of `shared`. The poster keeps the connection
     /// alive.
     pub(super) fn carry_receives(&self, shared: &Arc<Shared>) {
-        if let Some(direction) = Self::started(&self.receives, shared, || Task::UntilReceived) {
+        if let Some(direction) =
+            Self::started(&self.receives, shared, || DrivenOperations::UntilReceived)
+        {
             direction.work.ring(direction.clone());
         }
     }
@@ -122,9 +124,9 @@ impl Carrier {
     fn started<'c>(
         of: &'c OnceLock<Arc<Attached>>,
         shared: &Arc<Shared>,
-        task: impl FnOnce() -> Task,
+        task: impl FnOnce() -> DrivenOperations,
     ) -> Option<&'c Arc<Attached>> {
-        let work = Work::of_process()?;
+        let work = WorkQueue::of_process()?;
         Some(of.get_or_init(|| {
             Arc::new(Attached {
                 work,
@@ -145,7 +147,7 @@ async fn send_the_rest(shared: Arc<Shared>) {
         let all_gone = poll_fn(|context| {
             // Other threads may send the rest, and then nothing else wakes this task.
             shared.tell_when_sent(context.waker());
-            if !shared.progress(Way::Out, Some(context.waker()), None) {
+            if !shared.progress(Half::Out, Some(context.waker()), None) {
                 return Poll::Ready(true);
             }
             match shared.count_left_behind() {
@@ -168,19 +170,19 @@ async fn send_the_rest(shared: Arc<Shared>) {
 
 /// Work queue of a thread.
 #[derive(Debug, Default)]
-struct Work {
-    state: Mutex<State>,
+struct WorkQueue {
+    state: Mutex<ProgressState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ProgressState {
     /// Directions that may make progress, each at most once.
     rung: VecDeque<Arc<Attached>>,
     stopped: bool,
 }
 
-impl Work {
+impl WorkQueue {
     fn start() -> io::Result<(Arc<Self>, JoinHandle<()>)> {
         let work = Arc::new(Self::default());
         let its = work.clone();
@@ -191,7 +193,7 @@ impl Work {
 
     /// Returns the work queue of the process-wide thread, which the first call starts.
     fn of_process() -> Option<Arc<Self>> {
-        static WORK: Mutex<Option<Arc<Work>>> = Mutex::new(None);
+        static WORK: Mutex<Option<Arc<WorkQueue>>> = Mutex::new(None);
         let mut work = WORK.lock().unwrap_or_else(PoisonError::into_inner);
         if work.is_none() {
             *work = Self::start().ok().map(|(work, _)| work);
@@ -238,7 +240,7 @@ impl Work {
 
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ProgressState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -246,8 +248,8 @@ impl Work {
 /// A direction of an endpoint that is driven. The direction itself holds this as a waker, so it is
 /// dropped with the connection.
 struct Attached {
-    work: Arc<Work>,
-    task: Task,
+    work: Arc<WorkQueue>,
+    task: DrivenOperations,
     shared: Weak<Shared>,
     /// True while the direction is scheduled for a visit. Changes only under the lock of the work
     /// queue.
@@ -255,9 +257,9 @@ struct Attached {
 }
 
 /// Operations that are driven.
-enum Task {
+enum DrivenOperations {
     /// All current and future operations.
-    Attend(Way),
+    Attend(Half),
     /// Sends, while some are posted. The connection is kept alive until then.
     UntilSent(Mutex<Kept>),
     /// Receives, while some are posted.
@@ -296,20 +298,20 @@ impl Attached {
         };
         let task = self.clone().into();
         match &self.task {
-            Task::Attend(way) => shared.attend(*way, &task),
+            DrivenOperations::Attend(way) => shared.attend(*way, &task),
             // The direction wakes this task when more can be received, unless no receive is posted
             // any more.
-            Task::UntilReceived => drop(shared.progress(Way::In, Some(&task), None)),
+            DrivenOperations::UntilReceived => drop(shared.progress(Half::In, Some(&task), None)),
             // Everything was sent before this visit.
-            Task::UntilSent(kept) if lock(kept).shared.is_none() => {}
-            Task::UntilSent(kept) => {
+            DrivenOperations::UntilSent(kept) if lock(kept).shared.is_none() => {}
+            DrivenOperations::UntilSent(kept) => {
                 // Other threads may send the rest, and then nothing else wakes this task.
                 shared.tell_when_sent(&task);
                 lock(kept).limit(&shared, &task);
-                while !shared.progress(Way::Out, Some(&task), None) {
+                while !shared.progress(Half::Out, Some(&task), None) {
                     // Messages that are left behind from here on start the background driver again.
                     let kept = std::mem::take(&mut *lock(kept));
-                    if !shared.progress(Way::Out, None, None) {
+                    if !shared.progress(Half::Out, None, None) {
                         break;
                     }
                     drop(kept);
@@ -322,7 +324,7 @@ impl Attached {
 
     /// Keeps the connection alive. Returns false if it already does.
     fn keep(&self, shared: &Arc<Shared>) -> bool {
-        let Task::UntilSent(kept) = &self.task else {
+        let DrivenOperations::UntilSent(kept) = &self.task else {
             return false;
         };
         let mut kept = lock(kept);

@@ -12,7 +12,7 @@ use std::thread;
 pub(crate) use super::watcher::Watch;
 
 use super::timer::Timers;
-use super::watcher::{Room, Watcher};
+use super::watcher::{WatchBuffers, Watcher};
 use crate::device::connection::Interest;
 
 /// State that the thread shares with its users.
@@ -81,7 +81,7 @@ impl Reactor {
     }
 
     fn run(&self) {
-        let (mut room, mut due) = (Room::default(), Vec::new());
+        let (mut room, mut due) = (WatchBuffers::default(), Vec::new());
         loop {
             let left = self.timers.ring(&mut due);
             self.watcher.sleep(&mut room, left);

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use jstream::buffer::{Filling, PoolError, Spent};
 
-pub(super) use self::arrived::Place;
+pub(super) use self::arrived::Destination;
 pub(crate) use self::arrived::{Arrived, Missed, Receipt};
 pub(crate) use self::taker::{Choice, Past, Replies, Taker};
 
@@ -23,7 +23,7 @@ use self::arrived::too_small;
 use super::alarm::Alarm;
 use super::begun::BegunShare;
 use super::counters::Tally;
-use super::facts::{End, Facts, Trouble};
+use super::facts::{EndReason, Facts, Trouble};
 use super::message::Message;
 use super::ops::{Notify, OpId, Ops};
 use super::remote::Remote;
@@ -46,7 +46,7 @@ struct RecvOp {
 /// State of the receive direction.
 pub(crate) struct Receiving {
     pub(super) half: Option<Box<dyn Incoming>>,
-    pub(super) end: Option<End>,
+    pub(super) end: Option<EndReason>,
     /// Destination of the message that has begun.
     pub(super) into: Option<Filling>,
     /// True if a destination was chosen for the next message.
@@ -153,7 +153,7 @@ impl Receiving {
                 }
             }
         }
-        *other = self.next(Place::Pool);
+        *other = self.next(Destination::Pool);
         other.is_some()
     }
 
@@ -205,7 +205,7 @@ impl Receiving {
                 }
             }
         }
-        let Some(received) = self.next(Place::Memory(memory.len())) else {
+        let Some(received) = self.next(Destination::Memory(memory.len())) else {
             return false;
         };
         match received.and_then(|arrived| self.copy_out(arrived, memory)) {
@@ -217,7 +217,7 @@ impl Receiving {
 
     /// Returns the next message if it has arrived.
     #[inline]
-    fn next(&mut self, place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
+    fn next(&mut self, place: Destination<'_>) -> Option<Result<Arrived, RecvError>> {
         if !self.kept.is_empty() || self.taken {
             return self.next_kept(&place);
         }
@@ -226,7 +226,10 @@ impl Receiving {
 
     /// Returns the next message of the device.
     #[inline]
-    pub(super) fn next_new(&mut self, mut place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
+    pub(super) fn next_new(
+        &mut self,
+        mut place: Destination<'_>,
+    ) -> Option<Result<Arrived, RecvError>> {
         let Some(half) = &mut self.half else {
             let end = self.end.as_ref()?;
             return Some(Err(self.facts.recv_error(end)));
@@ -248,9 +251,9 @@ impl Receiving {
             }
             self.begun = true;
             match &mut place {
-                Place::Pool => {}
-                Place::Jbuf(spent) => self.into = spent.take().map(Spent::filling),
-                Place::Memory(_) => {
+                Destination::Pool => {}
+                Destination::Jbuf(spent) => self.into = spent.take().map(Spent::filling),
+                Destination::Memory(_) => {
                     // A device that moves buffers already has one.
                     if header.length <= SCRATCH as u64 && !self.facts.limits.moves {
                         let scratch = self.scratch.take();
@@ -273,10 +276,10 @@ impl Receiving {
         &mut self,
         header: Header,
         mut payload: Payload,
-        place: &Place<'_>,
+        place: &Destination<'_>,
     ) -> Arrived {
         self.end_message(&header);
-        if self.scratched && !matches!(place, Place::Memory(_)) {
+        if self.scratched && !matches!(place, Destination::Memory(_)) {
             payload = self.leave_scratch(payload);
         }
         self.number(header, payload)
@@ -372,7 +375,7 @@ impl Receiving {
         Ok(header)
     }
 
-    fn next_kept(&mut self, place: &Place<'_>) -> Option<Result<Arrived, RecvError>> {
+    fn next_kept(&mut self, place: &Destination<'_>) -> Option<Result<Arrived, RecvError>> {
         if self.taken {
             let peer = self.facts.peer.clone();
             return Some(Err(RecvError::Taken { peer }));
@@ -421,7 +424,7 @@ impl Receiving {
     }
 
     /// Records the end. `drive` then ends the posted operations.
-    pub(super) fn end_with(&mut self, end: End) {
+    pub(super) fn end_with(&mut self, end: EndReason) {
         // Threads that wait for the half to come back would otherwise wait forever.
         self.common.news = true;
         // The watcher drops its registration before the descriptor is closed.
@@ -430,7 +433,7 @@ impl Receiving {
         self.into = None;
         self.begun = false;
         self.begun_share.end();
-        if matches!(end, End::ClosedLocally | End::Forked) {
+        if matches!(end, EndReason::ClosedLocally | EndReason::Forked) {
             self.kept.clear();
             self.remote.kept_bytes = 0;
         }
@@ -489,7 +492,7 @@ impl Receiving {
     /// Ends the direction because the message that has begun timed out.
     fn expire(&mut self) {
         let received = self.half.as_ref().map_or(0, |half| half.begun());
-        self.end_with(End::Stalled { received });
+        self.end_with(EndReason::Stalled { received });
     }
 }
 

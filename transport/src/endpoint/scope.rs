@@ -21,7 +21,7 @@ use crate::header::Header;
 /// A scope in which borrowed memory can be posted to be sent; see [`Endpoint::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     shared: &'env Arc<Shared>,
-    posted: RefCell<Vec<Posted>>,
+    posted: RefCell<Vec<ScopedSend>>,
     /// Makes both lifetimes invariant: neither can be shortened or extended.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -29,7 +29,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 
 /// A send and the list of segments that it reads. The memory behind the segments is borrowed for
 /// longer than the scope.
-struct Posted {
+struct ScopedSend {
     /// Declared, and so dropped, before `segments`.
     op: SendOp,
     result: Option<Result<(), SendError>>,
@@ -38,7 +38,7 @@ struct Posted {
     segments: Arc<[IoSlice<'static>]>,
 }
 
-impl Posted {
+impl ScopedSend {
     /// Waits until the device is done with the memory.
     fn wait(&mut self, patience: Patience) {
         if self.result.is_none() {
@@ -50,7 +50,7 @@ impl Posted {
 /// Handle of a send that was posted in a [`Scope`]. If it is dropped, the message is still sent.
 #[must_use = "contains the outcome of the send"]
 pub struct ScopedTicket<'scope> {
-    posted: &'scope RefCell<Vec<Posted>>,
+    posted: &'scope RefCell<Vec<ScopedSend>>,
     index: usize,
 }
 
@@ -135,7 +135,7 @@ impl<'scope> Scope<'scope, '_> {
             .iter()
             .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
         let segments: Arc<[IoSlice<'static>]> = segments.iter().map(outliving).collect();
-        // SAFETY: the list is freed with its `Arc`. `Posted` holds the `Arc` together with the
+        // SAFETY: the list is freed with its `Arc`. `ScopedSend` holds the `Arc` together with the
         // operation, and drops the operation first. Nothing of the message is read any more once
         // the operation has ended.
         let lent = unsafe { slice::from_raw_parts(segments.as_ptr(), segments.len()) };
@@ -147,7 +147,7 @@ impl<'scope> Scope<'scope, '_> {
         let (message, refused) = self.shared.outbound(header, length, Body::Borrowed(lent));
         let id = self.shared.post_send(message, refused, Notify::Ticket);
         let index = posted.len();
-        posted.push(Posted {
+        posted.push(ScopedSend {
             op: SendOp::new(self.shared.clone(), id),
             result: None,
             segments,

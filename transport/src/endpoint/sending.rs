@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::alarm::Alarm;
 use super::counters::Tally;
-use super::facts::{End, Facts};
+use super::facts::{EndReason, Facts};
 use super::gate::{Credit, Gate};
 use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::MOST_REQUESTS;
@@ -28,7 +28,7 @@ use crate::header::Header;
 const MOST_ANSWERS: usize = 2 * MOST_REQUESTS;
 
 /// Outcome of a send, with the message body if it was not consumed.
-pub(crate) struct Sent {
+pub(crate) struct SendOutcome {
     pub(crate) result: Result<(), SendError>,
     pub(crate) body: Body<'static>,
 }
@@ -60,11 +60,11 @@ struct SendOp {
 ///
 /// INVARIANT: while the half is present, no message of a blocking call is in progress. Such a call
 /// takes the half until its message is complete.
-pub(crate) struct Sending {
+pub(crate) struct SendDirection {
     /// Declared before the messages so that it is dropped first. Afterwards the device does not
     /// read their memory.
     half: Option<Box<dyn Outgoing>>,
-    end: Option<End>,
+    end: Option<EndReason>,
     /// Queued operations, in order, and the number of operations that were ever queued.
     posted: VecDeque<OpId>,
     ever_posted: u64,
@@ -92,7 +92,7 @@ pub(crate) struct Sending {
     is_closed: bool,
 }
 
-impl Sending {
+impl SendDirection {
     pub(super) fn new(
         half: Box<dyn Outgoing>,
         facts: Arc<Facts>,
@@ -228,10 +228,10 @@ impl Sending {
     }
 
     /// Removes an operation that has completed, and returns its outcome.
-    pub(super) fn take(&mut self, id: OpId) -> Option<Sent> {
+    pub(super) fn take(&mut self, id: OpId) -> Option<SendOutcome> {
         self.ops.get_mut(id)?.result.as_ref()?;
         let op = self.ops.remove(id)?;
-        Some(Sent {
+        Some(SendOutcome {
             result: op.result?,
             body: op.message.body,
         })
@@ -247,7 +247,7 @@ impl Sending {
 
     /// Detaches an operation from its owner. The operation is still carried out. Returns the
     /// outcome if it has completed.
-    pub(super) fn forget(&mut self, id: OpId) -> Option<Sent> {
+    pub(super) fn forget(&mut self, id: OpId) -> Option<SendOutcome> {
         let op = self.ops.get_mut(id)?;
         if op.result.is_some() {
             return self.take(id);
@@ -314,13 +314,13 @@ impl Sending {
     /// Drops the half. If another thread has taken it, this is done when it is put back.
     fn end_closed(&mut self) {
         if self.half.is_some() {
-            self.fail(End::ClosedLocally, false);
+            self.fail(EndReason::ClosedLocally, false);
         }
     }
 
     /// Ends the direction, and returns the half so that the caller can notify the peer.
     pub(super) fn finish(&mut self) -> Option<Box<dyn Outgoing>> {
-        self.end.get_or_insert(End::ClosedLocally);
+        self.end.get_or_insert(EndReason::ClosedLocally);
         self.common.news = true;
         self.common.watch = None;
         self.half.take()
@@ -328,7 +328,7 @@ impl Sending {
 
     /// Ends the direction and all posted operations. If `pushed`, it is unknown whether the peer
     /// has the first message.
-    pub(super) fn fail(&mut self, end: End, pushed: bool) {
+    pub(super) fn fail(&mut self, end: EndReason, pushed: bool) {
         // Wakes the threads that wait for the half, which is not put back.
         self.common.news = true;
         // The watcher has to remove the descriptor before it is closed.
@@ -446,7 +446,7 @@ impl Sending {
         }));
         self.common.watch = None;
         self.half = None;
-        self.fail(End::Stalled { received: 0 }, false);
+        self.fail(EndReason::Stalled { received: 0 }, false);
     }
 }
 
@@ -459,7 +459,7 @@ pub(super) fn progress(message: &Outbound<'_>) -> (u64, u64) {
     (message.taken, total)
 }
 
-impl Drop for Sending {
+impl Drop for SendDirection {
     /// Removes the descriptor from the watcher before it is closed.
     fn drop(&mut self) {
         self.common.watch = None;

@@ -31,7 +31,7 @@ use super::facts::Facts;
 use super::ops::Sink;
 use super::progress::Carrier;
 use super::receiving::Receiving;
-use super::sending::Sending;
+use super::sending::SendDirection;
 use super::tools::Tools;
 use super::turn::{Broke, Direction, Turn};
 use super::watcher::Watcher;
@@ -78,13 +78,13 @@ impl Patience {
 
 /// One of the two directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Way {
+pub(crate) enum Half {
     Out,
     In,
 }
 
 pub(crate) struct Shared {
-    pub(super) sending: Turn<Sending>,
+    pub(super) sending: Turn<SendDirection>,
     pub(super) receiving: Turn<Receiving>,
     facts: Arc<Facts>,
     tally: Arc<Tally>,
@@ -119,7 +119,7 @@ impl Shared {
         let (sending_alarm, receiving_alarm) = (Arc::new(Alarm::default()), Arc::default());
         let gathering = Gathering::new(&*connection.outgoing, scheme);
         let sleeps_receiving = connection.incoming.receives_asleep();
-        let sending = Sending::new(
+        let sending = SendDirection::new(
             connection.outgoing,
             facts.clone(),
             tally.clone(),
@@ -203,13 +203,13 @@ impl Shared {
     /// that watcher.
     pub(crate) fn progress(
         &self,
-        way: Way,
+        way: Half,
         task: Option<&Waker>,
         place: Option<&Arc<Watcher>>,
     ) -> bool {
         let is_left = match way {
-            Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
-            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
+            Half::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
+            Half::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
         };
         if is_left {
             self.progress_beside(way, task, place);
@@ -221,18 +221,18 @@ impl Shared {
     /// peer may be blocked until it gets an answer, or until its messages are received.
     pub(super) fn progress_beside(
         &self,
-        way: Way,
+        way: Half,
         task: Option<&Waker>,
         place: Option<&Arc<Watcher>>,
     ) {
         match way {
-            Way::Out if self.receiving.is_pending_by_now() => {
+            Half::Out if self.receiving.is_pending_by_now() => {
                 self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
             }
-            Way::In if self.sending.is_pending_by_now() => {
+            Half::In if self.sending.is_pending_by_now() => {
                 self.progress_of(&self.sending, &self.sending_alarm, task, place);
             }
-            Way::Out | Way::In => {}
+            Half::Out | Half::In => {}
         }
     }
 
@@ -243,10 +243,10 @@ impl Shared {
 
     /// As [`progress`](Self::progress), for a task that also drives operations that are posted
     /// later.
-    pub(crate) fn attend(&self, way: Way, task: &Waker) {
+    pub(crate) fn attend(&self, way: Half, task: &Waker) {
         match way {
-            Way::Out => self.sending_alarm.register(task, None),
-            Way::In => self.receiving_alarm.register(task, None),
+            Half::Out => self.sending_alarm.register(task, None),
+            Half::In => self.receiving_alarm.register(task, None),
         }
         self.progress(way, Some(task), None);
     }
@@ -256,12 +256,12 @@ impl Shared {
     /// cancelled receives. `task` is unregistered.
     pub(crate) fn forget_sink(
         self: &Arc<Self>,
-        way: Way,
+        way: Half,
         sink: &Arc<dyn Sink>,
         task: &Waker,
     ) -> usize {
         match way {
-            Way::Out => {
+            Half::Out => {
                 let mut held = self.sending.lock();
                 held.drive();
                 held.forget_sink(sink);
@@ -274,7 +274,7 @@ impl Shared {
                 }
                 0
             }
-            Way::In => {
+            Half::In => {
                 let mut held = self.receiving.lock();
                 let missed = held.forget_sink(sink);
                 Self::forget_task(&mut *held, &self.receiving_alarm, task);
@@ -330,7 +330,7 @@ impl Shared {
         self.try_flush();
         let patience = Patience::For(self.facts.send_timeout);
         let held = self.sending.lock();
-        let all_gone = |sending: &mut Sending| {
+        let all_gone = |sending: &mut SendDirection| {
             let all_gone = sending.has_turn() && !sending.waits_for_credit();
             all_gone.then_some(())
         };
@@ -392,8 +392,8 @@ impl Shared {
         held.look();
         let _ = self.receiving.leave(held);
         self.facts.break_off();
-        self.progress(Way::In, None, None);
-        self.progress(Way::Out, None, None);
+        self.progress(Half::In, None, None);
+        self.progress(Half::Out, None, None);
     }
 }
 

@@ -12,7 +12,7 @@ use jstream::buffer::Spent;
 use super::message::{Message, message_of, outcome_of};
 use super::ops::OpId;
 use super::receiving::Receipt;
-use super::sending::Sent;
+use super::sending::SendOutcome;
 use super::shared::{Patience, Shared};
 use crate::error::{Unreceived, Unsent};
 
@@ -76,7 +76,7 @@ macro_rules! operation {
     };
 }
 
-operation!(SendOp: Sent, wait_sent, poll_sent, forget_send);
+operation!(SendOp: SendOutcome, wait_sent, poll_sent, forget_send);
 operation!(RecvOp: Receipt, wait_received, poll_received, forget_receive);
 
 impl SendOp {

@@ -105,17 +105,17 @@ impl Reminder {
 
 /// All timers of the process.
 #[derive(Debug, Default)]
-pub(super) struct Timers(Mutex<State>);
+pub(super) struct Timers(Mutex<TimerState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct TimerState {
     places: Vec<Option<(Instant, Waker)>>,
     free: Vec<usize>,
     /// The time at which the thread scans for expired timers: not later than the earliest of them.
     next: Option<Instant>,
 }
 
-impl State {
+impl TimerState {
     fn take_place(&mut self) -> usize {
         self.free.pop().unwrap_or_else(|| {
             self.places.push(None);
@@ -149,7 +149,7 @@ impl Timers {
 
     /// Locks the timers. No code panics under the lock except when out of memory, and then nothing
     /// was changed.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, TimerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -161,9 +161,9 @@ mod tests {
 
     use super::*;
 
-    struct Bell(mpsc::Sender<()>);
+    struct TimerBell(mpsc::Sender<()>);
 
-    impl Wake for Bell {
+    impl Wake for TimerBell {
         fn wake(self: Arc<Self>) {
             let _ = self.0.send(());
         }
@@ -171,7 +171,7 @@ mod tests {
 
     fn bell() -> (Waker, mpsc::Receiver<()>) {
         let (rings, heard) = mpsc::channel();
-        (Arc::new(Bell(rings)).into(), heard)
+        (Arc::new(TimerBell(rings)).into(), heard)
     }
 
     fn hear(heard: &mpsc::Receiver<()>) {

@@ -42,11 +42,11 @@ pub(super) struct Turn<D> {
 }
 
 /// Guard of a locked direction.
-pub(super) struct Held<'t, D> {
+pub(super) struct TurnGuard<'t, D> {
     state: MutexGuard<'t, D>,
 }
 
-impl<D> Deref for Held<'_, D> {
+impl<D> Deref for TurnGuard<'_, D> {
     type Target = D;
 
     #[inline]
@@ -55,7 +55,7 @@ impl<D> Deref for Held<'_, D> {
     }
 }
 
-impl<D> DerefMut for Held<'_, D> {
+impl<D> DerefMut for TurnGuard<'_, D> {
     #[inline]
     fn deref_mut(&mut self) -> &mut D {
         &mut self.state
@@ -88,13 +88,13 @@ impl<D: Direction> Turn<D> {
     /// Locks the direction. Poisoning is ignored, because the state is consistent after every
     /// statement.
     #[inline]
-    pub(super) fn lock(&self) -> Held<'_, D> {
+    pub(super) fn lock(&self) -> TurnGuard<'_, D> {
         let state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => self.lock_slowly(),
         };
-        let mut held = Held { state };
+        let mut held = TurnGuard { state };
         if self.origin.is_elsewhere() {
             held.disown();
         }
@@ -116,7 +116,7 @@ impl<D: Direction> Turn<D> {
 
     /// Releases the lock.
     #[inline]
-    pub(super) fn leave(&self, mut held: Held<'_, D>) -> Broke {
+    pub(super) fn leave(&self, mut held: TurnGuard<'_, D>) -> Broke {
         let has_posted = held.has_posted();
         let common = held.common();
         let quiet = has_posted == self.is_pending()
@@ -143,7 +143,7 @@ impl<D: Direction> Turn<D> {
     }
 
     #[cold]
-    fn leave_slowly(&self, mut held: Held<'_, D>) -> Broke {
+    fn leave_slowly(&self, mut held: TurnGuard<'_, D>) -> Broke {
         // Tasks wait only for posted operations.
         while self.alarm.is_wanted() && held.has_half() && held.wants_half() {
             if held.arm() {
@@ -195,7 +195,7 @@ impl<D: Direction> Turn<D> {
     }
 
     /// Wakes the tasks whose operations have ended. Releases the lock while it wakes a task.
-    fn wake_tasks<'t>(&'t self, mut held: Held<'t, D>) {
+    fn wake_tasks<'t>(&'t self, mut held: TurnGuard<'t, D>) {
         while let Some(task) = held.common().to_wake.pop() {
             drop(held);
             wake(task);
@@ -211,10 +211,10 @@ impl<D: Direction> Turn<D> {
     pub(super) fn wait_until<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
-        held: Held<'t, D>,
+        held: TurnGuard<'t, D>,
         deadline: impl FnMut() -> Deadline,
         attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (Held<'t, D>, Option<R>) {
+    ) -> (TurnGuard<'t, D>, Option<R>) {
         self.wait_spinning(other, held, (None, false), deadline, attempt)
     }
 
@@ -223,10 +223,10 @@ impl<D: Direction> Turn<D> {
     pub(super) fn wait_after_look<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
-        held: Held<'t, D>,
+        held: TurnGuard<'t, D>,
         deadline: impl FnMut() -> Deadline,
         attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (Held<'t, D>, Option<R>) {
+    ) -> (TurnGuard<'t, D>, Option<R>) {
         self.wait_spinning(other, held, (None, true), deadline, attempt)
     }
 
@@ -236,11 +236,11 @@ impl<D: Direction> Turn<D> {
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
-        mut held: Held<'t, D>,
+        mut held: TurnGuard<'t, D>,
         is_bounded: bool,
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (Held<'t, D>, Option<R>) {
+    ) -> (TurnGuard<'t, D>, Option<R>) {
         let is_bounded = is_bounded || self.spin == Duration::MAX;
         let mut spin = self.begin_to_spin(other, &mut held, Deadline::NEVER);
         let again = || (spin.is_timeless() || !is_bounded) && spin.again();
@@ -273,10 +273,10 @@ impl<D: Direction> Turn<D> {
     pub(super) fn spin_until<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
-        mut held: Held<'t, D>,
+        mut held: TurnGuard<'t, D>,
         mut again: impl FnMut() -> bool,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (Held<'t, D>, Option<R>) {
+    ) -> (TurnGuard<'t, D>, Option<R>) {
         while held.has_half() && !other.is_pending() && again() {
             if self.is_wanted() {
                 held = self.make_way(held);
@@ -292,11 +292,11 @@ impl<D: Direction> Turn<D> {
     fn wait_spinning<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
-        mut held: Held<'t, D>,
+        mut held: TurnGuard<'t, D>,
         (mut spin, mut has_looked): (Option<Spin>, bool),
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (Held<'t, D>, Option<R>) {
+    ) -> (TurnGuard<'t, D>, Option<R>) {
         let mut until = None;
         // A caller that has polled by itself has not driven the posted operations.
         has_looked &= !held.has_posted();
@@ -349,7 +349,7 @@ impl<D: Direction> Turn<D> {
     }
 
     /// Yields the lock to the threads that wait for it.
-    fn make_way<'t>(&'t self, held: Held<'t, D>) -> Held<'t, D> {
+    fn make_way<'t>(&'t self, held: TurnGuard<'t, D>) -> TurnGuard<'t, D> {
         const PATIENCE: u32 = 100;
         drop(held);
         for _ in 0..PATIENCE {

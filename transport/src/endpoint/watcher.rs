@@ -132,7 +132,7 @@ impl Watcher {
     /// Sleeps until a descriptor is ready, the bell is rung, or `timeout` has passed, and stores
     /// the events in `room`. Several threads may sleep at the same time; each event goes to one of
     /// them.
-    pub(crate) fn sleep(&self, room: &mut Room, timeout: Option<Duration>) {
+    pub(crate) fn sleep(&self, room: &mut WatchBuffers, timeout: Option<Duration>) {
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(LONGEST)).ok());
         self.readable.fetch(&mut room.events, timeout.as_ref());
     }
@@ -156,8 +156,8 @@ impl Watcher {
     }
 
     /// Calls the wakers of the stored events.
-    pub(crate) fn call(&self, room: &mut Room) {
-        let Room { events, wakers } = room;
+    pub(crate) fn call(&self, room: &mut WatchBuffers) {
+        let WatchBuffers { events, wakers } = room;
         let mut writable = false;
         for event in &*events {
             match *event {
@@ -197,13 +197,13 @@ impl Watcher {
 }
 
 /// Buffers for events and wakers between a sleep and the calls, for reuse.
-pub(crate) struct Room {
+pub(crate) struct WatchBuffers {
     /// Data of the events.
     events: Vec<u64>,
     wakers: Vec<(u32, Waker)>,
 }
 
-impl Default for Room {
+impl Default for WatchBuffers {
     fn default() -> Self {
         Self {
             events: Vec::with_capacity(BATCH),
@@ -267,13 +267,13 @@ struct Set {
     epoll: OwnedFd,
     /// Indexed by descriptor number. The system assigns the lowest free number, so there are not
     /// many more slots than descriptors.
-    slots: Mutex<Vec<Slot>>,
+    slots: Mutex<Vec<WatcherSlot>>,
     /// Number of wakers in the slots. Changes under their lock.
     waiting: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct WatcherSlot {
     /// Sequence number of the last registration of this descriptor.
     sequence: u32,
     /// True if a descriptor of this number was added to the epoll instance. The number may have
@@ -314,7 +314,7 @@ impl Set {
         let waker = waker.clone();
         let mut slots = self.lock();
         if slots.len() <= fd {
-            slots.resize_with(fd.saturating_add(1), Slot::default);
+            slots.resize_with(fd.saturating_add(1), WatcherSlot::default);
         }
         let slot = slots.get_mut(fd).ok_or(Errno::BADF)?;
         let sequence = slot.sequence.wrapping_add(1);
@@ -378,7 +378,7 @@ impl Set {
 
     /// Locks the slots. No code panics under the lock except when out of memory, and then nothing
     /// was changed.
-    fn lock(&self) -> MutexGuard<'_, Vec<Slot>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<WatcherSlot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

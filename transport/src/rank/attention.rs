@@ -1,37 +1,38 @@
-//! Whether a rank looks by itself for messages of threads.
+//! The flag that says whether a rank polls its queues for messages of threads.
 //!
-//! While it has attention, a sender only puts a message into its [queue](super::queue): some thread of the rank
-//! waits awake, or is going to ask for something and looks first. Who is going to sleep withdraws that, and
-//! looks a last time:
+//! While the flag is set, a sender only puts a message into its [queue](super::queue): a thread of
+//! the rank is polling, or will poll before it blocks. A thread that is going to sleep clears the
+//! flag and polls a last time. This is a Dekker-style handshake:
 //!
 //! ```text
-//! puts a message there     given := 0
-//! ---- barrier ----        ---- barrier ----
-//! still given?             takes in what is there
+//! sender: puts a message there   receiver: given := 0
+//!         ---- barrier ----                ---- barrier ----
+//!         still given?                     takes in what is there
 //! ```
 //!
-//! One of both sees the other. A sender that sees it withdrawn takes the message in itself, under the lock of the
-//! inbox, and tells who sleeps. The word changes only with sleep, and so stays with who sends.
+//! At least one side sees the other. A sender that sees the flag cleared drains the queue itself,
+//! under the lock of the inbox, and wakes the sleeping thread. The flag changes only when a thread
+//! sleeps, so its cache line stays with the sender.
 
 use std::task::Waker;
 
 use super::inbox::Inbox;
 use super::state::State;
 use crate::device::inproc::barrier::Barriers;
-use crate::device::inproc::sync::{AtomicU32, Line, Ordering};
+use crate::device::inproc::sync::{AtomicU32, CacheLines, Ordering};
 use crate::endpoint::ops::OpId;
 
-/// Given and withdrawn under the lock of an inbox.
+/// The flag, which is changed under the lock of an inbox.
 pub(super) struct Attention {
-    given: Line<AtomicU32>,
+    given: CacheLines<AtomicU32>,
     barriers: Barriers,
 }
 
 impl Attention {
-    /// Not given.
+    /// Returns the flag in cleared state.
     pub(super) fn new() -> Self {
         Self {
-            given: Line(AtomicU32::new(0)),
+            given: CacheLines(AtomicU32::new(0)),
             barriers: Barriers::of_this_process(),
         }
     }
@@ -41,7 +42,7 @@ impl Attention {
         self.given.0.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether who has put something into a queue may leave it there.
+    /// Returns true if a sender that has put a message into a queue may leave it there.
     #[inline]
     pub(super) fn is_still_given(&self) -> bool {
         self.barriers.pass();
@@ -52,7 +53,7 @@ impl Attention {
         self.given.0.store(1, Ordering::Relaxed);
     }
 
-    /// Whether it was given. Then the queues have to be looked at once more.
+    /// Clears the flag. Returns true if it was set; the queues must then be polled once more.
     pub(super) fn withdraw(&self) -> bool {
         if !self.is_given() {
             return false;
@@ -64,8 +65,9 @@ impl Attention {
 }
 
 impl Inbox {
-    /// From now on threads may leave messages in their queues, unless somebody sleeps who has to be told of
-    /// them. To be called by who looks at the queues, and did not sleep before something came.
+    /// Allows senders to leave messages in their queues, unless a sleeping thread or a task has to
+    /// be notified of them. The caller must poll the queues, and must not have slept before its
+    /// last message arrived.
     #[inline]
     pub(super) fn attend(&self, state: &State) {
         let is_told = state.sleepers > 0 || state.is_watched || state.tasks > 0;
@@ -76,7 +78,7 @@ impl Inbox {
 }
 
 impl State {
-    /// Has `task` woken when a request ends.
+    /// Wakes `task` when the request ends.
     pub(super) fn set_task(&mut self, id: OpId, task: &Waker) {
         let Some(request) = self.requests.get_mut(id) else {
             return;
@@ -89,7 +91,7 @@ impl State {
         request.task = Some(task.clone());
     }
 
-    /// Nobody takes the outcome of a request.
+    /// Discards the outcome of a request when it ends.
     pub(super) fn forget(&mut self, id: OpId) {
         if let Some(request) = self.requests.get_mut(id) {
             request.forgotten = true;

@@ -1,4 +1,4 @@
-//! Where a thread of a rank sleeps for all its connections.
+//! Wake-ups for a thread of a rank that sleeps on all its connections.
 
 #[cfg(all(test, loom))]
 mod models;
@@ -13,14 +13,14 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::device::deadline::Deadline;
-use crate::endpoint::watcher::{Room, Watcher};
+use crate::endpoint::watcher::{WatchBuffers, Watcher};
 
-/// A place for one thread.
+/// A wake-up source for one sleeping thread.
 pub(super) struct Bell {
     clapper: Arc<Clapper>,
     waker: Waker,
-    /// For the one who sleeps.
-    room: Mutex<Room>,
+    /// Memory for the sleeping thread.
+    room: Mutex<WatchBuffers>,
 }
 
 struct Clapper {
@@ -28,7 +28,8 @@ struct Clapper {
     expected: Expected,
 }
 
-/// Somebody sleeps, or is about to. One ring is let through to the system for each time.
+/// True if a thread sleeps or is about to. Only the first ring after each `set` reaches the
+/// operating system.
 struct Expected(AtomicBool);
 
 impl Expected {
@@ -44,7 +45,7 @@ impl Expected {
         self.0.store(false, Ordering::SeqCst);
     }
 
-    /// Whether this ring is the one.
+    /// Clears the flag. Returns true if it was set, so that this ring has to wake the thread.
     fn take(&self) -> bool {
         self.0.swap(false, Ordering::SeqCst)
     }
@@ -63,22 +64,22 @@ impl Bell {
         })
     }
 
-    /// What rings it.
+    /// Returns the waker that rings the bell.
     pub(super) fn waker(&self) -> &Waker {
         &self.waker
     }
 
-    /// Where sources are watched that ring it.
+    /// Returns the watcher whose sources ring the bell.
     pub(super) fn watcher(&self) -> &Arc<Watcher> {
         &self.clapper.watcher
     }
 
-    /// From now on a ring ends the next sleep.
+    /// Enables rings: from now on, a ring ends the next sleep.
     pub(super) fn expect(&self) {
         self.clapper.expected.set();
     }
 
-    /// Nobody is going to sleep who has not looked.
+    /// Disables rings: no thread is going to sleep before it has polled again.
     pub(super) fn forget(&self) {
         self.clapper.expected.forget();
     }
@@ -87,11 +88,11 @@ impl Bell {
         self.clapper.ring();
     }
 
-    /// Sleeps until something rings, or the deadline has passed.
+    /// Sleeps until the bell rings or the deadline has passed.
     pub(super) fn sleep(&self, until: Deadline) {
         let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
         self.clapper.watcher.sleep(&mut room, until.left());
-        // What is called now finds the sleeper awake.
+        // Callbacks that ring the bell now would find this thread awake.
         self.forget();
         self.clapper.watcher.call(&mut room);
     }

@@ -1,29 +1,29 @@
-//! What a peer may send over its connection, as the side counts that receives.
+//! Receiving side of credit-based flow control over a connection.
 //!
-//! The peer is told a window when both come together. A message counts from when it comes until a receive has it;
-//! what does not count any more is given back in parts, so that it costs a frame for many messages. The other
-//! half of this is the [`gate`](crate::endpoint::gate) of the side that sends.
+//! The window is sent to the peer when the connection is set up. A message uses credit from its
+//! arrival until a receive has it. Credit is returned in batches, so that one frame covers many
+//! messages. The sending side is the [`gate`](crate::endpoint::gate).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::endpoint::gate::Credit;
 use crate::matching::Bounds;
 
-/// What of a window may be kept back, as a part of it.
+/// Credit is returned when it reaches the window divided by this number.
 const PART: u64 = 4;
 
-/// The messages of a peer.
+/// Flow control of the messages of a peer.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     window: Credit,
-    /// What has come and was not given back.
+    /// Credit used by messages that have arrived, including credit that is due.
     out: Credit,
-    /// What of that counts no more.
+    /// The part of it that can be returned to the peer.
     due: Credit,
 }
 
 impl Account {
-    /// One without any.
+    /// Returns an account without messages.
     pub(super) fn new(bounds: Bounds) -> Self {
         Self {
             window: window(bounds),
@@ -31,7 +31,7 @@ impl Account {
         }
     }
 
-    /// A message has come. False when the peer was not to send it.
+    /// Charges a message that has arrived. Returns false if it exceeds the window.
     #[must_use]
     pub(super) fn arrive(&mut self, bytes: u64) -> bool {
         let messages = self.out.messages.saturating_add(1);
@@ -43,13 +43,14 @@ impl Account {
         is_allowed
     }
 
-    /// A message that has come counts no more. What is to be given back by now.
+    /// Releases the credit of a message. Returns the credit to send to the peer, if a batch is due.
     #[inline]
     pub(super) fn settle(&mut self, bytes: u64) -> Option<Credit> {
         self.close(Credit::of_message(bytes))
     }
 
-    /// As [`settle`](Self::settle), for messages that have come and went past the account.
+    /// Like [`settle`](Self::settle), for messages that were received on the fast path and never
+    /// charged.
     pub(super) fn settle_passed(&mut self, passed: Credit) -> Option<Credit> {
         add(&mut self.out, passed);
         self.close(passed)
@@ -68,9 +69,9 @@ impl Account {
     }
 }
 
-/// Messages of a peer that were received past its account.
+/// Messages of a peer that were received on the fast path, bypassing its account.
 ///
-/// Its methods are called under the lock of the direction that receives, and so one at a time.
+/// The methods are called under the lock of the receive direction, so there is one call at a time.
 #[derive(Debug)]
 pub(super) struct Passed {
     messages: AtomicU64,
@@ -87,7 +88,7 @@ impl Passed {
         }
     }
 
-    /// One more. What is to be settled by now.
+    /// Counts one message. Returns all messages counted so far, if they are due to be settled.
     #[inline]
     pub(super) fn note(&self, bytes: u64) -> Option<Credit> {
         let mut passed = self.so_far();
@@ -100,7 +101,7 @@ impl Passed {
         None
     }
 
-    /// All of them, to be settled.
+    /// Returns and resets the count.
     #[inline]
     pub(super) fn take(&self) -> Credit {
         let passed = self.so_far();
@@ -131,7 +132,7 @@ fn add(to: &mut Credit, more: Credit) {
     to.bytes = to.bytes.saturating_add(more.bytes);
 }
 
-/// The same bounds, or as much as every peer is allowed before it has heard of them.
+/// Raises the bounds to the initial credit, which every peer has before it knows the window.
 pub(super) fn allowed(bounds: Bounds) -> Bounds {
     let Credit { messages, bytes } = Credit::LEAST;
     let messages = usize::try_from(messages).unwrap_or(usize::MAX);
@@ -141,7 +142,7 @@ pub(super) fn allowed(bounds: Bounds) -> Bounds {
     }
 }
 
-/// What the bounds allow one peer.
+/// Returns the window that the bounds grant to one peer.
 pub(super) fn window(bounds: Bounds) -> Credit {
     let Bounds { messages, bytes } = allowed(bounds);
     Credit {
@@ -166,14 +167,14 @@ mod tests {
     use super::*;
     use crate::endpoint::gate::{Gate, Overfull};
 
-    /// A message on its way, or here.
+    /// A message on the wire or in the receiver's queue.
     #[derive(Debug, Clone, Copy)]
     struct Message {
         length: u64,
         announced: bool,
     }
 
-    /// Both sides of one direction, and what is between them; `sent` is the model.
+    /// Both sides of one direction and the wire between them.
     struct Pair {
         window: Credit,
         gate: Gate<Message>,
@@ -182,7 +183,7 @@ mod tests {
         wire: VecDeque<Message>,
         back: VecDeque<Credit>,
         waiting: Vec<Message>,
-        /// How many were posted, and have come.
+        /// Number of messages posted; `come` is the number of arrived ones.
         posted: u64,
         come: u64,
     }
@@ -235,7 +236,7 @@ mod tests {
             }
         }
 
-        /// The first on the wire comes: past the account if it is `lucky`.
+        /// Delivers the first message on the wire, bypassing the account if it is `lucky`.
         fn deliver(&mut self, lucky: bool) {
             let Some(message) = self.wire.pop_front() else {
                 return;
@@ -331,7 +332,7 @@ mod tests {
                 pair.check();
                 prop_assert!(opened || pair.wire.iter().all(|message| !message.announced));
             }
-            // All are received when somebody does.
+            // All messages arrive if the receiver receives them.
             if !opened {
                 pair.gate.open(window).unwrap();
                 pair.let_through();
@@ -343,7 +344,7 @@ mod tests {
             }
             prop_assert_eq!(pair.come, pair.posted);
             prop_assert!(pair.waiting.is_empty() && pair.gate.is_empty());
-            // Nearly all of the window is back, and never more.
+            // Nearly all of the window is restored, and never more.
             let mut left = 0;
             while pair.gate.charge(Credit::of_message(0)) {
                 left += 1;

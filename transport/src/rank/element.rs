@@ -1,4 +1,4 @@
-//! Plain values, and the numbers that their types are told apart by.
+//! Element types of messages, and the numbers that identify them.
 
 use std::any::{TypeId, type_name};
 
@@ -6,15 +6,16 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::error::ElementName;
 
-/// Plain values that messages consist of: any that [`Filled::view`](jstream::buffer::Filled::view) shows.
+/// Plain values that a message can consist of: all types that
+/// [`Filled::view`](jstream::buffer::Filled::view) accepts.
 ///
-/// The sender's type travels with the message as a number, which is made of the type's name and size: both
-/// sides have to name the same one. `u8` stands for bytes of any type, and agrees with all.
+/// The type is sent with the message as a hash of its name and size, so both sides have to name the
+/// same type. `u8` stands for untyped bytes, and agrees with every type.
 pub trait Element: FromBytes + IntoBytes + Immutable + 'static {}
 
 impl<T: FromBytes + IntoBytes + Immutable + 'static> Element for T {}
 
-/// The number of a type; 0 of untyped bytes.
+/// Returns the number of a type; 0 for untyped bytes.
 #[inline]
 pub(super) fn descriptor<E: Element>() -> u64 {
     if TypeId::of::<E>() == TypeId::of::<u8>() {
@@ -23,7 +24,7 @@ pub(super) fn descriptor<E: Element>() -> u64 {
     number(type_name::<E>(), size_of::<E>())
 }
 
-/// A hash that is the same in all programs.
+/// Returns a hash that is the same in all programs.
 #[inline]
 fn number(name: &str, size: usize) -> u64 {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -46,7 +47,7 @@ pub(super) fn name_of<E: Element>() -> ElementName {
     }
 }
 
-/// The name of a type of the language, by its number.
+/// Returns the name of a primitive type by its number.
 pub(super) fn name_by(descriptor: u64) -> ElementName {
     let known = [
         name_of::<u8>(),
@@ -92,7 +93,7 @@ mod tests {
             assert_ne!(*one, 0);
             assert!(all.iter().skip(i + 1).all(|other| other != one));
         }
-        // What stands on the wire does not change.
+        // The wire format must not change.
         assert_eq!(descriptor::<u64>(), number("u64", 8));
         assert_eq!(name_by(7).to_string(), "a type with the descriptor 0x7");
     }

@@ -1,4 +1,4 @@
-//! Why something between ranks came to nothing.
+//! Errors of operations between ranks.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,118 +10,118 @@ use thiserror::Error;
 
 use crate::error::SendError;
 
-/// Why an operation of a [`Rank`](super::Rank) came to nothing.
+/// Error of an operation of a [`Rank`](super::Rank).
 ///
-/// None of them concerns other operations, but [`PeerGone`](Self::PeerGone) and
-/// [`NobodyLeft`](Self::NobodyLeft), which stay.
+/// An error does not affect other operations. [`PeerGone`](Self::PeerGone) and
+/// [`NobodyLeft`](Self::NobodyLeft) are permanent.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The message that the receive got is longer than its memory. The message is gone, nothing of it was
-    /// written, and the next one is received as usual.
+    /// The matched message is longer than the memory of the receive. The message is dropped,
+    /// nothing is written to the memory, and the next message is received as usual.
     #[error(
         "the message of rank {rank} with tag {tag:#x} has {length} bytes, but there is room for \
          {capacity}; probe for its length first, or receive into a jbuf"
     )]
     Truncated {
-        /// The message's length in bytes.
+        /// The length of the message in bytes.
         length: u64,
-        /// How many bytes fit.
+        /// The number of bytes that fit.
         capacity: u64,
-        /// Who sent it.
+        /// The rank of the sender.
         rank: u32,
-        /// Its tag.
+        /// The tag of the message.
         tag: u64,
     },
-    /// The message that the receive got has elements of another type. The message is gone, nothing of it
-    /// was written, and the next one is received as usual.
+    /// The matched message has elements of another type. The message is dropped, nothing is written
+    /// to the memory, and the next message is received as usual.
     #[error(
         "the message of rank {rank} with tag {tag:#x} has elements of {sent}, but {expected} was \
          expected; both sides have to name the same type"
     )]
     WrongElements {
-        /// What the receive expected.
+        /// The element type of the receive.
         expected: ElementName,
-        /// What was sent.
+        /// The element type of the message.
         sent: ElementName,
-        /// Who sent it.
+        /// The rank of the sender.
         rank: u32,
-        /// Its tag.
+        /// The tag of the message.
         tag: u64,
     },
     /// The other rank has ended, or the connection to it was lost.
     #[error("rank {rank} is gone: {why}")]
     PeerGone {
-        /// The rank.
+        /// The number of the rank.
         rank: u32,
-        /// How it went.
+        /// The reason.
         why: Arc<str>,
     },
-    /// A receive from any source, when all other ranks are gone.
+    /// A receive from any source failed because all other ranks are gone.
     #[error("all other ranks are gone, and no message of theirs waits")]
     NobodyLeft,
     /// The operation was cancelled.
     #[error("the operation was cancelled")]
     Cancelled,
-    /// Nothing came in time. The operation was taken back.
+    /// No message arrived in time. The operation was cancelled.
     #[error("no message came within {after:?}")]
     TimedOut {
-        /// How long the call allowed.
+        /// The timeout of the call.
         after: Duration,
     },
-    /// The group has no such member, or this rank is not connected to it.
+    /// The group has no rank of this number, or this rank is not connected to it.
     #[error("there is no rank {rank} that this rank, of {size}, is connected to")]
     NoRank {
         /// The number.
         rank: u32,
-        /// How many ranks there are.
+        /// The number of ranks in the group.
         size: u32,
     },
-    /// The other rank does not take messages that long. Nothing was sent.
+    /// The message is longer than the other rank accepts. Nothing was sent.
     #[error(
         "a message of {length} bytes is too long for rank {rank}, which takes at most {max}; split \
          it or raise its Options::max_message"
     )]
     TooLong {
-        /// The message's length in bytes.
+        /// The length of the message in bytes.
         length: u64,
-        /// The most that it takes.
+        /// The maximum length in bytes that the other rank accepts.
         max: u64,
-        /// The other rank.
+        /// The number of the other rank.
         rank: u32,
     },
-    /// The pool gave no jbuf for the message, which is gone.
+    /// The pool has no jbuf for the message, which is dropped.
     #[error("no room for a message of {length} bytes: {source}")]
     NoBuffer {
-        /// How many bytes were needed.
+        /// The number of bytes needed.
         length: u64,
-        /// What the pool said.
+        /// The error of the pool.
         source: PoolError,
     },
-    /// The message was not sent; the other rank is there.
+    /// The message was not sent, although the other rank is still connected.
     #[error("the message for rank {rank} was not sent: {source}")]
     NotSent {
-        /// The other rank.
+        /// The number of the other rank.
         rank: u32,
-        /// Why.
+        /// The cause.
         source: Box<SendError>,
     },
     /// The object can't be written. Nothing was sent.
     #[error("the object can't be written: {0}")]
     Write(#[source] WriteError),
-    /// The message is no object of the type that was asked for. It is gone.
+    /// The message is not a valid object of the requested type. The message is dropped.
     #[error("the message of rank {rank} with tag {tag:#x} can't be read: {source}")]
     Read {
-        /// Who sent it.
+        /// The rank of the sender.
         rank: u32,
-        /// Its tag.
+        /// The tag of the message.
         tag: u64,
-        /// What is wrong with it.
+        /// The cause.
         source: Box<ReadError>,
     },
 }
 
-/// The type of a message's elements, for people.
+/// The element type of a message, for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElementName {
     pub(super) descriptor: u64,
@@ -135,19 +135,20 @@ impl ElementName {
         name: Some("u8"),
     };
 
-    /// Whether it may stand for what was sent. Who has no type agrees with all.
+    /// Returns true if a message of the sent type may be received as this type. Untyped bytes agree
+    /// with every type.
     #[inline]
     pub(super) fn agrees(&self, sent: Option<u64>) -> bool {
         self.descriptor == 0 || sent.is_none_or(|sent| sent == 0 || sent == self.descriptor)
     }
 
-    /// The number that stands for it on the wire.
+    /// Returns the number that identifies the type on the wire.
     #[must_use]
     pub const fn descriptor(&self) -> u64 {
         self.descriptor
     }
 
-    /// The name, where this program knows it.
+    /// Returns the name of the type, if this program knows it.
     #[must_use]
     pub const fn name(&self) -> Option<&'static str> {
         self.name
@@ -163,15 +164,15 @@ impl fmt::Display for ElementName {
     }
 }
 
-/// A message that was not sent, and why.
+/// Error of a send, with the jbuf if it was not sent.
 #[derive(Debug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unsent {
-    /// Why.
+    /// The cause.
     #[source]
     pub error: Error,
-    /// The jbuf, unchanged, if it has not gone.
+    /// The jbuf, unchanged, if it was not sent.
     pub filled: Option<Filled>,
 }
 
@@ -181,15 +182,15 @@ impl From<Unsent> for Error {
     }
 }
 
-/// A receive that got no message, and why.
+/// Error of a receive, with the jbuf that was posted for it.
 #[derive(Debug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unreceived {
-    /// Why.
+    /// The cause.
     #[source]
     pub error: Error,
-    /// The jbuf that was to be received into, if there was one and it is still here.
+    /// The jbuf that was posted, if there was one and it is unused.
     pub spent: Option<Spent>,
 }
 

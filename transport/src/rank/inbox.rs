@@ -1,7 +1,8 @@
-//! What a rank has of others, under one lock, and who waits for it.
+//! The receive side of a rank: state under one lock, and the threads that wait for it.
 //!
-//! Lock order: a direction of an endpoint, then an inbox. Under the lock of an inbox nothing else is
-//! locked: what is to be done with endpoints and other inboxes is [noted](Todo), and done afterwards.
+//! Lock order: a direction of an endpoint, then an inbox. No other lock is taken under the lock of
+//! an inbox. Work on endpoints and other inboxes is [recorded](Todo) and done after the lock is
+//! released.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -17,35 +18,35 @@ use super::options::Options;
 use super::state::{Peer, State};
 use super::todo::Todo;
 use crate::device::deadline::Deadline;
-use crate::device::inproc::letter::Letter as Cell;
+use crate::device::inproc::letter::SlotMessage as Cell;
 use crate::device::inproc::ring::Viewer;
 use crate::endpoint::ops::Ops;
 use crate::matching::Matcher;
 
-/// How soon a connection is looked at again whose pool had no room.
+/// Interval of retries for a connection whose pool had no room.
 const STARVED: Duration = Duration::from_millis(1);
 
-/// The inbox of a rank. Those who send to it from other threads share it.
+/// The inbox of a rank, shared with the threads that send to it.
 pub(super) struct Inbox {
     pub(super) rank: u32,
     pub(super) size: u32,
     pub(super) options: Options,
-    /// Of those who leave messages in queues.
+    /// The flag that allows senders to leave messages in their queues.
     pub(super) attention: Attention,
-    /// The queues of the others, by rank: to be looked at without the lock.
+    /// Views of the queues by rank, to poll them without the lock.
     pub(super) views: Box<[OnceLock<Viewer<Cell>>]>,
     state: Mutex<State>,
-    /// Changes whenever something has ended that somebody may wait for.
+    /// Counter of changes: incremented whenever something ends that a thread may wait for.
     epoch: AtomicU32,
-    /// How many threads wait for something.
+    /// Number of waiting threads.
     waiting: AtomicU32,
-    /// How waits have ended lately.
+    /// Outcomes of recent waits, for adaptive spinning.
     pub(super) habit: AtomicU8,
-    /// There are news, or nobody sleeps on the bell.
+    /// Notified when there are news, or when no thread sleeps on the bell any more.
     changed: Condvar,
-    /// Where one thread sleeps for all connections, if there are any.
+    /// The bell on which one thread sleeps for all connections, if there are any.
     pub(super) bell: OnceLock<Bell>,
-    /// The pool of a connection had no room.
+    /// True if the pool of a connection had no room.
     starved: AtomicBool,
 }
 
@@ -87,7 +88,7 @@ impl Inbox {
         })
     }
 
-    /// Messages of `rank` are going to come over a connection.
+    /// Prepares for messages of `rank` over a connection.
     pub(super) fn add_line(&self, rank: u32) -> io::Result<()> {
         if self.bell.get().is_none() {
             let bell = Bell::new()?;
@@ -103,13 +104,13 @@ impl Inbox {
         self.starved.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the pool of a connection had no room since this was asked.
+    /// Returns and clears the flag that the pool of a connection had no room.
     #[inline]
     pub(super) fn take_starved(&self) -> bool {
         self.starved.load(Ordering::Relaxed) && self.starved.swap(false, Ordering::Relaxed)
     }
 
-    /// When to look at the connections again, whose pools may have room by then.
+    /// Shortens the deadline to the retry interval if the pool of a connection had no room.
     fn or_room(&self, until: Deadline) -> Deadline {
         if self.starved.load(Ordering::Relaxed) {
             until.or_sooner(Deadline::after(STARVED))
@@ -122,13 +123,14 @@ impl Inbox {
         &self.options.pool
     }
 
-    /// Nothing panics while it is held, except where memory is out and nothing was changed.
+    /// Locks the state. Code under the lock does not panic, except for failed allocations, which
+    /// change nothing. So the state behind a poisoned lock is valid.
     #[inline]
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Releases the lock, and tells the news.
+    /// Releases the lock and notifies waiting threads if there are news.
     #[inline]
     pub(super) fn leave<'i>(&'i self, mut state: MutexGuard<'i, State>) {
         if std::mem::take(&mut state.news) {
@@ -137,7 +139,8 @@ impl Inbox {
     }
 
     fn tell<'i>(&'i self, mut state: MutexGuard<'i, State>) {
-        // With the load of `epoch`: who sees the change finds what has ended.
+        // Pairs with the load in `epoch`: a thread that sees the new value also sees what has
+        // ended.
         self.epoch.fetch_add(1, Ordering::Release);
         if state.sleepers > 0 {
             self.changed.notify_all();
@@ -157,7 +160,7 @@ impl Inbox {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// A thread waits as long as this lives.
+    /// Counts this thread as waiting until the returned guard is dropped.
     pub(super) fn note_waiting(&self) -> impl Drop + '_ {
         struct Waits<'i>(&'i AtomicU32);
         impl Drop for Waits<'_> {
@@ -173,9 +176,8 @@ impl Inbox {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Sleeps until there are news since `seen`, the deadline has passed, or for no reason. `arm` has the
-    /// bell rung by the connections.
-    /// Afterwards it is `disarm`ed.
+    /// Sleeps until there are news since `seen` or the deadline has passed. Spurious wake-ups are
+    /// possible. `arm` makes the connections ring the bell, and `disarm` is called afterwards.
     pub(super) fn sleep(
         &self,
         seen: u32,
@@ -208,7 +210,7 @@ impl Inbox {
             let mut state = self.lock();
             state.is_watched = false;
             if state.sleepers > 0 {
-                // Another one watches.
+                // Another sleeping thread takes over the bell.
                 self.changed.notify_all();
             }
             return;

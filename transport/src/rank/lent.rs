@@ -1,8 +1,9 @@
-//! Memory that is lent to a request, by a thread that waits until the request has ended.
+//! Memory that a blocked thread lends to a request until the request has ended.
 //!
-//! A [`Request`](super::request::Request) has no outcome before all that reads or writes its memory is
-//! dropped, or is in the outcome. So a function that takes the outcome, and drops it, before it returns or
-//! unwinds, can lend what it has borrowed. What would unwind in between ends the process.
+//! A [`Request`](super::request::Request) has no outcome before every handle that reads or writes
+//! its memory is dropped or is part of the outcome. So a function may lend memory that it has
+//! borrowed, if it takes and drops the outcome before it returns. It must not unwind in between; an
+//! unwind aborts the process.
 
 use std::io::IoSlice;
 use std::process;
@@ -22,7 +23,7 @@ use crate::endpoint::spin::Spin;
 use crate::matching::{Claim, Pattern};
 use crate::rank::error::ElementName;
 
-/// Ends the process where going on would free memory that is lent.
+/// Guard that aborts the process if it is dropped by an unwind, which would free lent memory.
 pub(super) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -31,62 +32,63 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// A jbuf that is memory of so many bytes.
+/// Returns a jbuf over `length` bytes of memory.
 ///
 /// # Safety
 ///
-/// The memory must be borrowed exclusively, and be used otherwise only when the jbuf, and all that it
-/// becomes, is dropped.
+/// The memory must be borrowed exclusively. It must not be used in any other way until the jbuf,
+/// and every handle that it is turned into, is dropped.
 pub(super) unsafe fn jbuf_of(base: NonNull<u8>, length: usize) -> Spent {
-    // SAFETY: the caller promises that nothing else reaches it. Requests fill such a jbuf with bytes, and
-    // read nothing else of it.
+    // SAFETY: the caller promises that nothing else accesses the memory. Requests fill such a jbuf
+    // with bytes, and read no other bytes of it.
     unsafe { Spent::over(base, length) }
 }
 
-/// A message that is `bytes`.
+/// Returns a message that consists of `bytes`.
 ///
 /// # Safety
 ///
-/// They must stay borrowed until it is dropped, and nobody may write to it.
+/// The bytes must stay borrowed until the message is dropped, and the message must not be written
+/// to.
 pub(super) unsafe fn message_of(bytes: &[u8]) -> Filled {
     let base = NonNull::from(bytes).cast();
-    // SAFETY: the caller promises that they stay borrowed; nothing is filled in.
+    // SAFETY: the caller promises that the bytes stay borrowed. Nothing is written to them.
     let mut filling = unsafe { Spent::over(base, bytes.len()) }.filling();
-    // SAFETY: all of them are initialised.
+    // SAFETY: all of the bytes are initialised.
     unsafe { filling.advance(bytes.len()) };
     filling.finish()
 }
 
-/// A segment that is `bytes`.
+/// Returns a segment that consists of `bytes`.
 ///
 /// # Safety
 ///
-/// They must stay borrowed as long as it is used.
+/// The bytes must stay borrowed as long as the segment is used.
 pub(super) unsafe fn segment_of(bytes: &[u8]) -> IoSlice<'static> {
     // SAFETY: the caller promises that the bytes stay borrowed.
     IoSlice::new(unsafe { slice::from_raw_parts(bytes.as_ptr(), bytes.len()) })
 }
 
-/// A body that is `segments`.
+/// Returns a body that consists of `segments`.
 ///
 /// # Safety
 ///
-/// They must stay where they are as long as it is used.
+/// The slice must stay valid and in place as long as the body is used.
 pub(super) unsafe fn body_of(segments: &[IoSlice<'static>]) -> Body<'static> {
-    // SAFETY: the caller promises that they stay.
+    // SAFETY: the caller promises that the slice stays valid and in place.
     Body::Borrowed(unsafe { slice::from_raw_parts(segments.as_ptr(), segments.len()) })
 }
 
-/// Which message is received.
+/// The message to receive.
 pub(super) enum Wanted {
     Pattern(Pattern),
     Claim(Claim),
 }
 
 impl Node {
-    /// Waits for a message that is received to the front of `memory`. Between posting and waiting it does
-    /// what is to be done `meanwhile`; if that fails, the receive is taken back. Who has `spun` already
-    /// goes on with that.
+    /// Receives a message into the front of `memory` and blocks until it has arrived. Calls
+    /// `meanwhile` after the receive was posted; if that fails, the receive is cancelled. The wait
+    /// continues with the spin budget that the caller has left in `spun`.
     #[allow(clippy::too_many_arguments, reason = "two callers have all of them")]
     #[inline]
     pub(super) fn receive_into(
@@ -101,8 +103,8 @@ impl Node {
     ) -> Result<Status, Error> {
         let guard = AbortOnUnwind;
         let (base, length) = (NonNull::from(&mut *memory).cast(), memory.len());
-        // SAFETY: this function takes the outcome of the request and drops it before the memory is used, or
-        // it ends; it does not unwind.
+        // SAFETY: this function takes the outcome of the request and drops it before the memory is
+        // used and before the function returns. It does not unwind, because of the guard.
         let spent = unsafe { jbuf_of(base, length) };
         let place = Place::Memory(spent);
         let id = self.with(|state, todo| match wanted {
@@ -118,7 +120,7 @@ impl Node {
         };
         let outcome = outcome.unwrap_or_else(|| {
             self.with(|state, todo| state.give_up(id, late(), todo));
-            // What gets its message already ends with that.
+            // If the message is arriving already, the request ends with it.
             self.outcome(id)
         });
         let (result, elsewhere) = received(outcome, base.as_ptr());
@@ -133,7 +135,7 @@ impl Node {
         }
     }
 
-    /// What comes of a request that ends by itself.
+    /// Waits for the outcome of a request that needs no further action of the caller.
     pub(super) fn outcome(&self, id: OpId) -> Outcome {
         match self.wait_for(id, None, Deadline::NEVER) {
             Some(outcome) => outcome,
@@ -141,17 +143,18 @@ impl Node {
         }
     }
 
-    /// Sends bytes of a caller that waits until they have gone: `post` makes a request of them, if they
-    /// have not at once.
+    /// Sends bytes of the caller, and blocks until they have been sent. `post` sends them
+    /// immediately or returns a request.
     pub(super) fn send_lent(
         &self,
         bytes: &[u8],
         post: impl FnOnce(Body<'static>) -> Result<Option<OpId>, Error>,
     ) -> Result<(), Error> {
         let guard = AbortOnUnwind;
-        // SAFETY: this function waits until the request has ended, and does not unwind.
+        // SAFETY: this function waits until the request has ended, and does not unwind, because of
+        // the guard.
         let segments = [unsafe { segment_of(bytes) }];
-        // SAFETY: as above.
+        // SAFETY: as above; `segments` lives until the request has ended.
         let body = unsafe { body_of(&segments) };
         let result = match post(body) {
             Ok(Some(id)) => self.outcome(id).result.map(drop),
@@ -162,15 +165,15 @@ impl Node {
         result
     }
 
-    /// As [`send_lent`](Self::send_lent), for a request that has the bytes as a message.
+    /// Like [`send_lent`](Self::send_lent), for a request that takes the bytes as a message.
     pub(super) fn send_lent_message(
         &self,
         bytes: &[u8],
         offer: impl FnOnce(Filled) -> OpId,
     ) -> Result<(), Error> {
         let guard = AbortOnUnwind;
-        // SAFETY: this function waits until the request has ended, before which the message is dropped, and
-        // does not unwind.
+        // SAFETY: this function waits until the request has ended, and the message is dropped
+        // before that. It does not unwind, because of the guard.
         let filled = unsafe { message_of(bytes) };
         let id = offer(filled);
         let outcome = self.outcome(id);
@@ -179,12 +182,13 @@ impl Node {
     }
 }
 
-/// What came of a receive into `memory`, and the message where it stands elsewhere.
+/// Returns the result of a receive into the memory at `base`, and the message if it is in another
+/// buffer.
 pub(super) fn received(
     outcome: Outcome,
     base: *const u8,
 ) -> (Result<Status, Error>, Option<Payload>) {
-    // The jbuf that was posted is dropped here, whatever it has become.
+    // The jbuf over the memory is dropped here, whatever handle it has become.
     let Outcome {
         result,
         payload,

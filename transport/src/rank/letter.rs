@@ -1,4 +1,4 @@
-//! Messages that are known to a rank, in the states that they come through.
+//! Messages known to a rank, in each state of their delivery.
 
 use std::sync::Arc;
 
@@ -13,31 +13,32 @@ use crate::endpoint::ops::OpId;
 use crate::error::HeaderError;
 use crate::matching::{Heading, MessageId};
 
-/// What is kept with a message that waits for its receive.
+/// A message that is queued until a receive matches it.
 ///
-/// It is never dropped under the lock of an inbox, as it may tell another one.
+/// A letter must not be dropped under the lock of an inbox, because dropping it may lock the inbox
+/// of the sender.
 pub(super) enum Letter {
-    /// It is here.
+    /// A message whose payload has arrived.
     Here { payload: Payload, ack: Ack },
-    /// Its payload is on its way, and the source's [`Incoming`] says that it is for this message.
+    /// A message whose payload is arriving. The [`Incoming`] of the source refers to this message.
     Coming { ack: Ack },
-    /// Its payload comes when it is wanted.
+    /// An announced message, whose payload is sent on request.
     Announced { offer: Number },
-    /// Its payload was asked for, and has not begun to come.
+    /// An announced message whose payload was requested and has not begun to arrive.
     Asked { want: Number },
-    /// It is memory of a thread that waits; the bytes are dropped before that thread is told.
+    /// Borrowed memory of a blocked thread. The bytes are dropped before that thread is notified.
     Lent { bytes: Filled, sender: Sender },
-    /// Its source went before all of it was here.
+    /// A message whose source was lost before all of it had arrived.
     Lost,
 }
 
 impl Letter {
-    /// Whether its payload is with its source.
+    /// Returns true if the payload is still at the source.
     pub(super) fn is_announced(&self) -> bool {
         matches!(self, Self::Announced { .. } | Self::Asked { .. })
     }
 
-    /// Whether this request of a thread sends it.
+    /// Returns true if this send request of a thread owns the message.
     pub(super) fn is_of(&self, request: OpId) -> bool {
         match self {
             Self::Lent { sender, .. }
@@ -50,21 +51,21 @@ impl Letter {
     }
 }
 
-/// Who wants to know that a message was matched.
+/// The sender to notify when a message is matched.
 pub(super) enum Ack {
     Nobody,
-    /// The rank on the other side of the connection, which gave it this number.
+    /// The rank on the other side of the connection, with its number for the message.
     Line(Number),
     Thread(Sender),
-    /// A thread whose message had no room: it is told as soon as it has.
+    /// A thread whose message found no room. It is notified as soon as the message is queued.
     Admitted(Sender),
 }
 
-/// A request of a thread that sends. It ends when this is dropped.
+/// The send request of a thread. Dropping this ends the request with an error.
 pub(super) struct Sender {
     inbox: Arc<Inbox>,
     request: OpId,
-    /// The rank that it is for.
+    /// The rank that the message is sent to.
     to: u32,
     is_done: bool,
 }
@@ -79,7 +80,7 @@ impl Sender {
         }
     }
 
-    /// The message has its receive.
+    /// Ends the request successfully, because the message was matched.
     pub(super) fn finish(mut self) {
         self.is_done = true;
         self.end(Outcome::sent());
@@ -89,7 +90,8 @@ impl Sender {
         self.request == request
     }
 
-    /// The message was taken back. What it was lent is dropped by then; what it had comes back.
+    /// Ends the request as cancelled and returns `payload` to it. Borrowed memory must have been
+    /// dropped before.
     pub(super) fn cancel(mut self, payload: Option<Payload>) {
         self.is_done = true;
         self.end(Outcome {
@@ -116,32 +118,34 @@ impl Drop for Sender {
     }
 }
 
-/// What the payload is for that a connection delivers next.
+/// The destination of the next payload that a connection delivers.
 #[derive(Default)]
 pub(super) enum Incoming {
     #[default]
     Nothing,
-    /// A receive whose memory the connection has.
+    /// A receive whose memory the connection fills.
     Receive { request: OpId, heading: Heading },
-    /// A receive that was posted when it was on its way already, and has its memory still.
+    /// A receive that was posted while the message was arriving. Its memory is not lent to the
+    /// connection.
     Late { request: OpId, heading: Heading },
-    /// A message that waits.
+    /// A message that is queued for a receive.
     Message(MessageId),
-    /// Nobody.
+    /// No destination: the payload is dropped.
     Unwanted,
 }
 
 /// A message that a peer has to answer.
 pub(super) struct Offer {
     pub(super) request: OpId,
-    /// What is sent when it is wanted; nothing where it was sent at once.
+    /// The body that is sent on request; `None` if it was sent eagerly.
     pub(super) body: Option<Body<'static>>,
     pub(super) length: u64,
-    /// Of one that was sent at once: how far it is.
+    /// The progress of a message that was sent eagerly.
     pub(super) half: Half,
 }
 
-/// A message that is to be confirmed has ended when it has gone, and was matched.
+/// Progress of a message with confirmation. The request ends when the message was both sent and
+/// matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Half {
     Neither,
@@ -149,7 +153,7 @@ pub(super) enum Half {
     Matched,
 }
 
-/// What a peer said that does not keep to the rules.
+/// Returns the protocol error for an invalid message of a peer.
 pub(super) fn strange(kind: u32) -> HeaderError {
     HeaderError::Rank { kind }
 }

@@ -1,4 +1,4 @@
-//! A rank on the other side of a connection.
+//! Connection to another rank.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,26 +21,26 @@ use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId, Sink};
 use crate::endpoint::receiving::Receipt;
 use crate::endpoint::remote::MOST_REQUESTS;
-use crate::endpoint::sending::Sent;
+use crate::endpoint::sending::SendOutcome;
 use crate::error::SendError;
 
 /// The connection to another rank.
 pub(super) struct Line {
     pub(super) endpoint: Endpoint,
-    /// Up to which length messages travel at once.
+    /// Maximum length in bytes of an eager message.
     pub(super) eager: u64,
-    /// The other rank has gone.
+    /// True if the other rank is gone.
     gone: Arc<AtomicBool>,
-    /// Gets the outcomes of messages whose sending ends their request.
+    /// Receives the outcomes of messages whose request ends when they are sent.
     pub(super) whole: Arc<dyn Sink>,
-    /// Those of messages that are to be answered.
+    /// Receives the outcomes of messages that the other rank has to answer.
     pub(super) offers: Arc<dyn Sink>,
-    /// Messages that went past the matcher.
+    /// Counter of messages that bypassed the matcher.
     pub(super) passed: Arc<Passed>,
 }
 
 impl Line {
-    /// The messages that come over `endpoint` go to `inbox` from now on.
+    /// Directs the messages that arrive over `endpoint` to `inbox`.
     pub(super) fn new(rank: u32, endpoint: Endpoint, inbox: &Arc<Inbox>) -> Self {
         let eager = inbox
             .options
@@ -82,17 +82,18 @@ impl Line {
         self.gone.load(Ordering::Acquire)
     }
 
-    /// Says something that carries no payload, behind everything posted.
+    /// Sends a frame without payload, after everything that was posted before.
     pub(super) fn say(&self, frame: Frame) {
         let message = without_payload(frame);
         let shared = self.endpoint.shared();
-        // Who does not get it waits for ever, so the connection ends then.
+        // If the frame can't be sent, the connection ends, because the peer would wait for it
+        // forever.
         shared.post_send(message, None, Notify::Request);
         shared.carry_what_is_left();
     }
 }
 
-/// Why a message was not sent to a rank.
+/// Converts the error of a send to a rank.
 pub(super) fn unsendable(rank: u32, error: SendError) -> Error {
     match error {
         SendError::TooLarge { length, max, .. } => Error::TooLong { length, max, rank },
@@ -130,7 +131,7 @@ struct Whole {
 }
 
 impl Sink for Whole {
-    fn sent(self: Arc<Self>, user: u64, sent: Sent) {
+    fn sent(self: Arc<Self>, user: u64, sent: SendOutcome) {
         let id = OpId::of_number(user);
         let mut todo = Todo::default();
         let mut state = self.inbox.lock();
@@ -163,11 +164,12 @@ impl Sink for Whole {
     }
 }
 
-/// Ends the requests of messages that were not even offered.
+/// Handles the outcomes of messages with an offer: records that they were sent, or ends their
+/// requests.
 struct Offers(Arc<Inbox>);
 
 impl Sink for Offers {
-    fn sent(self: Arc<Self>, user: u64, sent: Sent) {
+    fn sent(self: Arc<Self>, user: u64, sent: SendOutcome) {
         let id = OpId::of_number(user);
         let mut todo = Todo::default();
         let mut state = self.0.lock();
@@ -175,7 +177,7 @@ impl Sink for Offers {
         let Some(sends) = sends else {
             return;
         };
-        // What has no offer has ended otherwise, or is going to, with what is sent then.
+        // If there is no offer, the request has ended, or will end with the answer to it.
         match (sent.result, state.offer(id, sends)) {
             (_, None) => {}
             (Ok(()), Some(offer)) if offer.half == Half::Matched => {
@@ -188,7 +190,7 @@ impl Sink for Offers {
             }
             (Err(error), Some(_)) => {
                 let offer = state.remove_offer(id, sends);
-                // What was offered is what is left, or else what was to go with the offer.
+                // The body is either still in the offer, or is the one that was to be sent with it.
                 let body = offer.and_then(|offer| offer.body).or(Some(sent.body));
                 let outcome = Outcome::unsent(unsendable(sends.to, error), body);
                 state.complete(id, outcome, &mut todo);
@@ -219,7 +221,7 @@ impl Sink for Offers {
     }
 }
 
-/// Says that a message is there, to be asked for.
+/// Returns the frame that announces a message.
 pub(super) fn announcement(
     label: Label,
     offer: Number,
@@ -238,7 +240,7 @@ pub(super) fn announcement(
 }
 
 impl State {
-    /// A request of a message that is announced instead of sent: its number at the other rank.
+    /// Turns the request of an eager message into an offer. Returns its number at the other rank.
     fn offer_instead(&mut self, id: OpId, message: &mut Outbound<'static>) -> Option<Number> {
         let State {
             requests, peers, ..
@@ -256,7 +258,7 @@ impl State {
         Some(number)
     }
 
-    /// Asks the other rank not to receive a message of this one, if it has not.
+    /// Asks the other rank to withdraw a message of a request, unless it was answered.
     pub(super) fn withdraw(&mut self, id: OpId, todo: &mut Todo) {
         let sends = self.requests.get(id).and_then(|request| request.sends);
         let Some((sends, offer)) = sends.and_then(|sends| Some((sends, sends.offer?))) else {
@@ -264,7 +266,7 @@ impl State {
         };
         let is_there = self.offer(id, sends).is_some();
         if let Some(peer) = self.peer(sends.to).filter(|_| is_there) {
-            // Its number means nothing else until the other rank has said what came of that.
+            // The number is reserved until the other rank has answered the withdrawal.
             if peer.offers.reserved() < MOST_REQUESTS && peer.offers.reserve(offer) {
                 let frame = Frame::Withdraw { offer };
                 todo.push(Task::Say {
@@ -275,7 +277,8 @@ impl State {
         }
     }
 
-    /// What the other rank still has to answer of a request. Another one may have its number since.
+    /// Returns the offer of a request that the other rank has not answered. The number may belong
+    /// to another request by now.
     fn offer(&mut self, id: OpId, sends: Sending) -> Option<&mut Offer> {
         let offer = self.peer(sends.to)?.offers.get_mut(sends.offer?);
         offer.filter(|offer| offer.request == id)

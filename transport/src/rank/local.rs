@@ -1,5 +1,5 @@
-//! Messages between threads: the sender puts short ones into a queue, and brings all others, and those for which
-//! nobody looks, to the other rank's inbox.
+//! Messages between threads. The sender puts a short message into a queue if the receiver polls it;
+//! otherwise, the sender delivers the message to the inbox of the receiver.
 
 use std::io::IoSlice;
 use std::sync::{Arc, OnceLock};
@@ -21,30 +21,31 @@ use crate::device::inproc::letter::INLINE;
 use crate::endpoint::ops::OpId;
 use crate::matching::{Arrival, Heading};
 
-/// What became of a message that was posted.
+/// The result of posting a message.
 pub(super) enum Posted {
-    /// It has gone.
+    /// The message was sent.
     Done,
-    /// It has gone, and its jbuf is here.
+    /// The message was sent, and its jbuf is returned.
     Gone(Spent),
-    /// This request tells.
+    /// The message has this request, which reports its outcome.
     Pending(OpId),
-    /// The other rank has ended.
+    /// The message was refused, because the other rank has ended.
     Refused(Error, Option<Payload>),
 }
 
-/// What became of bytes of which a copy was to be left.
+/// The result of delivering a copy of bytes.
 pub(super) enum Left {
     Done,
-    /// There is no room.
+    /// No room at the receiver.
     NoRoom,
     Refused(Error),
 }
 
-/// The way to a rank of this process.
+/// The path to a rank of this process.
 pub(super) struct Near {
     pub(super) inbox: Arc<Inbox>,
-    /// Made when it is used first. There is none where another rank has it that goes by the same number.
+    /// The sending end of the queue, opened on first use. `None` if another rank of the same number
+    /// has opened it.
     entry: OnceLock<Option<Entry>>,
 }
 
@@ -56,7 +57,7 @@ impl Near {
         }
     }
 
-    /// Brings bytes to the receive that waits for them, or leaves a copy.
+    /// Delivers bytes to the receive that waits for them, or queues a copy.
     #[inline]
     pub(super) fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
         if let Some(entry) = self.entry(&heading) {
@@ -74,7 +75,7 @@ impl Near {
         self.inbox.leave_copy(heading, bytes)
     }
 
-    /// Puts bytes into the queue that have no room in a slot.
+    /// Puts bytes into the queue that are too long for a slot.
     fn put_copy(&self, entry: &Entry, heading: &Heading, bytes: &[u8]) -> bool {
         if bytes.len() > SHORT || !entry.is_open() {
             return false;
@@ -86,7 +87,7 @@ impl Near {
         entry.put(heading, |cell, header| cell.put_jbuf(header, copy))
     }
 
-    /// Brings a message, if there is room.
+    /// Delivers a message if there is room.
     #[allow(clippy::result_large_err, reason = "the message comes back in it")]
     #[inline]
     fn try_bring(
@@ -115,10 +116,11 @@ impl Near {
         }
     }
 
-    /// The queue, while the other rank looks there.
+    /// Returns the sending end of the queue while the receiver polls it.
     #[inline]
     fn entry(&self, heading: &Heading) -> Option<&Entry> {
-        // What a rank sends itself is looked for by all who ask whether anything can come.
+        // A rank's messages to itself are never queued: calls that check whether any message can
+        // come look in the matcher only.
         let is_own = heading.envelope.source == self.inbox.rank;
         if is_own || !self.inbox.attention.is_given() {
             return None;
@@ -127,7 +129,7 @@ impl Near {
         self.entry.get_or_init(open).as_ref()
     }
 
-    /// Takes in what was put into the queue, if the other rank may have looked for the last time.
+    /// Drains the queue if the receiver may have polled it for the last time.
     #[inline]
     fn look_after(&self, heading: &Heading) {
         if !self.inbox.attention.is_still_given() {
@@ -137,7 +139,8 @@ impl Near {
 }
 
 impl Inbox {
-    /// Works on the state, for a thread of another rank, behind what is in the queue of that.
+    /// Runs `work` on the state for a thread of rank `source`, after draining the queue of that
+    /// rank.
     fn work<R>(&self, source: u32, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
         let mut todo = Todo::default();
         let mut state = self.lock();
@@ -146,7 +149,7 @@ impl Inbox {
         self.settle(&mut state, source);
         self.leave(state);
         if !todo.is_empty() {
-            // A thread's message is neither answered over a connection nor frees room for one.
+            // The message of a thread needs no answer over a connection, and frees no room for one.
             self.carry_out(todo, |_| {});
         }
         result
@@ -223,7 +226,7 @@ impl Inbox {
         state.complete(id, outcome, todo);
     }
 
-    /// Brings a message, or queues it behind those that had no room.
+    /// Delivers a message, or adds it to the backlog of messages without room.
     pub(super) fn bring_letter(&self, heading: Heading, letter: Letter) -> Result<(), Letter> {
         let source = heading.envelope.source;
         self.work(source, |state, todo| {
@@ -267,7 +270,7 @@ impl Inbox {
         })
     }
 
-    /// Ends the rank: nobody asks it for anything any more. What was in it is to be dropped without its
+    /// Closes the inbox at the end of its rank. The caller must drop the result without holding the
     /// lock.
     pub(super) fn close(&self) -> impl Sized + use<> {
         let mut state = self.lock();
@@ -286,11 +289,11 @@ impl Inbox {
         (matcher, backlogs, queues)
     }
 
-    /// Tells another rank that this one has ended.
+    /// Notifies another rank that this one has ended.
     pub(super) fn end_for(&self, other: &Self) {
         if !std::ptr::eq(self, other) {
             let why = Arc::from("it has ended");
-            // What else is to be done is of this rank alone.
+            // The other recorded work concerns only this rank.
             other.work(self.rank, |state, todo| state.lose(self.rank, &why, todo));
         }
     }
@@ -304,13 +307,13 @@ impl State {
 }
 
 impl Node {
-    /// A request of a message for `to`.
+    /// Creates a request of a message for `to`.
     pub(super) fn sender(&self, to: u32) -> (OpId, Sender) {
         let request = self.inbox.lock().requests.insert(Request::send(to));
         (request, Sender::new(self.inbox.clone(), request, to))
     }
 
-    /// Moves a message to a thread.
+    /// Posts a message to a thread, whose payload is moved.
     pub(super) fn post_to_thread(
         &self,
         to: u32,
@@ -336,7 +339,7 @@ impl Node {
             .inbox
             .bring_letter(heading, Letter::Here { payload, ack })
         {
-            // The sender is told by this.
+            // Dropping the letter notifies the sender.
             drop(letter);
         }
         Posted::Pending(request)

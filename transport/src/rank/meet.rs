@@ -1,4 +1,4 @@
-//! What happens when a receive and a message meet.
+//! Matching of receives with messages, and their completion.
 
 use jstream::buffer::Spent;
 
@@ -16,7 +16,8 @@ use crate::endpoint::ops::OpId;
 use crate::matching::{Arrival, Claim, Heading, Matched, Pattern, Posting};
 use crate::rank::error::ElementName;
 
-/// Messages of up to so many bytes are copied under the lock of an inbox: taking it again costs more.
+/// Maximum length in bytes of a message that is copied under the lock of an inbox. For these,
+/// taking the lock again costs more than the copy.
 pub(super) const SMALL: usize = 4096;
 
 impl State {
@@ -69,7 +70,7 @@ impl State {
         id
     }
 
-    /// Posts a receive for the message of a claim.
+    /// Posts a receive for a claimed message.
     pub(super) fn post_claimed(
         &mut self,
         claim: Claim,
@@ -94,7 +95,7 @@ impl State {
         id
     }
 
-    /// Gives up a claim.
+    /// Releases a claim.
     pub(super) fn restore(&mut self, claim: Claim, todo: &mut Todo) {
         if self.is_announced(&claim) {
             match self.matcher.hand_on(claim) {
@@ -120,7 +121,7 @@ impl State {
         letter.is_some_and(|letter| letter.is_announced())
     }
 
-    /// Takes back a receive that has no message. False if it has one.
+    /// Cancels a receive that has no message. Returns false if it has one.
     pub(super) fn cancel(&mut self, id: OpId, error: Error, todo: &mut Todo) -> bool {
         let Some(request) = self.requests.get_mut(id) else {
             return false;
@@ -135,7 +136,7 @@ impl State {
         cancelled
     }
 
-    /// A receive and the message that it gets, which is known already.
+    /// Completes a receive with the message that it matched.
     pub(super) fn meet(&mut self, matched: Matched<OpId, Letter>, todo: &mut Todo) {
         let (id, heading) = (matched.receive, matched.heading);
         if matched.message.is_announced() {
@@ -195,7 +196,8 @@ impl State {
         }
     }
 
-    /// Whether the receive can have the message. If not, it has ended.
+    /// Returns true if the receive can take the message. If not, the receive has ended with an
+    /// error.
     pub(super) fn accept(&mut self, id: OpId, heading: &Heading, todo: &mut Todo) -> bool {
         let Some(request) = self.requests.get_mut(id) else {
             return false;
@@ -210,7 +212,7 @@ impl State {
         }
     }
 
-    /// Tells the sender that its message was matched, if it wants to know.
+    /// Notifies the sender that its message was matched, if it asked for that.
     pub(super) fn acknowledge(&mut self, source: u32, ack: Ack, todo: &mut Todo) {
         match ack {
             Ack::Nobody => {}
@@ -225,7 +227,7 @@ impl State {
         }
     }
 
-    /// Gives a receive its message, which is here.
+    /// Gives a receive its message, whose payload has arrived.
     pub(super) fn hand_over(
         &mut self,
         id: OpId,
@@ -258,7 +260,7 @@ impl State {
         }
     }
 
-    /// Takes a message of a thread. The letter of one that has no room comes back.
+    /// Takes a message of a thread. If there is no room, the letter is returned.
     pub(super) fn arrive(
         &mut self,
         heading: Heading,
@@ -282,7 +284,8 @@ impl State {
         Ok(())
     }
 
-    /// Lets in whoever had to wait for room, or for a receive that was posted.
+    /// Admits messages from the backlogs that have room now, or that match a receive that was
+    /// posted.
     #[inline]
     pub(super) fn let_in(&mut self, todo: &mut Todo) {
         while let Some(rank) = self.matcher.next_ready() {
@@ -290,7 +293,7 @@ impl State {
         }
     }
 
-    /// Lets in what waits of one rank, in order, as far as there is room.
+    /// Admits messages from the backlog of one rank, in order, while there is room.
     pub(super) fn let_in_from(&mut self, rank: u32, todo: &mut Todo) {
         while let Some((heading, letter)) = self.next_in_backlog(rank) {
             if let Err(letter) = self.arrive(heading, letter, todo) {
@@ -307,7 +310,7 @@ impl State {
     }
 }
 
-/// Why a receive can't have a message.
+/// Returns the error if a receive can't take a message.
 pub(super) fn refusal(
     expected: ElementName,
     capacity: Option<usize>,
@@ -332,7 +335,7 @@ pub(super) fn refusal(
     })
 }
 
-/// A receive whose message is copied to where it wants it.
+/// Returns the outcome of a receive whose message is copied to its destination.
 pub(super) fn copied(status: Status, to: Spent, bytes: &[u8]) -> Outcome {
     let capacity = to.capacity() as u64;
     match to.copy_from(bytes) {
@@ -350,7 +353,7 @@ pub(super) fn copied(status: Status, to: Spent, bytes: &[u8]) -> Outcome {
 }
 
 impl Inbox {
-    /// Does what was noted, but for what needs a connection.
+    /// Does recorded work. `with_line` handles tasks that need a connection.
     pub(super) fn carry_out(&self, mut todo: Todo, mut with_line: impl FnMut(Task)) {
         while !todo.is_empty() {
             for task in todo.drain() {

@@ -1,4 +1,4 @@
-//! A rank, as programs use it.
+//! The public handle of a rank.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
 use crate::matching::Pattern;
 
-/// A member of a group, in one context: sends to the others, and receives what they send to it in the same
-/// context.
+/// A member of a group, in one context. It sends to the other members, and receives what they send
+/// in the same context.
 ///
-/// It is cheap to clone, and any number of threads may use it. The rank ends when the last clone and the last
-/// request is dropped: the others then learn that it is [gone](Error::PeerGone), when they have received what
-/// it sent.
+/// A clone is cheap, and any number of threads may use the rank. The rank ends when the last clone
+/// and the last request are dropped. The other ranks then learn that it is [gone](Error::PeerGone),
+/// after they have received what it sent.
 ///
-/// Calls that wait carry on everything that the rank has posted, on all its connections; nothing else goes on
-/// by itself. The [module](super) has an overview.
+/// Blocking calls drive everything that the rank has posted, on all its connections. Nothing
+/// progresses between calls. The [module](super) has an overview.
 #[derive(Clone)]
 pub struct Rank {
     node: Arc<Node>,
@@ -46,43 +46,43 @@ impl Rank {
         &self.node
     }
 
-    /// Its number, from 0.
+    /// Returns the number of this rank, counted from 0.
     #[must_use]
     pub fn rank(&self) -> u32 {
         self.node.inbox.rank
     }
 
-    /// How many members the group has.
+    /// Returns the number of ranks in the group.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.node.inbox.size
     }
 
-    /// The number of the context: messages of other contexts are not for this handle.
+    /// Returns the number of the context. This handle does not receive messages of other contexts.
     #[must_use]
     pub fn context(&self) -> u32 {
         self.context
     }
 
-    /// The same rank in a new context, which no message of another one gets into: for a library that wants
-    /// to be left alone.
+    /// Returns this rank in a new context, which is isolated from the messages of all other
+    /// contexts. Libraries use it to keep their messages apart from those of the program.
     ///
-    /// Nothing is sent. All members have to do it, in the same order, as contexts are counted.
+    /// Nothing is sent. Contexts are numbered in order, so all members have to make these calls in
+    /// the same order.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         let context = self.node.contexts.fetch_add(1, Ordering::Relaxed);
         Self::new(self.node.clone(), context)
     }
 
-    /// Says to the ranks that it is connected to that nothing more is sent, and waits until they have said
-    /// so too, or have gone: so that what was sent is received before the process ends, and no connection is
-    /// reset. What comes meanwhile waits as usual.
+    /// Ends sending to all connected ranks, and blocks until they have done so too or are gone. So
+    /// everything that was sent is received before the process ends, and no connection is reset.
+    /// Messages that arrive meanwhile are queued as usual.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] when one of them is still there then, or has no room for what was posted, and
-    /// [`Error::NotSent`] when what was posted
-    /// does not get away.
+    /// [`Error::TimedOut`] if one of the ranks is still connected after `timeout`, or has no room
+    /// for a posted message. [`Error::NotSent`] if a posted message can't be sent.
     pub fn finish(&self, timeout: Duration) -> Result<(), Error> {
         let deadline = Deadline::after(timeout);
         if !self.node.wait_for_credit(deadline) {
@@ -94,8 +94,8 @@ impl Rank {
         gone.ok_or(Error::TimedOut { after: timeout })
     }
 
-    /// Up to which length messages to `rank` travel at once, in bytes; longer ones are announced, and come
-    /// when they are wanted. `None` if there is no such rank.
+    /// Returns the maximum length in bytes of an eager message to `rank`. The payload of a longer
+    /// message is sent when a receive requests it. `None` if there is no such rank.
     #[must_use]
     pub fn eager(&self, rank: u32) -> Option<u64> {
         match self.node.link(rank).ok()? {
@@ -121,11 +121,12 @@ impl Rank {
         pattern(self.context, source.into(), tag.into())
     }
 
-    /// Sends `elements`. Returns when they may be changed again: the message may still wait to be received.
-    /// A message longer than [`eager`](Self::eager) waits for its receive.
+    /// Sends `elements`. Returns when they may be changed again, which may be before the message is
+    /// received. A message longer than [`eager`](Self::eager) waits for its receive.
     ///
     /// # Errors
     ///
+    /// [`Error`].
     /// [`Error`].
     #[inline]
     pub fn send<E: Element>(
@@ -137,7 +138,7 @@ impl Rank {
         self.send_now(to.into(), tag, elements, false)
     }
 
-    /// As [`send`](Self::send), but returns when a receive has the message, or is about to.
+    /// Like [`send`](Self::send), but returns when a receive has the message, or is about to.
     ///
     /// # Errors
     ///
@@ -169,12 +170,13 @@ impl Rank {
         }
     }
 
-    /// Waits for a message and puts it at the front of `elements`. The status says how many there are.
+    /// Blocks until a message arrives and copies it to the front of `elements`. The status contains
+    /// its length.
     ///
     /// # Errors
     ///
-    /// [`Error::Truncated`] and [`Error::WrongElements`] say that the message did not fit; it is gone, and
-    /// nothing else. Else why none can come.
+    /// If the message does not fit, [`Error::Truncated`] or [`Error::WrongElements`]; only that
+    /// message is dropped. Any other error says why no message can arrive.
     #[inline]
     pub fn recv<E: Element>(
         &self,
@@ -185,12 +187,13 @@ impl Rank {
         self.recv_until(from, tag, elements, None)
     }
 
-    /// As [`recv`](Self::recv), for so long at most. A message that has begun to arrive by then is waited for; one that
-    /// was only announced stays for another receive.
+    /// Like [`recv`](Self::recv), for at most `timeout`. If a message has begun to arrive by then,
+    /// the call waits for the rest of it. A message that was only announced is left for another
+    /// receive.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] then.
+    /// [`Error::TimedOut`] if no message has begun to arrive in time.
     pub fn recv_timeout<E: Element>(
         &self,
         from: impl Into<Source>,
@@ -234,13 +237,13 @@ impl Rank {
         )
     }
 
-    /// Sends `sent` and receives to `elements`, both at once: ranks that do so with each other, or in a
-    /// circle, don't wait for each other.
+    /// Sends `sent` and receives into `elements` at the same time. Ranks that exchange messages in
+    /// pairs or in a ring in this way don't deadlock.
     ///
     /// # Errors
     ///
-    /// [`Error`], of whichever failed. The receive is taken back when the message is not sent; a message that
-    /// it has by then is gone.
+    /// [`Error`] of the part that failed. If the message can't be sent, the receive is cancelled; a
+    /// message that it has by then is lost.
     pub fn sendrecv<E: Element, F: Element>(
         &self,
         to: impl Into<Destination>,
@@ -265,12 +268,12 @@ impl Rank {
         }
     }
 
-    /// Sends a jbuf, and waits until it is on its way. Between threads, and inside the process, the jbuf
-    /// itself moves.
+    /// Sends a jbuf, and blocks until it has been sent. Between threads, and over `inproc`, the
+    /// jbuf itself is moved.
     ///
     /// # Errors
     ///
-    /// [`Unsent`] gives the jbuf back, if it has not gone.
+    /// [`Unsent`] returns the jbuf, if it was not sent.
     pub fn send_filled(
         &self,
         to: impl Into<Destination>,
@@ -280,7 +283,7 @@ impl Rank {
         self.isend(to, tag, filled).wait().map(drop)
     }
 
-    /// Waits for a message, in a jbuf.
+    /// Blocks until a message arrives, and returns it in a jbuf.
     ///
     /// # Errors
     ///
@@ -298,13 +301,13 @@ impl Rank {
         Ok(RankMessage::new(status, payload))
     }
 
-    /// Posts a jbuf to be sent. Its bytes agree with a receive of any type.
+    /// Posts a jbuf to be sent. Its bytes agree with a receive of any element type.
     pub fn isend(&self, to: impl Into<Destination>, tag: u64, filled: Filled) -> SendRequest {
         self.post_send(to.into(), self.label::<u8>(tag), filled, false)
     }
 
-    /// As [`isend`](Self::isend), of elements whose type the receive has to name; the jbuf has to be one of
-    /// theirs.
+    /// Like [`isend`](Self::isend), for elements whose type the receive has to name. The jbuf must
+    /// contain elements of this type.
     pub fn isend_of<E: Element>(
         &self,
         to: impl Into<Destination>,
@@ -314,7 +317,7 @@ impl Rank {
         self.post_send(to.into(), self.label::<E>(tag), filled, false)
     }
 
-    /// As [`isend`](Self::isend), but the request ends when a receive has the message.
+    /// Like [`isend`](Self::isend), but the request ends when a receive has the message.
     pub fn issend(&self, to: impl Into<Destination>, tag: u64, filled: Filled) -> SendRequest {
         self.post_send(to.into(), self.label::<u8>(tag), filled, true)
     }
@@ -333,14 +336,15 @@ impl Rank {
         SendRequest::new(self.node.clone(), posted)
     }
 
-    /// Posts a receive into a jbuf of the pool, which is taken when the message's length is known.
+    /// Posts a receive into a jbuf of the pool, which is taken when the length of the message is
+    /// known.
     pub fn irecv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> RecvRequest {
         let pattern = self.pattern(from, tag);
         self.post_recv(pattern, Place::Pool, ElementName::BYTES)
     }
 
-    /// As [`irecv`](Self::irecv), into a jbuf. Where the message comes in a jbuf already, it stays there, and
-    /// this one goes back to its pool.
+    /// Like [`irecv`](Self::irecv), with a jbuf to receive into. If the message arrives in a jbuf
+    /// of its own, it stays there, and this one is returned to its pool.
     pub fn irecv_into(
         &self,
         from: impl Into<Source>,
@@ -389,7 +393,7 @@ impl Node {
         }
     }
 
-    /// The bytes of a message: an object becomes one again.
+    /// Returns the bytes of a message. An object is converted back to its message.
     pub(super) fn bytes_of(&self, payload: Payload) -> Result<Filled, Error> {
         match payload {
             Payload::Bytes(filled) => Ok(filled),

@@ -1,4 +1,4 @@
-//! How ranks are connected.
+//! Connection of ranks to a group.
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ use super::options::Options;
 use super::todo::Todo;
 use crate::endpoint::Endpoint;
 
-/// A rank that is being connected to the others of its group.
+/// Builder of a rank that is being connected to the others of its group.
 ///
 /// ```
 /// use jstream_transport::rank::{Mesh, Options};
@@ -39,7 +39,7 @@ use crate::endpoint::Endpoint;
 pub struct Mesh {
     inbox: Arc<Inbox>,
     links: Vec<Option<Way>>,
-    /// It is a rank from then on.
+    /// True once the rank was built.
     is_built: bool,
 }
 
@@ -48,14 +48,14 @@ enum Way {
     Endpoint(Endpoint),
 }
 
-/// A rank of this process, for the others of this process.
+/// A rank of this process, to be connected by other ranks of the process.
 #[derive(Clone)]
 pub struct MeshNode {
     inbox: Arc<Inbox>,
 }
 
 impl Mesh {
-    /// Rank `rank` of `size`, connected to nobody but itself.
+    /// Returns the builder for rank `rank` of `size`, connected only to itself.
     #[must_use]
     pub fn new(rank: u32, size: u32, options: &Options) -> Self {
         Self {
@@ -65,7 +65,8 @@ impl Mesh {
         }
     }
 
-    /// This rank, for the others of this process: what they send before it is built waits.
+    /// Returns this rank, to be connected by other ranks of the process. Messages that they send
+    /// before it is built are queued.
     #[must_use]
     pub fn node(&self) -> MeshNode {
         MeshNode {
@@ -73,27 +74,27 @@ impl Mesh {
         }
     }
 
-    /// Reaches rank `peer` over `endpoint`, whose messages belong to the ranks from then on: nobody else is
-    /// to receive from it.
+    /// Connects rank `peer` over `endpoint`. Only the rank may receive from the endpoint from then
+    /// on.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of descriptors.
+    /// Returns the error of the operating system if it is out of descriptors.
     ///
     /// # Panics
     ///
-    /// When the group has no such rank.
+    /// Panics if the group has no rank `peer`.
     pub fn endpoint(mut self, peer: u32, endpoint: Endpoint) -> io::Result<Self> {
         self.inbox.add_line(peer)?;
         self.set(peer, Way::Endpoint(endpoint));
         Ok(self)
     }
 
-    /// Reaches rank `peer`, of this process, without a connection.
+    /// Connects rank `peer`, which is in this process, without a connection.
     ///
     /// # Panics
     ///
-    /// When the group has no such rank.
+    /// Panics if the group has no rank `peer`.
     #[must_use]
     pub fn thread(mut self, peer: u32, node: &MeshNode) -> Self {
         self.set(peer, Way::Thread(node.clone()));
@@ -108,7 +109,7 @@ impl Mesh {
         *place = Some(way);
     }
 
-    /// The rank. Those that it is not connected to are [gone](super::Error::PeerGone).
+    /// Builds the rank. All ranks that it is not connected to are [gone](super::Error::PeerGone).
     #[must_use]
     pub fn build(mut self) -> Rank {
         self.is_built = true;
@@ -133,7 +134,7 @@ impl Mesh {
 }
 
 impl Drop for Mesh {
-    /// The others learn that there is going to be no rank.
+    /// If the rank was never built, notifies the other ranks that it is gone.
     fn drop(&mut self) {
         if !self.is_built {
             drop(self.inbox.close());
@@ -146,7 +147,7 @@ impl Drop for Mesh {
     }
 }
 
-/// `size` ranks of this process, connected directly: a message is brought by its sender.
+/// Returns `size` ranks of this process, which deliver messages to each other directly.
 ///
 /// ```
 /// use jstream_transport::rank::{self, Source, Tag};

@@ -1,28 +1,33 @@
 //! Ranks: members of a group that send messages to each other by number and tag, as in MPI.
 //!
-//! A [`Rank`] sends to any other, whichever way leads there: over a connection, or, between threads of one
-//! process, straight to where the other receives. A message says its sender, its context and a tag; a receive
-//! says which ones it wants, and gets the first that matches, as [`matching`](crate::matching) tells.
+//! A [`Rank`] sends to any other member, over a connection or, between threads of one process,
+//! directly to the inbox of the receiver. A message carries its sender, its context and a tag. A
+//! receive states which of these it accepts, and gets the first message that matches, by the rules
+//! of [`matching`](crate::matching).
 //!
-//! [`threads`] makes ranks of one process, [`Mesh`] any others. [`world`] is how they find each other.
+//! [`threads`] creates ranks within one process, and [`Mesh`] connects ranks in any other way.
+//! [`world`] lets the processes of a group find each other.
 //!
 //! | | borrowed elements | jbufs |
 //! |---|---|---|
-//! | waits | [`send`](Rank::send), [`ssend`](Rank::ssend), [`recv`](Rank::recv), [`sendrecv`](Rank::sendrecv) | [`send_filled`](Rank::send_filled), [`recv_filled`](Rank::recv_filled) |
+//! | blocking | [`send`](Rank::send), [`ssend`](Rank::ssend), [`recv`](Rank::recv), [`sendrecv`](Rank::sendrecv) | [`send_filled`](Rank::send_filled), [`recv_filled`](Rank::recv_filled) |
 //! | posted, or async | in a [`scope`](Rank::scope) | [`isend`](Rank::isend), [`issend`](Rank::issend), [`irecv`](Rank::irecv), [`irecv_into`](Rank::irecv_into) |
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - Messages from one rank to another are matched in the order in which they were sent, as far as a receive
-//!   matches both. Among threads of one rank that send, or receive, at once there is no order.
-//! - A message that no receive waits for waits itself, up to the [bounds](crate::matching::Bounds) of the
-//!   receiver. A rank that exceeds them waits when it sends; others don't notice, and answers pass.
-//! - A short message travels at once; a long one is announced, and comes when a receive has it, straight to
-//!   the receive's memory. See [`Rank::eager`].
-//! - A message that does not fit its receive, or is of another type, is an error of that receive alone.
-//! - A rank that ends, or whose connection breaks, ends what waits for it alone: what it has sent before is
-//!   still received. What had to wait for room with another one is given up when none comes in the
-//!   [time of sending](crate::Options::send_timeout).
+//! - Messages from one rank to another that match the same receive are matched in the order in
+//!   which they were sent. There is no order between threads of one rank that send or receive
+//!   concurrently.
+//! - Unexpected messages, which no receive has been posted for, are queued up to the
+//!   [bounds](crate::matching::Bounds) of the receiver. A sender that exceeds them blocks. Other
+//!   senders are not affected, and protocol replies still pass.
+//! - A short message is sent eagerly. A long one is announced, and its payload is transferred
+//!   directly to the memory of the receive once one matches. See [`Rank::eager`].
+//! - A message that does not fit its receive, or has another element type, fails only that receive.
+//! - If a rank ends or its connection breaks, only the requests that depend on this rank alone
+//!   fail. Messages that it sent before are still received. A message that waits for room at
+//!   another rank is given up if there is none within the [send
+//!   timeout](crate::Options::send_timeout).
 
 mod attention;
 mod bell;

@@ -1,5 +1,5 @@
-//! Interleavings of a rank that falls asleep with a thread that sends to it, tried by loom: each model beside a twin
-//! with a mistake that it must find.
+//! Loom models of a rank that goes to sleep while another thread sends to it. Each model has
+//! mutants with a mistake that it must detect.
 
 use loom::thread;
 
@@ -7,7 +7,7 @@ use super::attention::Attention;
 use crate::device::inproc::ring::{Emptier, Filler, ring};
 use crate::device::inproc::sync::{Arc, Mutex, lock};
 
-/// An inbox, but for what does not matter here.
+/// Simplified model of an inbox.
 struct Inbox {
     attention: Attention,
     state: Mutex<State>,
@@ -16,7 +16,7 @@ struct Inbox {
 struct State {
     emptier: Emptier<u32>,
     arrived: Vec<u32>,
-    /// Somebody is to be told.
+    /// True if the sleeping thread has to be notified.
     sleeps: bool,
     is_told: bool,
 }
@@ -30,7 +30,7 @@ impl State {
     }
 }
 
-/// What the sender does, and who is going to sleep.
+/// The steps of the sender and of the thread that goes to sleep.
 #[derive(Clone, Copy)]
 struct Parts {
     may_stay: fn(&Attention) -> bool,
@@ -50,7 +50,7 @@ const RIGHT: Parts = Parts {
 
 impl Inbox {
     fn send(&self, filler: &mut Filler<u32>, number: u32, parts: Parts) {
-        // Every other one is too long for the queue.
+        // Messages with odd numbers are too long for the queue.
         let is_short = number % 2 == 0;
         if is_short && self.attention.is_given() && filler.fill(|place| *place = number) {
             if !(parts.may_stay)(&self.attention) {
@@ -71,7 +71,7 @@ impl Inbox {
     }
 }
 
-/// A thread sends so many messages, of which the first ones may find the rank awake.
+/// A thread sends `count` messages, the first of which may find the rank awake.
 fn falling_asleep(count: u32, parts: Parts) -> impl Fn() + Send + Sync + 'static {
     move || {
         let (mut filler, emptier) = ring::<u32>(2);

@@ -1,33 +1,33 @@
-//! Whom a message is for, which one a receive wants, and what it got.
+//! Destinations of messages, selectors of receives, and the status of a received message.
 
 use crate::matching::{Heading, Pattern};
 
-/// Whom a message is for.
+/// The destination of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Destination {
-    /// This rank; one may send to itself.
+    /// A rank, which may be the sending rank itself.
     Rank(u32),
-    /// Nobody: sending returns at once.
+    /// No rank: sending returns immediately.
     Null,
 }
 
-/// Who sent the message that a receive wants.
+/// The source that a receive accepts messages from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// This rank.
+    /// The rank with this number.
     Rank(u32),
-    /// Whoever is first.
+    /// Any rank.
     Any,
-    /// Nobody: receiving returns at once, with an empty message.
+    /// No rank: receiving returns immediately with an empty message.
     Null,
 }
 
-/// Which tag the message has that a receive wants.
+/// The tag that a receive accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tag {
-    /// This one.
+    /// Exactly this tag.
     Is(u64),
-    /// Whichever is first.
+    /// Any tag.
     Any,
 }
 
@@ -49,20 +49,20 @@ impl From<u64> for Tag {
     }
 }
 
-/// What is known of a message that was received or found.
+/// The source, tag and length of a message that was received or probed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// Who sent it; [`Status::NOBODY`] where nobody did.
+    /// The rank of the sender, or [`Status::NOBODY`] if the source was [`Source::Null`].
     pub source: u32,
-    /// Its tag.
+    /// The tag of the message.
     pub tag: u64,
-    /// Its length in bytes.
+    /// The length of the message in bytes.
     pub bytes: u64,
 }
 
 impl Status {
-    /// The source of what was received from [`Source::Null`].
+    /// The source of a message that was received from [`Source::Null`].
     pub const NOBODY: u32 = u32::MAX;
 
     pub(super) const NULL: Self = Self {
@@ -80,13 +80,14 @@ impl Status {
         }
     }
 
-    /// Whether the message has no bytes at all.
+    /// Returns true if the message is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// How many values of type `T` it is, not counting a part of one at the end. 0 for types without a size.
+    /// Returns the number of values of type `T` in the message, not counting an incomplete one at
+    /// the end. 0 for types without a size.
     #[must_use]
     pub fn len<T>(&self) -> usize {
         let size = size_of::<T>() as u64;
@@ -95,7 +96,7 @@ impl Status {
     }
 }
 
-/// The pattern of a receive; `None` when nobody is to send it.
+/// Returns the pattern of a receive, or `None` if the source is [`Source::Null`].
 #[inline]
 pub(super) fn pattern(context: u32, source: Source, tag: Tag) -> Option<Pattern> {
     let source = match source {

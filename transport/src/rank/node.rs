@@ -1,4 +1,4 @@
-//! A rank: its inbox, and its ways to the others. Whoever waits drives the connections.
+//! A rank: its inbox, and the paths to other ranks. Waiting threads drive the connections.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -14,32 +14,32 @@ use super::state::State;
 use super::todo::{Task, Todo};
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
-use crate::endpoint::shared::Way;
+use crate::endpoint::shared::Half;
 use crate::endpoint::spin::Spin;
 use crate::endpoint::tools::Tools;
 use crate::error::SendError;
 
-/// A rank as all handles of it share it.
+/// The state that all handles of a rank share.
 pub(super) struct Node {
     pub(super) inbox: Arc<Inbox>,
-    /// By rank.
+    /// Paths to all ranks, by rank.
     links: Vec<Link>,
-    /// The ranks that are connected.
+    /// Ranks that are reached over a connection.
     lines: Vec<u32>,
-    /// Those of this process.
+    /// Ranks of this process.
     threads: Vec<u32>,
-    /// How many contexts there are.
+    /// Number of contexts.
     pub(super) contexts: AtomicU32,
-    /// Behind the request that came last of several that somebody waited for.
+    /// The index after the request that ended last when several were waited for.
     pub(super) turn: AtomicUsize,
-    /// What objects are written and read with.
+    /// Cache of readers and writers for objects.
     pub(super) tools: Tools,
 }
 
-/// The way to a rank.
+/// The path to a rank.
 pub(super) enum Link {
     Nobody,
-    /// It is of this process, or this rank itself.
+    /// A rank of this process, possibly this rank itself.
     Thread(Near),
     Line(Line),
 }
@@ -61,7 +61,7 @@ impl Node {
         }
     }
 
-    /// The way to a rank.
+    /// Returns the path to a rank.
     #[inline]
     pub(super) fn link(&self, rank: u32) -> Result<&Link, Error> {
         match self.links.get(rank as usize) {
@@ -73,7 +73,8 @@ impl Node {
         }
     }
 
-    /// Whether a thread that waits for one connection keeps another one waiting.
+    /// Returns true if there are several connections, so that a thread that blocks on one would
+    /// delay the others.
     #[inline]
     pub(super) fn has_many_lines(&self) -> bool {
         self.lines.len() > 1
@@ -92,12 +93,12 @@ impl Node {
         !self.lines.is_empty()
     }
 
-    /// Whether there are others than this one whose messages come through queues.
+    /// Returns true if there are other ranks whose messages arrive through queues.
     pub(super) fn has_threads(&self) -> bool {
         self.threads.len() > 1
     }
 
-    /// Whether something seems to be in the queue of any thread.
+    /// Returns true if the queue of any thread seems to have a message.
     #[inline]
     pub(super) fn has_any_queued(&self) -> bool {
         let mut threads = self.threads.iter();
@@ -108,7 +109,7 @@ impl Node {
         self.lines.len() == 1
     }
 
-    /// The connection to a rank, if there is one.
+    /// Returns the connection to a rank, if there is one.
     #[inline]
     pub(super) fn line(&self, rank: u32) -> Option<&Line> {
         match self.links.get(rank as usize) {
@@ -117,7 +118,7 @@ impl Node {
         }
     }
 
-    /// Works on the state, and does afterwards what was noted meanwhile.
+    /// Runs `work` on the state, and does the recorded work after releasing the lock.
     #[inline]
     pub(super) fn with<R>(&self, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
         let mut todo = Todo::default();
@@ -130,7 +131,7 @@ impl Node {
         result
     }
 
-    /// Does what was noted under the lock of this rank's inbox.
+    /// Does the work that was recorded under the lock of this rank's inbox.
     pub(super) fn carry_out(&self, todo: Todo) {
         self.inbox.carry_out(todo, |task| {
             if let Task::Say { to, frame } = task {
@@ -141,14 +142,15 @@ impl Node {
         });
     }
 
-    /// Takes in what threads have left, and carries on all connections, as far as they go now.
+    /// Drains the queues of threads, and drives all connections as far as possible without
+    /// blocking.
     #[inline]
     pub(super) fn drive(&self) {
         self.take_in();
         self.drive_lines();
     }
 
-    /// Takes in what threads have left, and does `work` with that.
+    /// Drains the queues of threads, and runs `work` on the state.
     #[inline]
     pub(super) fn take_in_for<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
         if !self.has_any_queued() {
@@ -160,7 +162,7 @@ impl Node {
         })
     }
 
-    /// Takes in what threads have left.
+    /// Drains the queues of threads.
     #[inline]
     pub(super) fn take_in(&self) {
         if self.has_any_queued() {
@@ -168,7 +170,7 @@ impl Node {
         }
     }
 
-    /// Carries on all connections, as far as they go now.
+    /// Drives all connections as far as possible without blocking.
     #[inline]
     pub(super) fn drive_lines(&self) {
         if self.inbox.take_starved() {
@@ -178,19 +180,20 @@ impl Node {
         self.lines().for_each(|line| line.endpoint.shared().drive());
     }
 
-    /// As [`drive`](Self::drive), and has `task` woken when one can go on.
+    /// Like [`drive`](Self::drive), and wakes `task` when a connection can make progress again.
     pub(super) fn drive_for_task(&self, task: &Waker) {
         self.drive();
         for line in self.lines() {
             let shared = line.endpoint.shared();
-            if !shared.progress(Way::In, Some(task), None) {
-                // It has ended, or is held; what is to be sent goes on.
-                shared.progress(Way::Out, Some(task), None);
+            if !shared.progress(Half::In, Some(task), None) {
+                // The receive direction has ended, or waits for a buffer. Posted sends must still
+                // make progress.
+                shared.progress(Half::Out, Some(task), None);
             }
         }
     }
 
-    /// Waits until `attempt` answers, or the deadline has passed (`None`).
+    /// Blocks until `attempt` returns a value. Returns `None` if the deadline passes.
     #[inline]
     pub(super) fn wait<R>(
         &self,
@@ -200,7 +203,8 @@ impl Node {
         self.wait_spun(None, deadline, attempt)
     }
 
-    /// As [`wait`](Self::wait), for one who may have `spun` already.
+    /// Like [`wait`](Self::wait), continuing with the spin budget that the caller has left in
+    /// `spun`.
     #[inline]
     pub(super) fn wait_spun<R>(
         &self,
@@ -211,7 +215,7 @@ impl Node {
         self.wait_unlocked(spun, deadline, || attempt(&mut self.inbox.lock()))
     }
 
-    /// As [`wait_spun`](Self::wait_spun), for what takes the lock by itself.
+    /// Like [`wait_spun`](Self::wait_spun), for an `attempt` that takes the lock itself.
     pub(super) fn wait_unlocked<R>(
         &self,
         spun: Option<Spin>,
@@ -252,7 +256,8 @@ impl Node {
         }
     }
 
-    /// What was waited for came soon, so what comes next may be left in queues.
+    /// Allows senders to use the queues again, because this thread got its message without
+    /// sleeping.
     #[inline]
     fn attend(&self) {
         if self.has_threads() && !self.inbox.attention.is_given() {
@@ -264,10 +269,11 @@ impl Node {
         let arm = |bell: &Bell| {
             for line in self.lines() {
                 let shared = line.endpoint.shared();
-                let is_left = shared.progress(Way::In, Some(bell.waker()), Some(bell.watcher()));
+                let is_left = shared.progress(Half::In, Some(bell.waker()), Some(bell.watcher()));
                 if !is_left {
-                    // It has ended, or is held; what is to be sent goes on.
-                    shared.progress(Way::Out, Some(bell.waker()), Some(bell.watcher()));
+                    // The receive direction has ended, or waits for a buffer. Posted sends must
+                    // still make progress.
+                    shared.progress(Half::Out, Some(bell.waker()), Some(bell.watcher()));
                 }
             }
         };
@@ -278,7 +284,7 @@ impl Node {
         self.inbox.sleep(seen, until, arm, disarm);
     }
 
-    /// Waits until nothing waits for credit any more. False when it does when the deadline has passed.
+    /// Blocks until no message waits for credit. Returns false if the deadline passes before that.
     pub(super) fn wait_for_credit(&self, deadline: Deadline) -> bool {
         let has_credit = || {
             let mut lines = self.lines();
@@ -288,7 +294,7 @@ impl Node {
         self.wait_unlocked(None, || deadline, has_credit).is_some()
     }
 
-    /// Says over all connections that nothing more is sent.
+    /// Ends sending on all connections.
     pub(super) fn finish_lines(&self) -> Result<(), Error> {
         for (rank, link) in (0..).zip(&self.links) {
             if let Link::Line(line) = link {
@@ -304,8 +310,8 @@ impl Node {
         Ok(())
     }
 
-    /// What came of a request, if it has ended in time. Looks at the
-    /// connections once at least, where it has not.
+    /// Waits for the outcome of a request. Returns `None` if the deadline passes. Polls the
+    /// connections at least once if the request has not ended.
     #[inline]
     pub(super) fn wait_for(
         &self,
@@ -320,14 +326,15 @@ impl Node {
         self.wait_spun(spun, || deadline, |state| state.take_outcome(id))
     }
 
-    /// Has a message withdrawn that the other rank may not have received. What comes of it, its request says.
+    /// Requests the withdrawal of a message that the other rank may not have received yet. The
+    /// result is the outcome of the request.
     pub(super) fn cancel_send(&self, id: OpId) {
         let sends = {
             let state = self.inbox.lock();
             state.requests.get(id).and_then(|request| request.sends)
         };
         let line = sends.and_then(|sends| self.line(sends.to));
-        // One that waits for credit has not gone.
+        // A message that waits for credit has not been sent.
         if line.is_some_and(|line| line.endpoint.shared().cancel_waiting(id.number())) {
             return;
         }
@@ -335,8 +342,7 @@ impl Node {
         self.take_back(id);
     }
 
-    /// Nobody asks for a request any more: a receive without a message is taken back, a message is sent all
-    /// the same.
+    /// Discards a request: a receive without a message is cancelled, and a message is still sent.
     pub(super) fn forget(&self, id: OpId) {
         let dropped = self.with(|state, todo| {
             state.cancel(id, Error::Cancelled, todo);
@@ -353,7 +359,7 @@ impl Node {
 }
 
 impl Drop for Node {
-    /// The others learn that this rank has ended.
+    /// Notifies the other ranks that this rank has ended.
     fn drop(&mut self) {
         let rest = self.inbox.close();
         drop(rest);

@@ -1,4 +1,4 @@
-//! Objects, sent and received between ranks.
+//! Sending and receiving of objects between ranks.
 
 use jstream::{Erased, Received, Transportable};
 
@@ -12,7 +12,8 @@ use super::wire::Label;
 use crate::device::connection::Payload;
 
 impl Rank {
-    /// Sends an object, and all that it reaches. Returns when the object may be changed again.
+    /// Sends an object and everything that it reaches. Returns when the object may be changed
+    /// again.
     ///
     /// ```
     /// use jstream_transport::rank;
@@ -53,12 +54,13 @@ impl Rank {
         Ok(())
     }
 
-    /// Sends on an object that was received. Between threads, and inside the process, it moves as it is, and
-    /// who receives the same type gets it without reading it again. Elsewhere it becomes a message again.
+    /// Forwards a received object. Between threads, and over `inproc`, the object moves as it is,
+    /// and a receiver of the same type gets it without reading it again. Otherwise, it is converted
+    /// back to a message.
     ///
     /// # Errors
     ///
-    /// [`Error`]; the object is gone.
+    /// [`Error`]; the object is lost.
     pub fn send_received<T>(
         &self,
         to: impl Into<Destination>,
@@ -79,11 +81,12 @@ impl Rank {
         Ok(())
     }
 
-    /// Waits for a message, and reads the object that it is.
+    /// Blocks until a message arrives, and reads the object in it.
     ///
     /// # Errors
     ///
-    /// [`Error::Read`] when it is no `T`, which is gone then; else as for [`recv`](Self::recv).
+    /// [`Error::Read`] if the message is not a `T`; it is dropped. Otherwise as for
+    /// [`recv`](Self::recv).
     pub fn recv_object<T: Transportable + 'static>(
         &self,
         from: impl Into<Source>,

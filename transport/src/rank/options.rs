@@ -1,4 +1,4 @@
-//! What a rank allows the others.
+//! Configuration of a rank.
 
 use std::time::Duration;
 
@@ -7,28 +7,29 @@ use jstream::buffer::Pool;
 use crate::endpoint::Limits;
 use crate::matching::Bounds;
 
-/// Where a rank receives, and what it allows the others to do.
+/// Configuration of a rank: its memory and the limits for other ranks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Where the jbufs of messages between threads come from (default: a pool of its own). Those of
-    /// connections come from the pool of each connection.
+    /// The pool for jbufs of messages between threads (default: a separate pool). Messages over a
+    /// connection use the pool of that connection.
     pub pool: Pool,
-    /// How much of one other rank waits here for receives, at most; less than 4 messages and 4 KiB count as these.
-    /// A rank that exceeds it waits when it sends, and nobody else does. Over connections a rank is told in parts that
-    /// there is room again: it may have to wait when half of this is in use.
+    /// Maximum number of unexpected messages, and of their bytes, that are queued for each other
+    /// rank. Values below 4 messages or 4 KiB are raised to these. A rank that exceeds the limit
+    /// blocks when it sends; other ranks are not affected. Over a connection, room is reported to
+    /// the sender in batches, so that it may block when half of this is in use.
     pub bounds: Bounds,
-    /// Messages of up to so many bytes travel at once, whether they are wanted or not; longer ones are
-    /// announced, and come when they are. `None` chooses by the device: see
-    /// [`Rank::eager`](super::Rank::eager).
+    /// Maximum length in bytes of a message that is sent eagerly, whether a receive was posted or
+    /// not. Longer messages are announced, and their payload is sent when a receive requests it.
+    /// `None` selects a default for the device: see [`Rank::eager`](super::Rank::eager).
     pub eager: Option<u64>,
-    /// How long whoever waits looks again and again before it sleeps (default: as for
+    /// Time for which a waiting thread spins before it sleeps (default: as for
     /// [`Options::spin`](crate::Options::spin)).
     pub spin: Duration,
 }
 
 impl Options {
-    /// The defaults, receiving into jbufs of `pool`.
+    /// Returns the defaults, with `pool` for received messages.
     #[must_use]
     pub fn new(pool: Pool) -> Self {
         Self {
@@ -39,7 +40,7 @@ impl Options {
         }
     }
 
-    /// Up to which length messages travel at once over a device.
+    /// Returns the maximum length of eager messages over a device.
     pub(super) fn eager_over(&self, scheme: &str, limits: &Limits) -> u64 {
         let default = match scheme {
             "inproc" => EAGER_INPROC,
@@ -49,13 +50,14 @@ impl Options {
         self.eager.unwrap_or(default).min(limits.max_send)
     }
 
-    /// Up to which length messages between threads are left as a copy.
+    /// Returns the maximum length of messages between threads that are sent as a copy.
     pub(super) fn eager_between_threads(&self) -> u64 {
         self.eager.unwrap_or(EAGER_THREADS)
     }
 }
 
-/// What waits is copied once more when it is received; what is announced takes a question and an answer.
+/// Default limits for eager messages, in bytes. An eager message that is unexpected is copied once
+/// more when it is received; an announced one takes a round trip.
 const EAGER_THREADS: u64 = 16 << 10;
 const EAGER_INPROC: u64 = 64 << 10;
 const EAGER_SHM: u64 = 128 << 10;

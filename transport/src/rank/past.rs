@@ -1,5 +1,5 @@
-//! The shortest ways of a message: from the connection to a receive that waits alone, past the matcher; and
-//! from the matcher, where it waits as it is, without a request.
+//! Fast paths of receives. A message can go from the connection directly to the only waiting
+//! receive, bypassing the matcher, or from the matcher to the receive without a request.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,19 +23,19 @@ use crate::endpoint::spin::Spin;
 use crate::header::Header;
 use crate::matching::Pattern;
 
-/// How often a connection is looked at that is not the only one.
+/// Number of polls of a connection that is not the only one.
 const LOOKS: u32 = 16;
 
-/// What came of it.
+/// Result of the fast path.
 enum Past {
     Received(Status),
-    /// The message is not here, or not so simple. What is left of looking for it again and again.
+    /// The message has not arrived, or needs the slow path. Contains the remaining spin budget.
     Nothing(Option<Spin>),
 }
 
 impl Node {
-    /// Receives a message to the front of `memory` by whichever of the short ways leads there, if it comes soon.
-    /// Else says what is left of looking for it again and again.
+    /// Receives a message to the front of `memory` on one of the fast paths, if it arrives while
+    /// the thread spins. Otherwise, returns the remaining spin budget.
     #[inline]
     pub(super) fn receive_at_once(
         &self,
@@ -69,7 +69,7 @@ impl Node {
         }
     }
 
-    /// Waits for a message, as it comes.
+    /// Blocks until a message arrives, and returns it in the form in which it arrives.
     pub(super) fn receive_payload(
         self: &Arc<Self>,
         pattern: Pattern,
@@ -91,7 +91,7 @@ impl Node {
         Ok((status, outcome.payload.unwrap_or_else(nothing)))
     }
 
-    /// Receives a message that waits as a few bytes, and that nobody is to be told of.
+    /// Receives a short message that is queued and needs no acknowledgement.
     #[inline]
     fn receive_waiting(
         &self,
@@ -131,11 +131,13 @@ impl Node {
         Some(self.put(Status::of(&heading), payload, memory))
     }
 
-    /// Receives a message that is wanted in `memory`, if it comes soon, fits, and nothing else waits here:
-    /// then no other receive can have it, and no message that came before is the one that is wanted.
+    /// Receives the wanted message to the front of `memory`, if it arrives while the thread spins,
+    /// fits, and the matcher is empty. Because the matcher is empty, no other receive can match the
+    /// message, and no earlier message can match this receive.
     ///
-    /// While this has the connection, nothing else gets from there to the matcher. A receive that another
-    /// thread posts meanwhile was posted later. Who is not `patient` looks a few times only.
+    /// While this call holds the receive direction, no other message gets from the connection to
+    /// the matcher. A receive that another thread posts meanwhile counts as posted later. If
+    /// `patient` is false, the connection is polled only a few times.
     #[inline]
     fn receive_past(
         &self,
@@ -199,7 +201,7 @@ impl Node {
             bytes: header.length,
         })
     }
-    /// Messages of a rank were received past its account.
+    /// Settles the credit of messages that bypassed the matcher.
     #[cold]
     fn settle_passed(&self, rank: u32, passed: Credit) {
         self.with(|state, todo| state.settle_passed(rank, passed, todo));

@@ -1,4 +1,4 @@
-//! Requests that are posted again and again, with the same envelope and memory.
+//! Persistent requests, which are started repeatedly with the same envelope and memory.
 
 use std::fmt;
 
@@ -14,24 +14,24 @@ use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
 use crate::matching::Pattern;
 
-/// A receive that is posted each time that it is started; see [`Rank::recv_init`].
+/// A receive that is posted each time it is started; see [`Rank::recv_init`].
 pub struct PersistentRecv {
     rank: Rank,
     pattern: Option<Pattern>,
-    /// The memory, while it is not posted.
+    /// The memory, while the receive is not posted.
     spent: Option<Spent>,
-    /// The last message, if it came in another jbuf or stands in this one.
+    /// The last message, in the given memory or in another jbuf.
     message: Option<Filled>,
     started: Option<Started>,
 }
 
 enum Started {
     Posted(Pending),
-    /// From nobody.
+    /// A receive from [`Source::Null`].
     Null,
 }
 
-/// A message that is posted each time that it is started; see [`Rank::send_init`].
+/// A message that is posted each time it is started; see [`Rank::send_init`].
 pub struct PersistentSend {
     rank: Rank,
     to: Destination,
@@ -41,7 +41,7 @@ pub struct PersistentSend {
 }
 
 impl Rank {
-    /// A receive into `spent`, to be started any number of times.
+    /// Returns a receive into `spent`, which can be started any number of times.
     ///
     /// ```
     /// use jstream::Spent;
@@ -77,8 +77,8 @@ impl Rank {
         }
     }
 
-    /// A message, to be started any number of times. What is sent is a copy, as the jbuf would move
-    /// otherwise.
+    /// Returns a send of a message, which can be started any number of times. Each start sends a
+    /// copy of the message, because sending would move the jbuf.
     pub fn send_init(
         &self,
         to: impl Into<Destination>,
@@ -96,7 +96,7 @@ impl Rank {
 }
 
 impl PersistentRecv {
-    /// Posts it. Does nothing if it is posted, and nobody has waited for it since.
+    /// Posts the receive. Does nothing if it was started before and its outcome was not waited for.
     pub fn start(&mut self) {
         if self.started.is_some() {
             return;
@@ -118,12 +118,11 @@ impl PersistentRecv {
         });
     }
 
-    /// Waits until it has its message. Without a start it is the last status again that is wrong: start it
-    /// first.
+    /// Blocks until the receive that was started has its message.
     ///
     /// # Errors
     ///
-    /// [`Error`]; [`Error::Cancelled`] when it was not started.
+    /// [`Error`]; [`Error::Cancelled`] if the receive was not started.
     pub fn wait(&mut self) -> Result<Status, Error> {
         match self.started.take() {
             None => Err(Error::Cancelled),
@@ -151,7 +150,7 @@ impl PersistentRecv {
         Ok(status)
     }
 
-    /// The message that came last, until the next start.
+    /// Returns the last message, until the next start.
     #[must_use]
     pub fn message(&self) -> Option<&Filled> {
         self.message.as_ref()
@@ -159,16 +158,16 @@ impl PersistentRecv {
 }
 
 impl PersistentSend {
-    /// The message, to be changed between two starts.
+    /// Returns the message, to be changed between two starts.
     pub fn message_mut(&mut self) -> &mut Filled {
         &mut self.message
     }
 
-    /// Posts it. Does nothing if it is posted, and nobody has waited for it since.
+    /// Posts the message. Does nothing if it was started before and its outcome was not waited for.
     ///
     /// # Errors
     ///
-    /// [`Error::NoBuffer`] when the pool has no room for the copy.
+    /// [`Error::NoBuffer`] if the pool has no room for the copy.
     pub fn start(&mut self) -> Result<(), Error> {
         if self.started.is_some() {
             return Ok(());
@@ -187,7 +186,7 @@ impl PersistentSend {
         Ok(())
     }
 
-    /// Waits until it is on its way. Nothing is to be waited for if it was not started.
+    /// Blocks until the message has been sent. Returns immediately if it was not started.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Messages that are looked at before they are received.
+//! Probes: messages that are inspected before they are received.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ use super::state::State;
 use crate::device::deadline::Deadline;
 use crate::matching::{Claim, Pattern};
 
-/// A message that was found, and that nobody else receives. Dropping it gives it back: it is received as if it
-/// had not been found.
+/// A probed message, which no other receive can match. Dropping this puts the message back, as if
+/// it had not been probed.
 pub struct Probed {
     node: Arc<Node>,
     status: Status,
-    /// Nothing for a message of nobody, and none once it was received.
+    /// The claimed message; `None` for [`Source::Null`], and once the message was received.
     claim: Option<Claim>,
 }
 
 impl Rank {
-    /// Waits for a message without receiving it. What comes of it is a handle that receives exactly that
-    /// message: threads that probe at once get different ones.
+    /// Blocks until a message matches, without receiving it. Returns a handle that receives exactly
+    /// that message, so concurrent probes of several threads get different messages.
     ///
     /// ```
     /// use jstream_transport::rank::{self, Source, Tag};
@@ -48,17 +48,17 @@ impl Rank {
     ///
     /// # Errors
     ///
-    /// [`Error`], when no message can come.
+    /// [`Error`], if no message can come.
     pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Probed, Error> {
         let found = self.probe_until(from.into(), tag.into(), Deadline::NEVER)?;
         found.ok_or(Error::Cancelled)
     }
 
-    /// As [`probe`](Self::probe), for so long at most.
+    /// Like [`probe`](Self::probe), for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] then.
+    /// [`Error::TimedOut`] if no message matches in time.
     pub fn probe_timeout(
         &self,
         from: impl Into<Source>,
@@ -69,11 +69,11 @@ impl Rank {
         found.ok_or(Error::TimedOut { after: timeout })
     }
 
-    /// The message that a receive would get, if it is here.
+    /// Returns the message that a receive would get, if one is queued.
     ///
     /// # Errors
     ///
-    /// [`Error`], when none is here and none can come.
+    /// [`Error`], if none is queued and none can come.
     pub fn iprobe(
         &self,
         from: impl Into<Source>,
@@ -111,7 +111,8 @@ impl Rank {
     }
 }
 
-/// Has whoever waits told of messages that nobody received.
+/// Guard that makes arriving messages wake the waiting threads while it lives, even if no receive
+/// matches them.
 struct Prober<'n>(&'n Node);
 
 impl<'n> Prober<'n> {
@@ -130,9 +131,9 @@ impl Drop for Prober<'_> {
 }
 
 impl State {
-    /// Claims a message, or says why none can come.
+    /// Claims a message, or returns the error if none can come.
     fn find(&mut self, pattern: &Pattern) -> Option<Result<(Status, Claim), Error>> {
-        // The rest of a message that was lost with its source never comes.
+        // A message that was lost with its source before all of it had arrived is skipped.
         while let Some(claim) = self.matcher.claim(pattern) {
             if let Some(Letter::Lost) = self.matcher.message_mut(claim.message()) {
                 drop(self.matcher.take(claim));
@@ -152,13 +153,13 @@ impl State {
 }
 
 impl Probed {
-    /// Who sent it, and what it is.
+    /// Returns the source, tag and length of the message.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// Receives it to the front of `elements`.
+    /// Receives the message to the front of `elements`.
     ///
     /// # Errors
     ///
@@ -178,7 +179,7 @@ impl Probed {
         }
     }
 
-    /// Receives it in a jbuf.
+    /// Receives the message in a jbuf.
     ///
     /// # Errors
     ///
@@ -187,7 +188,8 @@ impl Probed {
         Ok(self.irecv().wait()?)
     }
 
-    /// Posts a receive of it, into a jbuf of the pool: for who can't wait where it was found, as a task.
+    /// Posts a receive of the message into a jbuf of the pool. Tasks use this, because they must
+    /// not block.
     pub fn irecv(mut self) -> RecvRequest {
         let claim = self.claim.take();
         let id = claim.map(|claim| {

@@ -1,11 +1,13 @@
-//! The queue from one rank of the process to another: short messages go through it past the lock of the inbox.
+//! Queue from one rank of the process to another. Short messages pass through it without the lock
+//! of the inbox.
 //!
-//! A message in it has been sent, and comes before all that its rank brings to the inbox itself from then on: who
-//! brings something takes in first what is in the queue. Nobody takes anything out without the lock.
+//! A queued message counts as sent. It comes before everything that its rank delivers to the inbox
+//! from then on: a sender drains the queue before it delivers to the inbox. Messages are taken out
+//! only under the lock.
 //!
-//! The queue is open while there is room for all that may be in it, and while no message of its rank waits for
-//! room. So the bounds of the inbox are kept, but for a queue of what several threads of a rank send while one of
-//! them reaches these.
+//! A queue is open while the bounds have room for all that it may contain, and while the backlog of
+//! its rank is empty. So the bounds of the inbox are kept. They can be exceeded by one queue, if
+//! several threads of a rank send while one of them reaches the bounds.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -20,36 +22,36 @@ use super::state::{Peer, State};
 use super::todo::Todo;
 use super::wire::Label;
 use crate::device::connection::Payload;
-use crate::device::inproc::letter::Letter as Cell;
+use crate::device::inproc::letter::SlotMessage as Cell;
 use crate::device::inproc::ring::{Emptier, Filler, Viewer, ring};
 use crate::header::Header;
 use crate::matching::{Arrival, Heading, Matched, Pattern};
 
-/// How many messages a queue holds.
+/// Number of messages that a queue holds.
 const SLOTS: usize = 64;
 
-/// Payloads of up to so many bytes go through it.
+/// Maximum length in bytes of a payload in the queue.
 pub(super) const SHORT: usize = 4096;
 
-/// The end that the threads of the sender have.
+/// The sending end, which the threads of the sender share.
 pub(super) struct Entry {
     filler: Mutex<Filler<Cell>>,
     is_open: Arc<AtomicBool>,
 }
 
-/// The end of the receiver, under the lock of its inbox.
+/// The receiving end, which is protected by the lock of the inbox.
 pub(super) struct Exit {
     emptier: Emptier<Cell>,
     is_open: Arc<AtomicBool>,
 }
 
-/// A message that is taken out.
+/// The payload of a message that is taken out.
 pub(super) enum Content<'c> {
     Bytes(&'c [u8]),
     Jbuf(Filled),
 }
 
-/// Both ends, and who looks without the lock.
+/// Returns both ends, and the view for polling without the lock.
 fn queue() -> (Entry, Exit, Viewer<Cell>) {
     let (filler, emptier) = ring(SLOTS);
     let is_open = Arc::new(AtomicBool::new(false));
@@ -62,13 +64,15 @@ fn queue() -> (Entry, Exit, Viewer<Cell>) {
 }
 
 impl Entry {
-    /// Who has made a message of its rank wait for room knows that the queue is closed.
+    /// Returns true if the queue is open. A thread that has added a message to the backlog sees it
+    /// closed.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }
 
-    /// Puts a message into the queue, if that is open, has room, and no other thread is at it.
+    /// Puts a message into the queue. Returns false if it is closed or full, or if another thread
+    /// is using it.
     #[inline]
     pub(super) fn put(&self, heading: &Heading, put: impl FnOnce(&mut Cell, &Header)) -> bool {
         if !self.is_open() {
@@ -92,8 +96,8 @@ impl Exit {
         self.emptier.is_filled()
     }
 
-    /// Takes the next message, which is of `source`, to the front of `memory`, if it stands in its slot, is wanted,
-    /// and fits.
+    /// Takes the next message, which `source` has sent, to the front of `memory`, if its bytes are
+    /// in the slot, the pattern matches, and it fits.
     #[inline]
     pub(super) fn copy_next(
         &mut self,
@@ -122,7 +126,7 @@ impl Exit {
         Some(status)
     }
 
-    /// Takes the next message, which is of `source`, if it is there and wanted.
+    /// Takes the next message, which `source` has sent, if there is one and it is wanted.
     #[inline]
     pub(super) fn take<R>(
         &mut self,
@@ -157,7 +161,8 @@ impl Exit {
 }
 
 impl Content<'_> {
-    /// The message in a jbuf. It was sent already: where the pool has none, there is another one.
+    /// Returns the message in a jbuf. Because the message was sent already, a heap buffer is used
+    /// if the pool has no room.
     pub(super) fn into_jbuf(self, pool: &Pool) -> Filled {
         let bytes = match self {
             Self::Jbuf(filled) => return filled,
@@ -173,20 +178,20 @@ impl Content<'_> {
 }
 
 impl Inbox {
-    /// A queue for the messages of a rank, which has it alone. `None` if there is one already.
+    /// Opens the queue for messages of a rank. `None` if it has one already.
     #[cold]
     pub(super) fn open_queue(&self, source: u32) -> Option<Entry> {
         let mut state = self.lock();
         let peer = state.peer(source).filter(|peer| peer.exit.is_none())?;
         let (entry, exit, viewer) = queue();
-        // Nobody has looked for one while there was none.
+        // The view is set only here, once, because there was no queue before.
         let _ = self.views.get(source as usize)?.set(viewer);
         peer.exit = Some(exit);
         self.settle(&mut state, source);
         Some(entry)
     }
 
-    /// Whether something of a rank seems to be in its queue.
+    /// Returns true if the queue of a rank seems to have a message.
     #[inline]
     pub(super) fn has_queued(&self, source: u32) -> bool {
         let view = self.views.get(source as usize);
@@ -194,7 +199,7 @@ impl Inbox {
             .is_some_and(|view| view.is_filled())
     }
 
-    /// Takes in what is in the queue of a rank.
+    /// Drains the queue of a rank.
     #[inline]
     pub(super) fn take_in(&self, state: &mut State, source: u32, todo: &mut Todo) {
         let exit = state.peer(source).map(|peer| &mut peer.exit);
@@ -203,7 +208,7 @@ impl Inbox {
         }
     }
 
-    /// Takes in what is in all queues.
+    /// Drains all queues.
     pub(super) fn take_in_all(&self, state: &mut State, todo: &mut Todo) {
         for source in 0..self.size {
             self.take_in(state, source, todo);
@@ -224,7 +229,8 @@ impl Inbox {
         self.settle(state, source);
     }
 
-    /// Takes a message that was sent, to the receive that waits for it, or to those that wait.
+    /// Gives a message that was sent already to the receive that matches it, or adds it to the
+    /// unexpected messages.
     fn admit(&self, state: &mut State, heading: Heading, content: Content<'_>, todo: &mut Todo) {
         match state.matcher.arrive_beyond(heading, Letter::Lost) {
             Ok(Arrival::Matched(Matched { receive, .. })) => match content {
@@ -247,7 +253,7 @@ impl Inbox {
                 state.note_arrival();
             }
             Ok(Arrival::Full(_)) => unreachable!("it is let in beyond the bounds"),
-            // Of a rank that has ended, whoever ended it.
+            // The rank has ended.
             Err(_) => {
                 if let Content::Jbuf(filled) = content {
                     todo.drop_later(Payload::Bytes(filled));
@@ -256,8 +262,8 @@ impl Inbox {
         }
     }
 
-    /// Opens or closes the queue of a rank, by how much of it waits here. To be called after the last thing that
-    /// is done for a rank.
+    /// Opens or closes the queue of a rank, depending on how many of its messages are unexpected.
+    /// Must be called after the last change to the state of a rank.
     #[inline]
     pub(super) fn settle(&self, state: &mut State, source: u32) {
         let State { matcher, peers, .. } = state;
@@ -271,7 +277,7 @@ impl Inbox {
         };
         let (messages, bytes) = matcher.held(source).unwrap_or((usize::MAX, 0));
         let bounds = self.options.bounds;
-        // What is in the queue now, and what comes until it is looked at next.
+        // Messages that are in the queue now, and those that may arrive before it is drained next.
         let messages = messages.saturating_add(2 * SLOTS);
         let bytes = bytes.saturating_add((2 * SLOTS * SHORT) as u64);
         let is_open = backlog.is_empty() && messages <= bounds.messages && bytes <= bounds.bytes;
@@ -280,14 +286,14 @@ impl Inbox {
         }
     }
 
-    /// Ends a queue. What is in it is to be dropped without the lock.
+    /// Closes all queues. The caller must drop the result without holding the lock.
     pub(super) fn close_queues(state: &mut State) -> impl Sized + use<> {
         let exits = state.peers.iter_mut().filter_map(|peer| peer.exit.take());
         Cleared(exits.collect())
     }
 }
 
-/// Queues that nobody takes anything from any more.
+/// Queues that were closed, with the messages in them.
 struct Cleared(Vec<Exit>);
 
 impl Drop for Cleared {

@@ -1,4 +1,4 @@
-//! Requests: what was asked of a rank and has not ended, or whose outcome nobody has taken.
+//! Requests that have not ended, or whose outcome was not taken.
 
 use std::task::Waker;
 
@@ -11,13 +11,13 @@ use crate::device::connection::{Body, Payload};
 use crate::matching::ReceiveId;
 use crate::rank::error::ElementName;
 
-/// Where a receive wants its message.
+/// The destination of a received message.
 pub(super) enum Place {
-    /// Wherever it comes.
+    /// The buffer in which the message arrives.
     Pool,
-    /// In this jbuf, or wherever it comes.
+    /// This jbuf, or the buffer in which the message arrives.
     Jbuf(Spent),
-    /// In this jbuf, which is memory of somebody who waits.
+    /// This jbuf, which is borrowed memory of a waiting thread.
     Memory(Spent),
 }
 
@@ -32,31 +32,32 @@ impl Place {
 
 /// A request.
 ///
-/// Invariant: it has no outcome before the jbuf of its [`Place`], and all that this becomes, is dropped, or is
-/// in the outcome. So it is with the message that it sends. Relied upon by `lent`.
+/// INVARIANT: it has no outcome before the jbuf of its [`Place`], and every handle that this jbuf
+/// is turned into, is dropped or is part of the outcome. The same holds for the message that it
+/// sends. `lent` relies on this.
 pub(super) struct Request {
     place: Place,
     pub(super) capacity: Option<usize>,
-    /// What its elements should be; bytes where nothing is asked.
+    /// The expected element type; bytes accept any type.
     pub(super) expected: ElementName,
-    /// It waits in the matcher.
+    /// The entry in the matcher, while the receive is queued there.
     pub(super) posted: Option<ReceiveId>,
-    /// The rank, and the number with it, of the payload that it waits for.
+    /// The rank from which the payload was requested, and the number of that request.
     pub(super) asked: Option<(u32, Number)>,
     pub(super) outcome: Option<Outcome>,
-    /// A task that waits for it.
+    /// The waker of the task that waits for it.
     pub(super) task: Option<Waker>,
-    /// Nobody takes its outcome.
+    /// True if the outcome is discarded.
     pub(super) forgotten: bool,
-    /// Of one that sends: what cancels it.
+    /// For a send: the data needed to cancel it.
     pub(super) sends: Option<Sending>,
 }
 
-/// Where a message is that a request sends.
+/// The message that a request sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sending {
     pub(super) to: u32,
-    /// Its number with the peer, where that may be asked to withdraw it.
+    /// Its number at the peer, if the peer may be asked to withdraw it.
     pub(super) offer: Option<Number>,
 }
 
@@ -82,7 +83,7 @@ impl Request {
         }
     }
 
-    /// The jbuf that was posted, if it is still here.
+    /// Takes the jbuf that was posted, if it is still unused.
     pub(super) fn take_place(&mut self) -> Option<Spent> {
         match std::mem::replace(&mut self.place, Place::Pool) {
             Place::Pool => None,
@@ -90,7 +91,7 @@ impl Request {
         }
     }
 
-    /// The memory that the message has to be copied to, wherever it comes.
+    /// Takes the borrowed memory that the message has to be copied to.
     pub(super) fn take_memory(&mut self) -> Option<Spent> {
         match self.place {
             Place::Memory(_) => self.take_place(),
@@ -99,11 +100,11 @@ impl Request {
     }
 }
 
-/// What came of a request.
+/// The outcome of a request.
 pub(super) struct Outcome {
     pub(super) result: Result<Status, Error>,
     pub(super) payload: Option<Payload>,
-    /// The jbuf that was posted, where nothing is in it.
+    /// The jbuf that was posted, if it is unused.
     pub(super) spent: Option<Spent>,
 }
 
@@ -132,7 +133,7 @@ impl Outcome {
         }
     }
 
-    /// Of a message that was not sent.
+    /// Returns the outcome of a message that was not sent.
     pub(super) fn unsent(error: Error, body: Option<Body<'static>>) -> Self {
         Self {
             payload: body.and_then(payload_of),
@@ -140,7 +141,7 @@ impl Outcome {
         }
     }
 
-    /// Of a message that was sent.
+    /// Returns the outcome of a message that was sent.
     pub(super) fn sent_from(body: Option<Body<'static>>) -> Self {
         let spent = match body {
             Some(Body::Owned(filled)) => Some(filled.into_spent()),
@@ -153,7 +154,7 @@ impl Outcome {
     }
 }
 
-/// What is left of a message's body. Borrowed memory is nobody's.
+/// Returns the payload of a message body. Borrowed memory has none.
 pub(super) fn payload_of(body: Body<'static>) -> Option<Payload> {
     match body {
         Body::Owned(filled) => Some(Payload::Bytes(filled)),

@@ -1,4 +1,4 @@
-//! Handles of what was posted to a rank.
+//! Handles of posted requests.
 
 use std::fmt;
 use std::future::Future;
@@ -19,18 +19,18 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::spin::Spin;
 
-/// A message that was received, in a jbuf.
+/// A received message in a jbuf.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RankMessage {
-    /// Who sent it, and what it is.
+    /// The source, tag and length of the message.
     pub status: Status,
-    /// The payload; nobody has believed its bytes yet.
+    /// The payload, whose bytes have not been checked.
     pub payload: Filled,
 }
 
 impl RankMessage {
-    /// From nobody.
+    /// The message received from [`Source::Null`](super::Source::Null).
     pub(super) const NOTHING: Self = Self {
         status: Status::NULL,
         payload: Filled::nothing(),
@@ -43,10 +43,10 @@ impl RankMessage {
     }
 }
 
-/// A request that has not ended, or whose outcome nobody has taken.
+/// A request that has not ended, or whose outcome was not taken.
 pub(super) struct Pending {
     node: Arc<Node>,
-    /// None once the outcome was taken.
+    /// The request, or `None` once the outcome was taken.
     id: Option<OpId>,
 }
 
@@ -59,7 +59,7 @@ impl Pending {
         &self.node
     }
 
-    /// Whether it has ended, or the outcome was taken.
+    /// Returns true if the request has ended or its outcome was taken.
     fn is_done(&self) -> bool {
         let Some(id) = self.id else {
             return true;
@@ -70,12 +70,14 @@ impl Pending {
         })
     }
 
-    /// The outcome, if it comes in time. Never again once it was given.
+    /// Waits for the outcome. Returns `None` if the deadline passes, or if the outcome was taken
+    /// before.
     pub(super) fn wait(&mut self, deadline: Deadline) -> Option<Outcome> {
         self.wait_spun(None, deadline)
     }
 
-    /// As [`wait`](Self::wait), for one who may have `spun` already.
+    /// Like [`wait`](Self::wait), continuing with the spin budget that the caller has left in
+    /// `spun`.
     pub(super) fn wait_spun(&mut self, spun: Option<Spin>, deadline: Deadline) -> Option<Outcome> {
         let id = self.id?;
         let outcome = self.node.wait_for(id, spun, deadline)?;
@@ -83,7 +85,7 @@ impl Pending {
         Some(outcome)
     }
 
-    /// The outcome, if it is known by now.
+    /// Takes the outcome, if the request has ended.
     pub(super) fn take(&mut self) -> Option<Outcome> {
         let id = self.id?;
         let outcome = self.node.take_in_for(|state| state.take_outcome(id))?;
@@ -91,9 +93,11 @@ impl Pending {
         Some(outcome)
     }
 
+    /// Polls for the outcome.
+    ///
     /// # Panics
     ///
-    /// When the outcome was given already.
+    /// Panics if the outcome was taken before.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
         let Some(id) = self.id else {
             panic!("polled after it was ready")
@@ -103,7 +107,7 @@ impl Pending {
             let outcome = state.take_outcome(id);
             if outcome.is_none() {
                 state.set_task(id, context.waker());
-                // What is in the queues is taken in with the connections.
+                // The queues are drained by `drive_for_task` below.
                 self.node.inbox.attention.withdraw();
             }
             outcome
@@ -121,7 +125,7 @@ impl Pending {
         }
     }
 
-    /// Takes it back, if it has no message. False if it has one, or has ended.
+    /// Cancels the receive if it has no message. Returns false if it has one, or has ended.
     pub(super) fn cancel_receive(&self) -> bool {
         self.id.is_some_and(|id| {
             self.node
@@ -138,19 +142,20 @@ impl Drop for Pending {
     }
 }
 
-/// A message that was posted to be sent.
+/// A posted send.
 ///
-/// Waiting for it carries on everything that its rank has posted. As a future it does the same when it is
-/// polled. A message whose request is dropped is still sent, unless the rank ends before it is wanted, or before
-/// there is room for it in the time of sending.
+/// Waiting for it drives everything that its rank has posted, and so does polling it as a future.
+/// If the request is dropped, the message is still sent, unless the rank ends before the message is
+/// received, or there is no room for it within the send timeout.
 #[must_use = "says whether the message was sent"]
 pub struct SendRequest {
     state: State<Result<Option<Spent>, Unsent>>,
 }
 
-/// A message that is to be received.
+/// A posted receive.
 ///
-/// A request that is dropped is [cancelled](Self::cancel); a message that it has already is lost with it.
+/// Dropping the request [cancels](Self::cancel) it. If it has a message already, that message is
+/// lost.
 #[must_use = "gives the message"]
 pub struct RecvRequest {
     state: State<Result<RankMessage, Unreceived>>,
@@ -158,11 +163,11 @@ pub struct RecvRequest {
 
 enum State<R> {
     Pending(Pending),
-    /// It has ended when it was posted.
+    /// A request that had ended when it was posted.
     Ended(Option<R>),
 }
 
-/// What came of a message.
+/// Converts the outcome of a send.
 fn sent(outcome: Outcome) -> Result<Option<Spent>, Unsent> {
     match outcome.result {
         Ok(_) => Ok(outcome.spent),
@@ -180,7 +185,7 @@ fn bytes(payload: Payload) -> Option<Filled> {
     }
 }
 
-/// What came of a receive.
+/// Converts the outcome of a receive.
 fn received(outcome: Outcome, node: &Node) -> Result<RankMessage, Unreceived> {
     let spent = outcome.spent;
     let failed = |error| Unreceived { error, spent: None };
@@ -199,15 +204,15 @@ fn received(outcome: Outcome, node: &Node) -> Result<RankMessage, Unreceived> {
 macro_rules! request {
     ($request:ident: $result:ty, $convert:expr) => {
         impl $request {
-            /// Waits until it has ended.
+            /// Blocks until the request has ended.
             ///
             /// # Errors
             ///
-            /// Says why it came to nothing, and gives back the jbuf.
+            /// Returns the cause, and gives back the jbuf.
             ///
             /// # Panics
             ///
-            /// When the outcome was taken before.
+            /// Panics if the outcome was taken before.
             pub fn wait(mut self) -> $result {
                 match self.outcome(Deadline::NEVER) {
                     Some(result) => result,
@@ -215,13 +220,13 @@ macro_rules! request {
                 }
             }
 
-            /// As [`wait`](Self::wait), for so long at most: `None` when it has not ended then, or the
-            /// outcome was taken before.
+            /// Like [`wait`](Self::wait), for at most `timeout`. Returns `None` if the request has
+            /// not ended by then, or if the outcome was taken before.
             pub fn wait_timeout(&mut self, timeout: Duration) -> Option<$result> {
                 self.outcome(Deadline::after(timeout))
             }
 
-            /// The outcome, if it is known. It is given once.
+            /// Takes the outcome, if the request has ended. The outcome can be taken once.
             pub fn test(&mut self) -> Option<$result> {
                 self.outcome(Deadline::after(Duration::ZERO))
             }
@@ -294,19 +299,19 @@ macro_rules! request {
 /// A request that can be waited for together with others: see [`wait_any`](super::wait_any).
 #[allow(private_bounds, reason = "nobody else implements it")]
 pub trait Request: Waitable {
-    /// What comes of it.
+    /// The outcome.
     type Output;
 }
 
-/// What is asked of a request among others.
+/// Operations for waiting on several requests.
 pub(super) trait Waitable {
-    /// Its rank and number, if its outcome is still to be taken.
+    /// Returns the rank of the request, if its outcome was not taken.
     fn pending(&self) -> Option<&Arc<Node>>;
 
-    /// Whether it has ended, or its outcome was taken.
+    /// Returns true if the request has ended or its outcome was taken.
     fn is_done(&self) -> bool;
 
-    /// The outcome, if it is known by now and nobody has taken it.
+    /// Takes the outcome, if the request has ended and its outcome was not taken before.
     fn take(&mut self) -> Option<<Self as Request>::Output>
     where
         Self: Request;
@@ -333,9 +338,13 @@ impl SendRequest {
 }
 
 impl SendRequest {
-    /// Takes the message back, if it was announced, is to be confirmed, waits for room, or had none with a rank of
-    /// this process, and no receive has it: [`Error::Cancelled`] then has the jbuf, if that was not sent. Waits for
-    /// the answer of the other rank. Any other message has its own outcome, which is waited for.
+    /// Cancels the send and waits for its outcome.
+    ///
+    /// The message can be cancelled while no receive has it, if it was announced, has to be
+    /// confirmed, waits for room, or found no room at a rank of this process. In these cases
+    /// [`Error::Cancelled`] contains the jbuf, if it was not sent. For a message over a connection,
+    /// this waits for the answer of the other rank. Any other message is sent, and its regular
+    /// outcome is returned.
     ///
     /// # Errors
     ///
@@ -343,7 +352,7 @@ impl SendRequest {
     ///
     /// # Panics
     ///
-    /// When the outcome was taken before.
+    /// Panics if the outcome was taken before.
     pub fn cancel(self) -> Result<Option<Spent>, Unsent> {
         if let State::Pending(Pending { node, id: Some(id) }) = &self.state {
             node.cancel_send(*id);
@@ -361,8 +370,8 @@ impl RecvRequest {
         Self { state }
     }
 
-    /// Gives up: [`Error::Cancelled`] has the jbuf that was posted. A message that it has already is waited
-    /// for, and given.
+    /// Cancels the receive: [`Error::Cancelled`] contains the jbuf that was posted. If the receive
+    /// has a message already, this waits for that message and returns it.
     ///
     /// # Errors
     ///
@@ -370,7 +379,7 @@ impl RecvRequest {
     ///
     /// # Panics
     ///
-    /// When the outcome was taken before.
+    /// Panics if the outcome was taken before.
     pub fn cancel(self) -> Result<RankMessage, Unreceived> {
         if let State::Pending(pending) = &self.state {
             pending.cancel_receive();

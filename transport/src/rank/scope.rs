@@ -1,4 +1,4 @@
-//! Requests of borrowed memory, which end before the memory does.
+//! Requests on borrowed memory, which end before the borrow does.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -22,28 +22,28 @@ use super::request::{Outcome, Place};
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
 
-/// Where borrowed memory is posted to be sent, or to be received into; see [`Rank::scope`].
+/// A scope in which borrowed memory can be posted to be sent or received into; see [`Rank::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     rank: &'env Rank,
     posted: RefCell<Vec<Posted>>,
-    /// Neither lifetime can be chosen shorter or longer.
+    /// Makes both lifetimes invariant.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
-/// A request, and the memory that is lent to it for longer than the scope.
+/// A request, and the memory that is lent to it until the end of the scope.
 struct Posted {
-    /// None once it has ended.
+    /// The request, or `None` once it has ended.
     id: Option<OpId>,
     result: Option<Result<Status, Error>>,
-    /// Of a receive: the memory, from the moment that the request has ended.
+    /// For a receive: the memory, accessible once the request has ended.
     memory: (NonNull<u8>, usize),
     #[allow(dead_code, reason = "is read by the device")]
     segments: Option<Arc<[IoSlice<'static>]>>,
 }
 
 impl Posted {
-    /// Waits until nobody has the memory any more.
+    /// Waits until no handle to the memory is left.
     fn wait(&mut self, node: &Node, deadline: Deadline) {
         let Some(id) = self.id else {
             return;
@@ -59,8 +59,9 @@ impl Posted {
         let (result, elsewhere) = received(outcome, base.as_ptr());
         self.result = Some(match (result, elsewhere) {
             (Ok(status), Some(payload)) => {
-                // SAFETY: it is borrowed exclusively for the scope, which has not ended; the request to which
-                // it was lent has, and all that this had of it is dropped.
+                // SAFETY: the memory is borrowed exclusively for the scope, which has not ended.
+                // The request to which it was lent has ended, and every handle to the memory that
+                // the request had is dropped.
                 let memory = unsafe { slice::from_raw_parts_mut(base.as_ptr(), length) };
                 node.put(status, payload, memory)
             }
@@ -69,13 +70,13 @@ impl Posted {
     }
 }
 
-/// A receive that was posted in a [`Scope`]. The scope waits for it if nobody else does.
+/// A receive that was posted in a [`Scope`]. The scope waits for it at its end.
 #[must_use = "says whether the message was received"]
 pub struct ScopedRecv<'scope> {
     ticket: Ticket<'scope>,
 }
 
-/// A send that was posted in a [`Scope`]. The scope waits for it if nobody else does.
+/// A send that was posted in a [`Scope`]. The scope waits for it at its end.
 #[must_use = "says whether the message was sent"]
 pub struct ScopedSend<'scope> {
     ticket: Ticket<'scope>,
@@ -88,9 +89,9 @@ struct Ticket<'scope> {
 }
 
 impl Rank {
-    /// Runs `work`, which may post memory that it borrows from outside, and returns when all of it has been
-    /// sent or received: also when `work` panics, and then receives that have no message are taken back, and
-    /// messages that no receive has.
+    /// Runs `work`, which may post memory that it borrows from outside the scope. Returns when all
+    /// of it has been sent or received. If `work` panics, receives without a message are cancelled,
+    /// and so are messages that no receive has.
     ///
     /// ```
     /// use jstream_transport::rank;
@@ -148,7 +149,7 @@ impl Rank {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Posts a receive to the front of `elements`.
+    /// Posts a receive into the front of `elements`.
     pub fn irecv<E: Element>(
         &'scope self,
         from: impl Into<Source>,
@@ -160,8 +161,8 @@ impl<'scope> Scope<'scope, '_> {
         let pattern = self.rank.pattern(from, tag);
         let post = || {
             let pattern = pattern?;
-            // SAFETY: it is borrowed for the scope, which ends after the request has, and its outcome is
-            // dropped.
+            // SAFETY: the memory is borrowed for the scope. The scope ends after the request has
+            // ended and its outcome has been dropped.
             let spent = unsafe { jbuf_of(base, length) };
             let (place, expected) = (Place::Memory(spent), name_of::<E>());
             let node = self.rank.node();
@@ -182,7 +183,7 @@ impl<'scope> Scope<'scope, '_> {
         self.send(to.into(), tag, elements, false)
     }
 
-    /// As [`isend`](Self::isend), but the request ends when a receive has the message.
+    /// Like [`isend`](Self::isend), but the request ends when a receive has the message.
     pub fn issend<E: Element>(
         &'scope self,
         to: impl Into<Destination>,
@@ -209,7 +210,8 @@ impl<'scope> Scope<'scope, '_> {
         };
         // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
         let segments: Arc<[_]> = Arc::new([unsafe { segment_of(bytes) }]);
-        // SAFETY: the list is freed with its `Arc`, which stays with the request until that has ended.
+        // SAFETY: the slice is freed with its `Arc`, which is kept with the request until that has
+        // ended.
         let body = unsafe { body_of(&segments) };
         // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
         let message = || unsafe { message_of(bytes) };
@@ -223,7 +225,7 @@ impl<'scope> Scope<'scope, '_> {
         ScopedSend { ticket }
     }
 
-    /// Notes a request, or what came of it at once.
+    /// Records a request, or its immediate result.
     fn post(
         &'scope self,
         memory: (NonNull<u8>, usize),
@@ -232,7 +234,7 @@ impl<'scope> Scope<'scope, '_> {
     ) -> Ticket<'scope> {
         let mut posted = self.posted.borrow_mut();
         posted.reserve(1);
-        // Between these lines a request is known to nobody who waits for it.
+        // Until the request is recorded below, the scope would not wait for it after an unwind.
         let guard = AbortOnUnwind;
         let (id, result) = match post() {
             Ok(id) => (Some(id), None),
@@ -279,7 +281,7 @@ impl Ticket<'_> {
 }
 
 impl ScopedRecv<'_> {
-    /// Waits until the message is in its memory.
+    /// Blocks until the message is in the memory of the receive.
     ///
     /// # Errors
     ///
@@ -288,7 +290,7 @@ impl ScopedRecv<'_> {
         self.ticket.wait()
     }
 
-    /// Whether the request has ended.
+    /// Returns true if the request has ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.ticket.is_done()
@@ -296,7 +298,7 @@ impl ScopedRecv<'_> {
 }
 
 impl ScopedSend<'_> {
-    /// Waits until the message is on its way, or was matched where that was asked for.
+    /// Blocks until the message has been sent, or was matched if the send was synchronous.
     ///
     /// # Errors
     ///
@@ -305,7 +307,7 @@ impl ScopedSend<'_> {
         self.ticket.wait().map(drop)
     }
 
-    /// Whether the request has ended.
+    /// Returns true if the request has ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.ticket.is_done()

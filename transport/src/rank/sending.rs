@@ -1,4 +1,4 @@
-//! Messages on their way to another rank, whichever way leads there.
+//! Sending of messages to another rank, over a connection or within the process.
 
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::error::SendError;
 use crate::matching::Heading;
 
 impl Node {
-    /// Sends bytes, and waits until they are on their way, or until they are matched if that is to be
-    /// `confirmed`.
+    /// Sends bytes and blocks until they have been sent, or, if `confirmed`, until the message is
+    /// matched.
     #[inline]
     pub(super) fn send_bytes(
         &self,
@@ -71,7 +71,7 @@ impl Node {
         }
     }
 
-    /// Why nothing is sent to a rank that has gone.
+    /// Returns the error of a send to a rank that is gone.
     #[cold]
     fn lost(&self, to: u32) -> Error {
         let gone = self.inbox.lock().gone(to);
@@ -81,7 +81,8 @@ impl Node {
         })
     }
 
-    /// To a thread that takes the bytes from where they are, or has no room for them.
+    /// Sends to a thread that copies the bytes from the memory of the sender, or that has no room
+    /// for them yet.
     #[cold]
     fn send_bytes_waiting(
         &self,
@@ -106,7 +107,7 @@ impl Node {
                 Ack::Admitted(sender)
             };
             let payload = Payload::Bytes(copy);
-            // The sender is told by the letter, also when it comes back.
+            // The letter notifies the sender, also if it is returned and dropped.
             drop(inbox.bring_letter(heading, Letter::Here { payload, ack }));
             return self.outcome(request).result.map(drop);
         }
@@ -118,7 +119,8 @@ impl Node {
         })
     }
 
-    /// Over a connection, carrying on all others meanwhile: whom the message is for may wait for them.
+    /// Sends over a connection and drives all other connections meanwhile, because the receiver may
+    /// depend on them.
     #[cold]
     fn send_bytes_posted(
         &self,
@@ -138,8 +140,8 @@ impl Node {
         })
     }
 
-    /// A request of a message that the other rank answers, and its number there. If there is none, the body
-    /// comes back.
+    /// Creates a request for a message that the other rank answers. Returns the request and the
+    /// number of the offer. On failure, returns the body.
     #[allow(clippy::result_large_err, reason = "the message comes back in it")]
     fn offer(
         &self,
@@ -180,7 +182,7 @@ impl Node {
         Ok((request, number))
     }
 
-    /// Posts a message that stands in a jbuf.
+    /// Posts a message in a jbuf.
     pub(super) fn post_filled(
         &self,
         to: u32,
@@ -202,7 +204,8 @@ impl Node {
                     let segments = [IoSlice::new(filled.as_bytes())];
                     let endpoint = &line.endpoint;
                     let cost = Credit::of_message(length);
-                    // Whatever else comes of it is found again by what is posted.
+                    // If this fails, the message is posted below, which reports the error or waits
+                    // for room.
                     let sent = endpoint.send_costly(header, &segments, Patience::None, cost);
                     if sent.is_ok() {
                         return Posted::Gone(filled.into_spent());
@@ -215,7 +218,7 @@ impl Node {
         }
     }
 
-    /// Posts bytes that are lent until the request has ended: as a `body`, or as a `message`.
+    /// Posts bytes that are lent until the request has ended, either as a `body` or as a `message`.
     pub(super) fn post_lent(
         &self,
         to: u32,
@@ -264,7 +267,7 @@ impl Node {
         let is_long = length > line.eager && !moves;
         if confirmed || is_long {
             let body = match body {
-                // It may be confirmed before all of it has gone.
+                // The message may be confirmed before all of it was sent, so its bytes are copied.
                 Body::Borrowed(bytes) if !is_long => {
                     Body::Owned(line.endpoint.shared().gather(bytes))
                 }

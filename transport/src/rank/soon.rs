@@ -1,8 +1,9 @@
-//! Receives of what comes soon: without a request, which a message does not need that is taken as it comes.
+//! Fast path for blocking receives: takes a message that arrives while the receiver is spinning,
+//! without allocating a request.
 //!
-//! A receive that looks again and again is known to the inbox only by wanting to know of arrivals. It takes the
-//! message out of the queue of a thread, where none waits that came before and no receive was posted, or from
-//! those that wait.
+//! A spinning receive is known to the inbox only as a prober that is woken by arrivals. It takes
+//! the message from the queue of a thread, if no earlier message is unexpected and no receive is
+//! posted, or from the unexpected messages.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
@@ -23,29 +24,29 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::spin::Spin;
 use crate::matching::{Heading, Pattern};
 
-/// How often queues are looked at before the processor is given a pause.
+/// Number of polls of the queues between two pauses of the processor.
 const LOOKS: u32 = 16;
 
-/// Where a message is wanted.
+/// The destination of a message.
 pub(super) enum Wanted<'m> {
-    /// At the front of this memory, if it is of such elements.
+    /// The front of this memory, if the element type agrees.
     Memory(&'m mut [u8], ElementName),
-    /// Wherever it comes.
+    /// The form in which the message arrives.
     Payload,
 }
 
-/// A message that came.
+/// A message that has arrived.
 pub(super) enum Came {
-    /// It is in the memory, or an error of this receive.
+    /// The message was copied to the memory, or the receive has failed.
     Put(Result<Status, Error>),
     Whole(Heading, Payload),
 }
 
-/// What came of looking.
+/// The result of polling.
 enum Look {
     Came(Came),
     Nothing,
-    /// The message needs a request, or none comes.
+    /// The message needs a request, or none can come.
     Other,
 }
 
@@ -68,7 +69,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Why a receive does not get a message that does not fit it.
+/// Returns the error of a receive whose message does not fit.
 #[cold]
 fn refused(expected: ElementName, capacity: usize, heading: &Heading) -> Error {
     match refusal(expected, Some(capacity), heading) {
@@ -78,8 +79,8 @@ fn refused(expected: ElementName, capacity: usize, heading: &Heading) -> Error {
 }
 
 impl Node {
-    /// Receives a message where it is wanted, if it comes soon, and from where this can wait for it. Else says what
-    /// is left of looking again and again.
+    /// Receives a message to its destination, if it arrives while the thread spins, and if this
+    /// path can wait for its source. Otherwise, returns the remaining spin budget.
     #[inline]
     pub(super) fn receive_soon(
         &self,
@@ -88,7 +89,7 @@ impl Node {
         deadline: Deadline,
     ) -> Result<Came, Option<Spin>> {
         let is_for_this = match (pattern.source, &wanted) {
-            // A connection puts it where it is wanted.
+            // The fast path of connections receives directly to the memory.
             (None, Wanted::Memory(..)) => !self.has_lines(),
             (Some(rank), Wanted::Memory(..)) => self.line(rank).is_none(),
             (_, Wanted::Payload) => true,
@@ -140,8 +141,8 @@ impl Node {
         Err(result)
     }
 
-    /// Looks for a message. When none is here, and while none is, the inbox counts this as one who
-    /// is `probing`.
+    /// Polls for a message. If there is none, the inbox counts this receive as a prober until a
+    /// message arrives; `probing` says that it is counted already.
     #[inline]
     fn look(&self, pattern: &Pattern, wanted: &mut Wanted<'_>, probing: bool) -> Look {
         let inbox = &*self.inbox;
@@ -183,7 +184,7 @@ impl Node {
         look
     }
 
-    /// Whether something seems to be in the queue of a rank, or of any.
+    /// Returns true if the queue of a rank, or any queue, seems to have a message.
     #[inline]
     fn has_queued(&self, source: Option<u32>) -> bool {
         match source {
@@ -194,7 +195,7 @@ impl Node {
 }
 
 impl Inbox {
-    /// Takes a message out of the queue of a rank, where nothing else waits here.
+    /// Takes a message directly from the queue of a rank, if the matcher is empty.
     #[inline]
     fn take_straight(
         &self,
@@ -233,7 +234,7 @@ impl Inbox {
             found => return found,
         }
         if state.matcher.has_stalled() {
-            // What has no room is let in by a receive that is posted.
+            // Messages of stalled sources are admitted only by a posted receive.
             return Look::Other;
         }
         match pattern.source {
@@ -251,7 +252,8 @@ impl Inbox {
                     match self.take_queued(state, source, pattern, wanted, todo) {
                         Look::Nothing => {}
                         found => {
-                            // One that sends without end holds up nobody else.
+                            // Round-robin: a source that sends continuously does not starve the
+                            // others.
                             state.first = source.wrapping_add(1);
                             return found;
                         }
@@ -265,7 +267,7 @@ impl Inbox {
         }
     }
 
-    /// Takes a message out of the queue of a rank, when none that waits is wanted.
+    /// Takes a message from the queue of a rank, if no unexpected message matches.
     #[inline]
     fn take_queued(
         &self,
@@ -295,7 +297,7 @@ impl Inbox {
 }
 
 impl State {
-    /// Takes a message that waits, and that nobody is to be told of.
+    /// Takes an unexpected message that needs no acknowledgement.
     #[inline]
     fn take_waiting(&mut self, pattern: &Pattern, todo: &mut Todo) -> Look {
         if self.matcher.unexpected() == 0 {

@@ -1,4 +1,4 @@
-//! What the lock of an inbox guards, and how requests and ranks end there.
+//! State that is protected by the lock of an inbox, and completion of requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,64 +17,64 @@ use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{OpId, Ops};
 use crate::matching::{Heading, Matcher, MessageId};
 
-/// What its lock guards.
+/// State that is protected by the lock of an inbox.
 pub(super) struct State {
     pub(super) matcher: Matcher<OpId, Letter>,
     pub(super) requests: Ops<Request>,
-    /// By rank; this one is among them.
+    /// Peers by rank, including this rank itself.
     pub(super) peers: Vec<Peer>,
-    /// How many of the others have not gone.
+    /// Number of other ranks that are not gone.
     pub(super) live: usize,
-    /// Something has ended since the lock was taken.
+    /// True if a request ended since the lock was taken.
     pub(super) news: bool,
     pub(super) to_wake: Vec<Waker>,
     pub(super) sleepers: u32,
-    /// A thread sleeps on the bell.
+    /// True if a thread sleeps on the bell.
     pub(super) is_watched: bool,
-    /// How many wait for a message to be here, whoever receives it.
+    /// Number of threads that wait for any message to arrive, whether they receive it or not.
     pub(super) probers: u32,
-    /// Whose queue is looked at first where any source is wanted.
+    /// The rank whose queue is polled first by a receive from any source.
     pub(super) first: u32,
-    /// How many requests a task waits for.
+    /// Number of requests that a task waits for.
     pub(super) tasks: u32,
     pub(super) closed: bool,
 }
 
-/// What is known of another rank.
+/// State of another rank.
 #[derive(Default)]
 pub(super) struct Peer {
-    /// How it went.
+    /// The reason, if the rank is gone.
     pub(super) gone: Option<Arc<str>>,
-    /// Its messages come over a connection, and are counted.
+    /// Flow control of its messages, if they arrive over a connection.
     pub(super) account: Option<Account>,
-    /// What the payload is for that is on its way.
+    /// The destination of the payload that is arriving.
     pub(super) incoming: Incoming,
-    /// Messages of this rank that it has to answer.
+    /// Messages of this rank that the peer has to answer.
     pub(super) offers: Table<Offer>,
-    /// Messages of its that it was asked for.
+    /// Messages of the peer whose payload was requested.
     pub(super) wants: Table<Want>,
-    /// Messages of its that wait here and that it may withdraw.
+    /// Messages of the peer that are queued in this inbox and that the peer may withdraw.
     pub(super) withdrawable: HashMap<Number, MessageId>,
-    /// Where short messages of a thread come from.
+    /// The receiving end of the queue for short messages of a thread.
     pub(super) exit: Option<Exit>,
-    /// Messages of a thread that have no room in the matcher, in order.
+    /// Messages of a thread that do not fit the bounds of the matcher, in order.
     pub(super) backlog: VecDeque<(Heading, Letter)>,
 }
 
 impl State {
-    /// Has all who wait look again.
+    /// Makes all waiting threads check their conditions again.
     #[inline]
     pub(super) fn news(&mut self) {
         self.news = true;
     }
 
-    /// A message waits, or has no room to.
+    /// Notes that a message was queued, or has no room.
     #[inline]
     pub(super) fn note_arrival(&mut self) {
         self.news |= self.probers > 0;
     }
 
-    /// Ends a request. What belongs to nobody any more is dropped later.
+    /// Ends a request. Values without an owner are dropped later, outside the lock.
     pub(super) fn complete(&mut self, id: OpId, outcome: Outcome, todo: &mut Todo) {
         let Some(request) = self.requests.get_mut(id) else {
             todo.drop_later(outcome);
@@ -101,7 +101,7 @@ impl State {
         self.news = true;
     }
 
-    /// What came of a request, once it has ended.
+    /// Takes the outcome of a request that has ended.
     #[inline]
     pub(super) fn take_outcome(&mut self, id: OpId) -> Option<Outcome> {
         let outcome = self.requests.get_mut(id)?.outcome.take()?;
@@ -109,13 +109,13 @@ impl State {
         Some(outcome)
     }
 
-    /// Why nothing of that rank is going to come; `None` when something may.
+    /// Returns the error of a rank that is gone, or `None` if it may still send.
     pub(super) fn gone(&self, rank: u32) -> Option<Error> {
         let why = self.peers.get(rank as usize)?.gone.clone()?;
         Some(Error::PeerGone { rank, why })
     }
 
-    /// Whether nothing of that rank is going to come.
+    /// Returns true if the rank is gone and sends nothing more.
     pub(super) fn is_over(&self, rank: u32) -> bool {
         let peer = self.peers.get(rank as usize);
         peer.is_none_or(|peer| peer.gone.is_some())
@@ -125,8 +125,8 @@ impl State {
         self.live == 0 && self.peers.len() > 1
     }
 
-    /// A message of a rank counts no more, as a receive has it, or nobody will. One over a connection gives
-    /// back credit.
+    /// Removes a message of a rank from the flow control, because a receive has it or no receive
+    /// ever will. If it arrived over a connection, its credit is returned in batches.
     #[inline]
     pub(super) fn settle(&mut self, rank: u32, bytes: u64, todo: &mut Todo) {
         let account = self.peers.get_mut(rank as usize);
@@ -137,7 +137,8 @@ impl State {
         }
     }
 
-    /// As [`settle`](Self::settle), for messages that were received past the matcher.
+    /// Like [`settle`](Self::settle), for messages that were received on the fast path, bypassing
+    /// the matcher.
     pub(super) fn settle_passed(&mut self, rank: u32, passed: Credit, todo: &mut Todo) {
         let account = self.peer(rank).and_then(|peer| peer.account.as_mut());
         if let Some(credit) = account.and_then(|account| account.settle_passed(passed)) {
@@ -156,7 +157,8 @@ impl State {
         self.peers.get_mut(rank as usize)
     }
 
-    /// A rank has gone: ends what waits for it alone. What it sent before is still received.
+    /// Marks a rank as gone and fails the requests that depend on it alone. Messages that it sent
+    /// before can still be received.
     pub(super) fn lose(&mut self, rank: u32, why: &Arc<str>, todo: &mut Todo) {
         let error = || Error::PeerGone {
             rank,

@@ -1,15 +1,15 @@
-//! What is known to a peer by a number that this side gave out.
+//! Table of entries that a peer refers to by numbers given out by this side.
 
 use std::collections::HashSet;
 
-/// A number, which is free again when its entry is gone, and it is not reserved.
+/// The number of an entry. It is reused once the entry is removed and the number is not reserved.
 pub(super) type Number = u32;
 
-/// Entries by their numbers, which are the lowest that are free.
+/// A slab of entries with a free list of numbers.
 pub(super) struct Table<T> {
     entries: Vec<Option<T>>,
     free: Vec<Number>,
-    /// What the peer still has to say something about, whatever becomes of the entry.
+    /// Numbers that the peer still has to answer, even if the entry is removed.
     reserved: HashSet<Number>,
 }
 
@@ -24,9 +24,11 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
+    /// Inserts an entry and returns its number.
+    ///
     /// # Panics
     ///
-    /// When there are 2^32 entries already.
+    /// Panics if there are 2^32 entries already.
     pub(super) fn insert(&mut self, entry: T) -> Number {
         if let Some(number) = self.free.pop() {
             if let Some(place) = self.entries.get_mut(number as usize) {
@@ -49,7 +51,7 @@ impl<T> Table<T> {
         self.entries.get_mut(number as usize)?.as_mut()
     }
 
-    /// All that there are.
+    /// Returns all entries.
     pub(super) fn values(&mut self) -> impl Iterator<Item = &mut T> {
         self.entries.iter_mut().flatten()
     }
@@ -62,17 +64,18 @@ impl<T> Table<T> {
         Some(entry)
     }
 
-    /// Has the number of an entry not given out again until it is [released](Self::release). False if it was reserved before.
+    /// Reserves the number of an entry: it is not reused until it is [released](Self::release).
+    /// Returns false if it was reserved before.
     pub(super) fn reserve(&mut self, number: Number) -> bool {
         self.reserved.insert(number)
     }
 
-    /// How many are reserved.
+    /// Returns the count of reserved numbers.
     pub(super) fn reserved(&self) -> usize {
         self.reserved.len()
     }
 
-    /// False if it was not reserved.
+    /// Releases a reserved number. Returns false if it was not reserved.
     pub(super) fn release(&mut self, number: Number) -> bool {
         let was_reserved = self.reserved.remove(&number);
         if was_reserved && self.get(number).is_none() {
@@ -81,7 +84,7 @@ impl<T> Table<T> {
         was_reserved
     }
 
-    /// Takes out all that there are.
+    /// Removes and returns all entries.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + use<T> {
         self.free.clear();
         self.reserved.clear();
@@ -116,7 +119,7 @@ mod tests {
         assert_eq!(table.insert('c'), 2);
         assert!(table.release(0) && !table.release(0));
         assert_eq!(table.insert('d'), 0);
-        // Released first.
+        // Released before its entry is removed.
         assert!(table.release(1));
         assert_eq!((table.remove(1), table.insert('e')), (Some('b'), 1));
         assert_eq!(table.insert('f'), 3);

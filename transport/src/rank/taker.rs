@@ -1,4 +1,4 @@
-//! What comes from a rank over its connection.
+//! Receive sink of a connection to a rank.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,20 +22,20 @@ use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
 use crate::matching::{Arrival, Matched, Matcher};
 
-/// Takes what comes from a rank.
+/// The receive sink for the messages of one rank.
 ///
-/// Its methods are called one at a time, as the direction is locked.
+/// The methods are called under the lock of the receive direction, so there is one call at a time.
 pub(super) struct LineTaker {
     pub(super) inbox: Arc<Inbox>,
     pub(super) rank: u32,
-    /// The longest message that the connection receives.
+    /// Maximum length in bytes of a message that the connection receives.
     pub(super) max_receive: u64,
     pub(super) whole: Arc<dyn Sink>,
-    /// Nothing more comes. It is known to the inbox by then.
+    /// True if nothing more arrives. Set after the inbox has been notified.
     pub(super) gone: Arc<AtomicBool>,
-    /// Messages that went past this.
+    /// Counter of messages that bypassed this sink.
     pub(super) passed: Arc<Passed>,
-    /// The peer has said hello.
+    /// True once the peer has sent its hello frame.
     pub(super) greeted: AtomicBool,
 }
 
@@ -54,10 +54,12 @@ impl LineTaker {
     #[cold]
     fn carry_out(&self, todo: Todo, replies: &mut Replies) {
         self.inbox.carry_out(todo, |task| {
-            // What comes from a rank is answered to that rank, and frees no room.
+            // Frames that a message of a rank gives rise to are addressed to that rank, and they
+            // free no room.
             if let Task::Say { frame, .. } = task {
                 replies.alone |= !self.inbox.somebody_waits();
-                // A peer that asks and does not read must not fill the memory.
+                // The number of pending answers is limited, so that a peer that asks and does not
+                // read can't exhaust the memory.
                 let notify = match frame {
                     Frame::Withdrawn { .. } => Notify::Answer,
                     _ => Notify::Request,
@@ -92,7 +94,7 @@ impl LineTaker {
                     state.note_arrival();
                     Choice::Pool
                 }
-                // Nobody receives any more, but what this rank has sent may be on its way still.
+                // The rank has ended, but messages that were sent to it before may still arrive.
                 Err(stray) if state.closed => {
                     todo.drop_later(stray.message);
                     if let Some(peer) = state.peer(self.rank) {
@@ -100,13 +102,14 @@ impl LineTaker {
                     }
                     Choice::Pool
                 }
-                // Its account has no more than the matcher has room for.
+                // Unreachable for a correct peer: its window is no larger than the room in the
+                // matcher.
                 Ok(Arrival::Full(_)) | Err(_) => Choice::Refuse(strange(header.kind)),
             }
         })
     }
 
-    /// A message has come that holds so many bytes. False when the peer was not to send it.
+    /// Charges a message that uses `bytes` of the window. Returns false if it exceeds the window.
     #[inline]
     fn count(&self, state: &mut State, bytes: u64, todo: &mut Todo) -> bool {
         let passed = self.passed.take();
@@ -118,7 +121,7 @@ impl LineTaker {
         account.is_some_and(|account| account.arrive(bytes))
     }
 
-    /// A receive waited for it: the payload goes where that wants it.
+    /// Directs the payload to the receive that matched the message.
     fn matched(
         &self,
         state: &mut State,
@@ -146,14 +149,14 @@ impl LineTaker {
         }
     }
 
-    /// The payload that was asked for.
+    /// Directs a payload that was requested to its destination.
     fn data(&self, header: &Header, want: Number, replies: &mut Replies) -> Choice {
         self.with(replies, |state, todo| {
             let refused = Choice::Refuse(strange(header.kind));
             let Some(peer) = state.peer(self.rank) else {
                 return refused;
             };
-            // Before memory is taken for it.
+            // The length is checked before memory is reserved for the payload.
             let expected = peer.wants.get(want);
             if expected.is_none_or(|want| want.heading.length != header.length) {
                 return refused;
@@ -201,7 +204,7 @@ impl LineTaker {
         })
     }
 
-    /// The other rank wants a message of this one.
+    /// Sends the payload of a message that the other rank requests.
     fn wanted(
         &self,
         offer: Number,
@@ -212,7 +215,7 @@ impl LineTaker {
         let offered = {
             let mut state = self.inbox.lock();
             let peer = state.peer(self.rank).ok_or(refused)?;
-            // One that was sent at once is not to be sent again.
+            // An eager message has no body here, and must not be requested.
             let has_body = peer.offers.get(offer).is_some_and(|o| o.body.is_some());
             if !has_body {
                 return Err(refused);
@@ -233,14 +236,14 @@ impl LineTaker {
         Ok(())
     }
 
-    /// The other rank has matched a message of this one, and wants no payload of it any more.
+    /// Handles the notice that the other rank has matched a message, or has declined its payload.
     fn answered(&self, offer: Number, replies: &mut Replies) -> Result<(), HeaderError> {
         let refused = strange(Frame::Matched { offer }.header().kind);
         self.with(replies, |state, todo| {
             let peer = state.peer(self.rank).ok_or(refused)?;
             let offered = peer.offers.get_mut(offer).ok_or(refused)?;
             match (&offered.body, offered.half) {
-                // The rest of it is still to be sent.
+                // The rest of the message is still being sent.
                 (None, Half::Neither) => {
                     offered.half = Half::Matched;
                     return Ok(());
@@ -306,7 +309,7 @@ impl LineTaker {
 }
 
 impl State {
-    /// Where a receive wants what a connection delivers.
+    /// Returns the destination of a payload that a connection delivers for a receive.
     pub(super) fn place_of(&mut self, request: OpId) -> Choice {
         let request = self.requests.get_mut(request);
         match request.and_then(|request| request.take_place()) {
@@ -315,7 +318,7 @@ impl State {
         }
     }
 
-    /// The payload that was on its way is here.
+    /// Completes the message whose payload has arrived.
     fn complete_incoming(&mut self, rank: u32, payload: Payload, todo: &mut Todo) {
         let Some(peer) = self.peer(rank) else {
             return todo.drop_later(payload);
@@ -335,7 +338,7 @@ impl State {
                         _ => Ack::Nobody,
                     };
                     *letter = Letter::Here { payload, ack };
-                    // Who waits for it to be complete, as a probe does.
+                    // Wakes threads that wait for the complete message, such as probes.
                     self.news();
                 }
                 None => todo.drop_later(payload),

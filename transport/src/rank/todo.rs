@@ -1,4 +1,4 @@
-//! What is to be done once the lock of an inbox is released.
+//! Work to be done after the lock of an inbox is released.
 
 use std::any::Any;
 
@@ -11,7 +11,8 @@ use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
 use crate::matching::Heading;
 
-/// Things to be done, most of the time none or one, and three at most where nobody had to wait.
+/// A list of tasks. It usually has at most one task, and at most three unless messages were waiting
+/// for room.
 #[derive(Default)]
 pub(super) struct Todo {
     first: Option<Task>,
@@ -21,33 +22,33 @@ pub(super) struct Todo {
 }
 
 pub(super) enum Task {
-    /// Say this to a rank over its connection.
+    /// Sends a frame to a rank over its connection.
     Say {
         to: u32,
         frame: Frame,
     },
-    /// Bring a message to a receive that has it already.
+    /// Copies a message to the receive that has it.
     Copy(Copy),
-    /// Tell a sender that its message was matched.
+    /// Notifies a sender that its message was matched.
     Finish(Sender),
-    /// Drop it.
+    /// Drops the value.
     Drop(#[allow(dead_code, reason = "is dropped")] Box<dyn Any + Send>),
     DropOutcome(#[allow(dead_code, reason = "is dropped")] Outcome),
     DropPayload(#[allow(dead_code, reason = "is dropped")] Payload),
 }
 
-/// A copy.
+/// A copy of a message to its destination.
 pub(super) struct Copy {
     pub(super) request: OpId,
     pub(super) heading: Heading,
-    /// Dropped before the sender is told.
+    /// The source, which is dropped before the sender is notified.
     pub(super) from: Filled,
-    /// Nothing for a jbuf of the pool.
+    /// The destination; `None` for a jbuf of the pool.
     pub(super) to: Option<Spent>,
     pub(super) sender: Option<Sender>,
 }
 
-/// What can be dropped later.
+/// Values that can be dropped later.
 pub(super) trait Rubbish {
     fn into_task(self) -> Option<Task>;
 }
@@ -100,7 +101,7 @@ impl Todo {
         self.first.is_none()
     }
 
-    /// All of them, in order.
+    /// Removes and returns all tasks, in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Task> + use<> {
         let more = std::mem::take(&mut self.more);
         let few = [self.first.take(), self.second.take(), self.third.take()];

@@ -1,6 +1,6 @@
 //! Waiting for one, some or all of several requests.
 //!
-//! Which one comes first is fair: each time they are looked at from behind the one that came last.
+//! The order is fair: each search starts behind the request that ended last.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,13 +10,14 @@ use super::node::Node;
 use super::requests::Request;
 use crate::device::deadline::Deadline;
 
-/// How soon requests of another rank are looked at again: nothing tells of them.
+/// Interval for polling requests of other ranks, whose completion does not wake this thread.
 const OTHERS: Duration = Duration::from_millis(1);
 
-/// Waits until one of `requests` has ended, and takes its outcome; the number is its place. `None` when all
+/// Blocks until one of `requests` has ended. Returns its index and its outcome. `None` if all
 /// outcomes were taken before.
 ///
-/// The requests should be of one rank: of those of other ranks the caller is told late.
+/// The requests should belong to one rank. Requests of other ranks are polled, so that their
+/// completion is noticed late.
 ///
 /// ```
 /// use jstream_transport::rank::{self, Source};
@@ -37,7 +38,7 @@ pub fn wait_any<R: Request>(requests: &mut [R]) -> Option<(usize, R::Output)> {
     any_until(requests, Deadline::NEVER)
 }
 
-/// As [`wait_any`], for so long at most: `None` also when none has ended then.
+/// Like [`wait_any`], for at most `timeout`. Returns `None` also if no request has ended by then.
 pub fn wait_any_timeout<R: Request>(
     requests: &mut [R],
     timeout: Duration,
@@ -45,23 +46,24 @@ pub fn wait_any_timeout<R: Request>(
     any_until(requests, Deadline::after(timeout))
 }
 
-/// As [`wait_any`], without waiting.
+/// Like [`wait_any`], without blocking.
 pub fn test_any<R: Request>(requests: &mut [R]) -> Option<(usize, R::Output)> {
     any_until(requests, Deadline::after(Duration::ZERO))
 }
 
-/// Waits until at least one of `requests` has ended, and takes the outcomes of all that have, with their
-/// places. Empty when all outcomes were taken before.
+/// Blocks until at least one of `requests` has ended. Returns the indices and outcomes of all that
+/// have. Empty if all outcomes were taken before.
 pub fn wait_some<R: Request>(requests: &mut [R]) -> Vec<(usize, R::Output)> {
     some_until(requests, Deadline::NEVER)
 }
 
-/// As [`wait_some`], without waiting.
+/// Like [`wait_some`], without blocking.
 pub fn test_some<R: Request>(requests: &mut [R]) -> Vec<(usize, R::Output)> {
     some_until(requests, Deadline::after(Duration::ZERO))
 }
 
-/// Waits until all of `requests` have ended, and takes the outcomes that nobody has taken, in order.
+/// Blocks until all of `requests` have ended. Returns the outcomes that were not taken before, in
+/// order.
 pub fn wait_all<R: Request>(requests: &mut [R]) -> Vec<R::Output> {
     loop {
         let left = requests.iter().find(|request| !request.is_done());
@@ -77,7 +79,7 @@ pub fn wait_all<R: Request>(requests: &mut [R]) -> Vec<R::Output> {
     }
 }
 
-/// The outcomes of all of `requests` that nobody has taken, if all have ended.
+/// Returns the outcomes of `requests` that were not taken before, if all of them have ended.
 pub fn test_all<R: Request>(requests: &mut [R]) -> Option<Vec<R::Output>> {
     if let Some(node) = requests.iter().find_map(|request| request.pending()) {
         node.drive();
@@ -128,7 +130,7 @@ fn some_until<R: Request>(requests: &mut [R], deadline: Deadline) -> Vec<(usize,
     ended
 }
 
-/// The outcome of the next one that has ended, from `turn` on.
+/// Takes the outcome of the next request that has ended, starting at index `turn`.
 fn take_next<R: Request>(requests: &mut [R], turn: usize) -> Option<(usize, R::Output)> {
     let turn = turn.checked_rem(requests.len()).unwrap_or(0);
     let (before, behind) = requests.split_at_mut_checked(turn)?;
@@ -137,7 +139,7 @@ fn take_next<R: Request>(requests: &mut [R], turn: usize) -> Option<(usize, R::O
     all.find_map(|(place, request)| Some((place, request.take()?)))
 }
 
-/// Waits until `attempt` answers. If requests are of several ranks, not for long.
+/// Waits until `attempt` returns a value. Returns early if requests belong to several ranks.
 fn wait_once<R: Request, A>(
     node: &Arc<Node>,
     requests: &mut [R],

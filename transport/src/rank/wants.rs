@@ -1,8 +1,9 @@
-//! Messages that were announced, from when a receive asks for the payload until that comes.
+//! Announced messages whose payload was requested and has not begun to arrive.
 //!
-//! Such a message stays in the matcher, claimed for its receive. So a receive that gives up leaves it in the place
-//! that it had, and whoever receives it next gets what was asked for. It counts for its source meanwhile: a peer
-//! that announces and sends nothing has no more of them here than its window allows.
+//! Such a message stays in the matcher, claimed by its receive. If the receive is cancelled, the
+//! message keeps its position, and the next receive that matches it gets the payload. The message
+//! continues to use credit of its source, so the window limits the number of messages that a peer
+//! announces without sending the payload.
 
 use super::error::Error;
 use super::letter::{Ack, Incoming, Letter};
@@ -14,11 +15,11 @@ use crate::endpoint::ops::OpId;
 use crate::endpoint::receiving::Choice;
 use crate::matching::{Claim, Heading, MessageId};
 
-/// A payload that a peer was asked for.
+/// A payload that was requested from a peer.
 pub(super) struct Want {
     pub(super) heading: Heading,
     message: MessageId,
-    /// Nobody, once its receive has given up.
+    /// The receive that waits for it, or `None` if it was cancelled.
     asker: Option<Asker>,
 }
 
@@ -29,7 +30,8 @@ struct Asker {
 }
 
 impl State {
-    /// A receive gets a message that was announced: asks for the payload, unless somebody has.
+    /// Gives an announced message to a receive: requests the payload, unless it was requested
+    /// before.
     pub(super) fn ask(&mut self, request: OpId, claim: Claim, todo: &mut Todo) {
         let heading = *claim.heading();
         let source = heading.envelope.source;
@@ -78,18 +80,19 @@ impl State {
         }
     }
 
-    /// Nobody wants a payload: its receive has ended without.
+    /// Declines a message whose receive has ended with an error.
     fn decline(&mut self, claim: Claim, todo: &mut Todo) {
         let (heading, letter) = self.matcher.take(claim);
         let source = heading.envelope.source;
         self.settle(source, heading.held, todo);
-        // One that was asked for is dropped when it comes.
+        // A payload that was requested before is dropped when it arrives.
         if let Letter::Announced { offer } = letter {
             self.acknowledge(source, Ack::Line(offer), todo);
         }
     }
 
-    /// Takes back a receive whose message has not begun to come. False if it has, or the receive has ended.
+    /// Cancels a receive whose message has not begun to arrive. Returns false if it has, or if the
+    /// receive has ended.
     pub(super) fn give_up(&mut self, id: OpId, error: Error, todo: &mut Todo) -> bool {
         let request = self.requests.get_mut(id);
         let Some((source, want)) = request.and_then(|request| request.asked.take()) else {
@@ -104,7 +107,7 @@ impl State {
         true
     }
 
-    /// The payload that `rank` was asked for begins to come. Where it goes.
+    /// Returns the destination of a requested payload that begins to arrive from `rank`.
     pub(super) fn begin_wanted(&mut self, rank: u32, want: Want, todo: &mut Todo) -> Choice {
         let (incoming, choice) = match want.asker {
             Some(Asker { request, claim }) => {
@@ -130,14 +133,14 @@ impl State {
         choice
     }
 
-    /// Nobody receives any more, and no message is kept: payloads that still come are dropped.
+    /// Drops all receives and claims when the rank ends. Payloads that still arrive are dropped.
     pub(super) fn forget_wanted(&mut self) {
         for want in self.peers.iter_mut().flat_map(|peer| peer.wants.values()) {
             want.asker = None;
         }
     }
 
-    /// The payload never comes.
+    /// Fails the receive of a payload that will never arrive.
     pub(super) fn lose_wanted(&mut self, want: Want, error: Error, todo: &mut Todo) {
         if let Some(Asker { request, claim }) = want.asker {
             drop(self.matcher.take(claim));

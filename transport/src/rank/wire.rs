@@ -1,4 +1,4 @@
-//! What ranks say to each other over a connection: kinds of messages, and their words.
+//! Wire protocol of ranks over a connection: frame kinds and their header words.
 
 use super::table::Number;
 use crate::endpoint::gate::Credit;
@@ -6,7 +6,7 @@ use crate::error::HeaderError;
 use crate::header::Header;
 use crate::matching::{Envelope, Heading};
 
-/// The kinds; `jsr` and a number.
+/// Frame kinds: `jsr` and a number.
 const EAGER: u32 = 0x6a73_7201;
 const EAGER_CONFIRMED: u32 = 0x6a73_7202;
 const ANNOUNCED: u32 = 0x6a73_7203;
@@ -18,47 +18,47 @@ const WITHDRAWN: u32 = 0x6a73_7208;
 const HELLO: u32 = 0x6a73_7209;
 const CREDIT: u32 = 0x6a73_720a;
 
-/// The version of all this.
+/// Version of the protocol.
 const VERSION: u64 = 1;
 
-/// How long the payload of an announcement is: the length of the message.
+/// Length in bytes of an announcement's payload, which is the length of the announced message.
 pub(super) const ANNOUNCEMENT: u64 = 8;
 
-/// A message between ranks, without its payload. Numbers named `offer` were given out by who sends the
-/// message that it is about, those named `want` by who receives it.
+/// A frame, without its payload. Numbers named `offer` are assigned by the sender of the message
+/// that they refer to; numbers named `want` by its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// The first one: what its sender takes that is not received yet.
+    /// The first frame: the window that its sender grants for unexpected messages.
     Hello { window: Credit },
-    /// So much of what was sent counts no more.
+    /// Returned credit, for messages that no longer count.
     Credit { credit: Credit },
-    /// A message whose payload comes with it. Its sender may wait for it to be matched.
+    /// A message with its payload. If it has a number, its sender may wait for the match.
     Eager { label: Label, offer: Option<Number> },
-    /// A message whose payload comes when it is wanted.
+    /// An announcement of a message whose payload is sent on request.
     Announced { label: Label, offer: Number },
-    /// The payload is wanted now.
+    /// A request for the payload of an announced message.
     Wanted { offer: Number, want: Number },
-    /// The payload that was wanted.
+    /// The payload that was requested.
     Data { want: Number },
-    /// The message was matched, and its payload is not wanted any more.
+    /// Notice that the message was matched, and that its payload is not requested any more.
     Matched { offer: Number },
-    /// The message is not to be received, if nobody has yet.
+    /// A request to withdraw a message, if no receive has it.
     Withdraw { offer: Number },
-    /// The answer to that.
+    /// The answer to a withdrawal.
     Withdrawn { offer: Number, was_there: bool },
 }
 
-/// What is matched, but for the source.
+/// The parts of the envelope that are sent; the receiver knows the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Label {
     pub(super) context: u32,
     pub(super) tag: u64,
-    /// 0 without a type.
+    /// The number of the element type; 0 for untyped bytes.
     pub(super) descriptor: u64,
 }
 
 impl Label {
-    /// The same with its source and the length of the payload.
+    /// Returns the heading with the source and the length of the payload in bytes.
     #[inline]
     pub(super) fn heading(self, source: u32, length: u64) -> Heading {
         let envelope = Envelope {
@@ -100,11 +100,11 @@ impl Frame {
         }
     }
 
-    /// What a header says.
+    /// Parses a header.
     ///
     /// # Errors
     ///
-    /// If nobody of this version sends it.
+    /// Returns an error if no peer of this protocol version sends such a header.
     #[inline]
     pub(super) fn of(header: &Header) -> Result<Self, HeaderError> {
         let strange = HeaderError::Rank { kind: header.kind };

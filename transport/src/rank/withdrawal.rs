@@ -1,4 +1,4 @@
-//! Messages between threads that are taken back before a receive has them.
+//! Withdrawal of messages between threads before a receive has them.
 
 use super::inbox::Inbox;
 use super::letter::{Ack, Letter};
@@ -7,8 +7,8 @@ use super::todo::Todo;
 use crate::endpoint::ops::OpId;
 
 impl Node {
-    /// Takes back a message that waits with a rank of this process. One that has its receive, or was found,
-    /// ends by itself.
+    /// Withdraws a message that is queued at a rank of this process. A message that was matched or
+    /// probed is left to end regularly.
     pub(super) fn take_back(&self, id: OpId) {
         let sends = {
             let state = self.inbox.lock();
@@ -20,7 +20,7 @@ impl Node {
         let Ok(Link::Thread(near)) = self.link(sends.to) else {
             return;
         };
-        // Without a lock, as it tells this rank.
+        // Called without a lock, because cancelling locks the inbox of this rank.
         match near.inbox.remove_letter(self.inbox.rank, id) {
             Some(Letter::Lent { bytes, sender }) => {
                 drop(bytes);
@@ -48,14 +48,14 @@ impl Inbox {
                 let place = backlog.position(|(_, letter)| is_it(letter))?;
                 let removed = peer.backlog.remove(place);
                 if place == 0 {
-                    // Those behind it have waited for the room that it needed.
+                    // The messages behind it in the backlog waited for the room that it needed.
                     state.matcher.is_kept_no_more(source);
                     state.let_in_from(source, &mut todo);
                 }
                 removed.map(|(_, letter)| letter)
             }
         };
-        // There is room for others now.
+        // Other sources may have room now.
         state.let_in(&mut todo);
         self.leave(state);
         self.carry_out(todo, |_| {});

@@ -1,10 +1,10 @@
-//! The memory that messages are sent from and received to, and what stands in it.
+//! Memory that messages are sent from and received into, and their contents.
 
 use std::hint::black_box;
 
 use crate::work::{Touch, Work};
 
-/// Places of one length, used in turn.
+/// Slices of one length, used in turn.
 #[derive(Debug)]
 pub(crate) struct Places {
     memory: Vec<u8>,
@@ -14,10 +14,11 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// `count` places of `length` bytes, `stride` apart. All of them have been written to.
+    /// Creates `count` slices of `length` bytes, `stride` bytes apart. All of the memory has been
+    /// written to.
     pub(crate) fn new(length: usize, stride: usize, count: usize) -> Self {
         let mut memory = vec![0; stride.saturating_mul(count)];
-        // The system gives zeroes out late.
+        // Touches every page: the operating system maps zeroed memory lazily.
         memory.fill(1);
         Self {
             memory,
@@ -27,7 +28,7 @@ impl Places {
         }
     }
 
-    /// The next one.
+    /// Returns the next slice.
     #[inline]
     pub(crate) fn next(&mut self) -> &mut [u8] {
         let mut from = self.at;
@@ -40,7 +41,7 @@ impl Places {
     }
 }
 
-/// Makes what message `number` says, as far as the work wants it.
+/// Writes the contents of message `number`, as the options of the measurement demand.
 #[inline]
 pub(crate) fn prepare(bytes: &mut [u8], work: &Work, number: u64) {
     if work.check {
@@ -51,8 +52,8 @@ pub(crate) fn prepare(bytes: &mut [u8], work: &Work, number: u64) {
     }
 }
 
-/// Looks at message `number`, of `length` bytes, as far as the work wants it; the byte from which on it is not
-/// what was sent.
+/// Checks message `number`, of `length` bytes, as the options of the measurement demand. On a
+/// mismatch, returns the index of the first wrong byte.
 #[inline]
 pub(crate) fn inspect(bytes: &[u8], length: u64, work: &Work, number: u64) -> Result<(), usize> {
     if length != work.size as u64 {
@@ -68,7 +69,7 @@ pub(crate) fn inspect(bytes: &[u8], length: u64, work: &Work, number: u64) -> Re
     Ok(())
 }
 
-/// Looks at all bytes: their sum as words of 8, and what is left.
+/// Returns the sum of all bytes, read as words of 8 bytes, plus the remaining bytes.
 #[inline]
 fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(8);
@@ -78,7 +79,7 @@ fn sum(bytes: &[u8]) -> u64 {
     words.map(word).fold(rest, u64::wrapping_add)
 }
 
-/// The word that stands at `index` of message `number`.
+/// Returns the word at `index` of message `number`.
 #[inline]
 fn word(number: u64, index: u64) -> u64 {
     let mixed =
@@ -86,7 +87,7 @@ fn word(number: u64, index: u64) -> u64 {
     mixed ^ (mixed >> 29)
 }
 
-/// Writes what message `number` says.
+/// Writes the contents of message `number`.
 fn write(bytes: &mut [u8], number: u64) {
     for (chunk, index) in bytes.chunks_mut(8).zip(0..) {
         let word = word(number, index).to_le_bytes();
@@ -96,7 +97,7 @@ fn write(bytes: &mut [u8], number: u64) {
     }
 }
 
-/// The first byte that is not as [`write()`] wrote it.
+/// Returns the index of the first byte that [`write()`] did not write.
 fn differs(bytes: &[u8], number: u64) -> Option<usize> {
     for (chunk, index) in bytes.chunks(8).zip(0u64..) {
         let word = word(number, index).to_le_bytes();

@@ -1,4 +1,4 @@
-//! Times as a picture of characters.
+//! Histograms of times, drawn with characters.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "figures of a picture, which are small"
@@ -7,19 +7,20 @@
 use crate::times::Times;
 use crate::units;
 
-/// The most lines of a picture, without that of the rest.
+/// Maximum number of lines, without the one for the longest times.
 const LINES: usize = 20;
-/// The longest bar, in characters.
+/// Length of the longest bar, in characters.
 const WIDTH: usize = 40;
-/// Of a thousand times, those that the lines are for. A few are often so long that nothing would be seen of
-/// the others.
+/// Number of times, out of a thousand, that the regular lines cover. The few longest are often so
+/// long that the others would be invisible.
 const SHOWN: u64 = 999;
 
-/// A line for each range of times, as wide as the others on a logarithmic scale; and one for the longest.
+/// Returns a line for each range of times, of equal width on a logarithmic scale, and one line for
+/// the longest.
 pub(crate) fn lines(times: &Times) -> Vec<String> {
     let (min, shown) = (times.min().max(1), times.quantile(SHOWN).max(1));
     let octaves = (shown as f64 / min as f64).log2();
-    // Ranges in an octave: as many as leave few enough lines.
+    // Ranges per octave: the largest number for which the lines suffice.
     let fits = |per_octave: &f64| octaves * per_octave < (LINES as f64) - 1.0;
     let per_octave = [16.0, 8.0, 4.0, 2.0, 1.0, 0.5].into_iter().find(fits);
     let per_octave = per_octave.unwrap_or(0.25);
@@ -54,7 +55,7 @@ pub(crate) fn lines(times: &Times) -> Vec<String> {
     lines
 }
 
-/// A bar whose eighths count; whatever there is at all can be seen.
+/// Returns a bar with a resolution of an eighth of a character. Counts above 0 are always visible.
 fn bar(count: u64, most: u64) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = count as f64 / most.max(1) as f64 * (WIDTH as f64) * 8.0;

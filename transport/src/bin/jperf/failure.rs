@@ -1,20 +1,20 @@
-//! What ends the program early.
+//! Errors of the program.
 
 use std::io::{self, ErrorKind};
 
-/// Why the program, or one client's session, ends early.
+/// Error that ends the program or the session of one client.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Nobody reads the output any more.
+    /// The reader of the output has closed it.
     Closed,
-    /// It was asked for what can't be.
+    /// The command line is invalid.
     Usage(String),
-    /// It can't go on, for this reason.
+    /// Any other failure, with its reason.
     Said(String),
 }
 
 impl Failure {
-    /// Of writing to the standard output.
+    /// Converts an error of writing to the standard output.
     pub(crate) fn of_output(error: &io::Error) -> Self {
         if error.kind() == ErrorKind::BrokenPipe {
             Self::Closed
@@ -23,7 +23,7 @@ impl Failure {
         }
     }
 
-    /// The reason in words.
+    /// Returns the reason.
     pub(crate) fn text(&self) -> &str {
         match self {
             Self::Closed => "nobody reads the output",

@@ -1,11 +1,11 @@
-//! What the two programs say to each other: messages of kinds of their own, most without a payload.
+//! Protocol between client and server: messages of separate kinds, most of them without a payload.
 //!
 //! ```text
 //! client  Hello   version
 //! server  Welcome version, longest payload, most memory
-//! client  Begin   what, length, window and places     (again and again)
+//! client  Begin   what, length, window and places     (repeatedly)
 //! server  Ready, or Refused with the reason
-//! both    Data ... the last one is Last; or from here on, messages of ranks
+//! both    Data ... the last one is Last; or messages of ranks from here on
 //! ```
 
 use std::io::IoSlice;
@@ -17,11 +17,11 @@ use crate::failure::Failure;
 use crate::output::spelled;
 use crate::work::{Op, Order, Receive, Touch, Work};
 
-/// Of what they say; the other side must have the same.
+/// Version of the protocol; both sides must have the same.
 const VERSION: u64 = 1;
-/// The kinds of messages begin here.
+/// First kind of messages.
 const FIRST: u32 = 0x6a70_6600;
-/// A reason that is longer is cut.
+/// Maximum length in bytes of a reason; longer ones are truncated.
 const LONGEST_REASON: usize = 256;
 
 pub(crate) const HELLO: u32 = FIRST;
@@ -29,26 +29,26 @@ pub(crate) const WELCOME: u32 = FIRST + 1;
 pub(crate) const BEGIN: u32 = FIRST + 2;
 pub(crate) const READY: u32 = FIRST + 3;
 pub(crate) const REFUSED: u32 = FIRST + 4;
-/// A message that is measured.
+/// A measured message.
 pub(crate) const DATA: u32 = FIRST + 5;
-/// The last of them.
+/// The last measured message.
 pub(crate) const LAST: u32 = FIRST + 6;
-/// All of a window is here.
+/// Acknowledgement that a whole window has arrived.
 pub(crate) const ACK: u32 = FIRST + 7;
-/// What came is not what was sent: the number of the message, and where.
+/// Notice of a payload mismatch: the number of the message, and the index of the first wrong byte.
 pub(crate) const WRONG: u32 = FIRST + 8;
-/// A message is there to be asked for.
+/// Announcement of a message.
 pub(crate) const ANNOUNCED: u32 = FIRST + 9;
-/// It is asked for.
+/// Request for an announced message.
 pub(crate) const WANTED: u32 = FIRST + 10;
 
-/// Sends a message that is its header.
+/// Sends a message that consists of a header only.
 #[inline]
 pub(crate) fn tell(endpoint: &Endpoint, kind: u32, words: [u64; 3]) -> Result<(), Failure> {
     Ok(endpoint.send_message(Header::new(kind, words), &[])?)
 }
 
-/// Says why not.
+/// Sends a refusal with its reason.
 pub(crate) fn refuse(endpoint: &Endpoint, reason: &str) -> Result<(), Failure> {
     let reason = reason.as_bytes();
     let reason = reason.get(..LONGEST_REASON).unwrap_or(reason);
@@ -56,14 +56,14 @@ pub(crate) fn refuse(endpoint: &Endpoint, reason: &str) -> Result<(), Failure> {
     Ok(endpoint.send_message(header, &[IoSlice::new(reason)])?)
 }
 
-/// The next message, which has to be of this kind.
+/// Receives the next message, which must be of this kind.
 pub(crate) fn hear(endpoint: &Endpoint, kind: u32, patience: Duration) -> Result<Message, Failure> {
     let message = endpoint.recv_message_timeout(patience)?;
     expect(&message.header, kind, Some(message.payload.as_bytes()))?;
     Ok(message)
 }
 
-/// Whether a header is of this kind; if not, what it says instead.
+/// Checks the kind of a message. If it is another kind, returns what the message says as an error.
 #[inline]
 pub(crate) fn expect(header: &Header, kind: u32, payload: Option<&[u8]>) -> Result<(), Failure> {
     if header.kind == kind {
@@ -90,7 +90,7 @@ pub(crate) fn instead(header: &Header, payload: Option<&[u8]>) -> Failure {
     })
 }
 
-/// The client's part: what the server allows.
+/// Performs the handshake of the client. Returns the limits of the server.
 pub(crate) fn join(endpoint: &Endpoint, patience: Duration) -> Result<Allowed, Failure> {
     tell(endpoint, HELLO, [VERSION, 0, 0])?;
     let welcome = hear(endpoint, WELCOME, patience)?;
@@ -104,14 +104,14 @@ pub(crate) fn join(endpoint: &Endpoint, patience: Duration) -> Result<Allowed, F
     Ok(Allowed { longest, memory })
 }
 
-/// The server's part.
+/// Performs the handshake of the server.
 pub(crate) fn welcome(
     endpoint: &Endpoint,
     allowed: Allowed,
     patience: Duration,
 ) -> Result<(), Failure> {
     hear(endpoint, HELLO, patience)?;
-    // Whether the client can do with this version, it sees itself.
+    // The client checks the version.
     tell(
         endpoint,
         WELCOME,
@@ -119,12 +119,12 @@ pub(crate) fn welcome(
     )
 }
 
-/// What a server does for each client.
+/// Limits of the server for each client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allowed {
-    /// The longest payload, in bytes.
+    /// Maximum length of a payload, in bytes.
     pub(crate) longest: u64,
-    /// The most memory for a measurement, in bytes.
+    /// Maximum memory of a measurement, in bytes.
     pub(crate) memory: u64,
 }
 
@@ -147,19 +147,19 @@ const TOUCHES: [Touch; 3] = [Touch::None, Touch::Clean, Touch::Dirty];
 
 const ORDERS: [Order; 3] = [Order::In, Order::Reverse, Order::Any];
 
-/// Where `one` stands among `all`.
+/// Returns the index of `one` in `all`.
 fn number<T: PartialEq>(all: &[T], one: &T) -> u64 {
     all.iter().position(|other| other == one).unwrap_or(0) as u64
 }
 
-/// A byte of a word.
+/// Returns the byte of a word that begins at bit `at`.
 fn part(word: u64, at: u32) -> usize {
     let [low, ..] = (word >> at).to_le_bytes();
     usize::from(low)
 }
 
 impl Work {
-    /// The words that say it.
+    /// Encodes the measurement as header words.
     pub(crate) fn to_words(self) -> [u64; 3] {
         let what = number(&OPS, &self.op)
             | number(&RECEIVES, &self.receive) << 8
@@ -172,7 +172,7 @@ impl Work {
         [what, size, turns]
     }
 
-    /// What these words of a stranger say, if it makes sense and is allowed.
+    /// Decodes header words of an untrusted peer, and checks them against the limits.
     pub(crate) fn of_words(
         [what, size, turns]: [u64; 3],
         allowed: Allowed,
@@ -210,7 +210,7 @@ impl Work {
     }
 }
 
-/// The longest that a side thinks, in nanoseconds.
+/// Maximum delay before an answer, in nanoseconds.
 const MOST_THINKING: u32 = 1_000_000;
 
 #[cfg(test)]

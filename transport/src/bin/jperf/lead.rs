@@ -1,4 +1,4 @@
-//! The side that begins, and takes the times.
+//! The side that starts each exchange and takes the times.
 
 use std::time::{Duration, Instant};
 
@@ -6,30 +6,30 @@ use crate::failure::Failure;
 use crate::times::Times;
 use crate::work::{Plan, Work};
 
-/// The part of who begins.
+/// The client's part of an exchange.
 pub(crate) trait Exchange: Send {
-    /// Does one exchange, which may be the last.
+    /// Performs one exchange, which may be the last.
     fn exchange(&mut self, is_last: bool) -> Result<(), Failure>;
 }
 
-/// What one connection came to.
+/// The result of one connection.
 #[derive(Debug)]
 pub(crate) struct Taken {
     pub(crate) times: Times,
     pub(crate) begun: Instant,
     pub(crate) ended: Instant,
-    /// Exchanges that count.
+    /// Number of exchanges that count.
     pub(crate) exchanges: u64,
 }
 
-/// A time as [`Times`] counts it.
+/// Converts a time to picoseconds, the unit of [`Times`].
 #[inline]
 pub(crate) fn picoseconds(time: Duration) -> u64 {
     let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     nanos.saturating_mul(1000)
 }
 
-/// Does all of a plan. `ready` is called when it is warm.
+/// Performs all exchanges of a plan. Calls `ready` after the warm-up.
 pub(crate) fn lead(
     party: &mut impl Exchange,
     work: &Work,
@@ -54,7 +54,7 @@ pub(crate) fn lead(
         for left in (0..plan.batch).rev() {
             party.exchange(is_last && left == 0)?;
         }
-        // One look serves as the end of this time and the beginning of the next.
+        // One reading of the clock ends this sample and begins the next.
         let now = Instant::now();
         times.add(
             picoseconds(now.duration_since(at))

@@ -1,4 +1,4 @@
-//! What the program runs on.
+//! Information about the machine, and its processors.
 
 use std::fs;
 use std::time::Instant;
@@ -8,10 +8,10 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use crate::failure::Failure;
 use crate::lead::picoseconds;
 
-/// What is assumed where the system does not say how large its caches are.
+/// Assumed cache size in bytes, if the operating system does not report it.
 const USUAL_CACHE: u64 = 32 << 20;
 
-/// Keeps the calling thread, and those that it starts, on one processor.
+/// Pins the calling thread, and the threads that it starts, to one processor.
 pub(crate) fn pin(cpu: usize) -> Result<(), Failure> {
     let cannot = |why: String| Failure::Usage(format!("can't run on processor {cpu}: {why}"));
     if cpu >= CpuSet::MAX_CPU {
@@ -22,7 +22,7 @@ pub(crate) fn pin(cpu: usize) -> Result<(), Failure> {
     sched_setaffinity(None, &set).map_err(|error| cannot(error.to_string()))
 }
 
-/// The size of the largest cache, in bytes.
+/// Returns the size of the largest cache, in bytes.
 pub(crate) fn cache() -> u64 {
     let level = |index: u32| {
         let path = format!("/sys/devices/system/cpu/cpu0/cache/index{index}/size");
@@ -31,7 +31,7 @@ pub(crate) fn cache() -> u64 {
     (0..8).filter_map(level).max().unwrap_or(USUAL_CACHE)
 }
 
-/// Reads sizes as Linux writes them: `2048K`.
+/// Parses a size in the format of Linux: `2048K`.
 fn cache_size(size: &str) -> Option<u64> {
     let (digits, unit) = match size.as_bytes().last()? {
         b'K' => (size.strip_suffix('K')?, 1 << 10),
@@ -41,7 +41,7 @@ fn cache_size(size: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// What it takes to look at the clock once, in picoseconds: the least of many.
+/// Returns the cost of reading the clock once, in picoseconds: the minimum of many measurements.
 pub(crate) fn clock() -> u64 {
     const LOOKS: u64 = 64;
     let round = || {

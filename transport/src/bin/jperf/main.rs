@@ -1,4 +1,4 @@
-//! Measures what messages cost between here and there.
+//! `jperf`: measures the cost of messages between two processes, hosts or threads.
 
 mod arguments;
 mod buffers;
@@ -29,20 +29,20 @@ use clap::Parser;
 use self::arguments::{Command, Jperf};
 use self::failure::Failure;
 
-/// The program can't do what it was asked.
+/// Exit code for wrong usage.
 const USAGE: u8 = 2;
-/// Something failed on the way.
+/// Exit code for other failures.
 const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
-    // Ends the program by itself, with 2 on wrong usage.
+    // Clap itself exits with code 2 on wrong usage.
     let done = match Jperf::parse().command {
         Command::Serve(arguments) => server::serve(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Tune(arguments) => tune::tune(&arguments),
     };
     match done {
-        // Whoever reads has read enough.
+        // The reader of the output has closed it, which is not an error.
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Usage(text)) => {
             output::say(&text);

@@ -1,15 +1,15 @@
-//! Where text goes.
+//! Output of text.
 
 use std::io::{self, IsTerminal, Write};
 
 use crate::failure::Failure;
 
-/// Says something beside the output, to whoever listens.
+/// Writes a message to the standard error output.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "jperf: {}", spelled(text));
 }
 
-/// Text of others, that commands no terminal.
+/// Escapes control characters in text of other programs, so that it can't control the terminal.
 pub(crate) fn spelled(text: &str) -> String {
     let mut spelled = String::with_capacity(text.len());
     for c in text.chars() {
@@ -22,7 +22,7 @@ pub(crate) fn spelled(text: &str) -> String {
     spelled
 }
 
-/// A line on the standard output, at once.
+/// Writes a line to the standard output and flushes it.
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
     let mut to = io::stdout().lock();
     writeln!(to, "{text}")
@@ -30,8 +30,8 @@ pub(crate) fn line(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::of_output(&error))
 }
 
-/// A line on the standard error output that the next one overwrites, and that is wiped in the end. It is
-/// there only on a terminal.
+/// A progress line on the standard error output. Each step overwrites the last one, and the line is
+/// cleared at the end. Shown only on a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress {
     shown: bool,
@@ -44,11 +44,11 @@ impl Progress {
         }
     }
 
-    /// Shows `what` in place of what was shown before.
+    /// Shows `what` in place of the previous text.
     pub(crate) fn step(&self, what: &str) {
         if self.shown {
             let mut to = io::stderr().lock();
-            // Progress that can't be shown is no reason to stop.
+            // A failure to show progress is ignored.
             let _ = write!(to, "\r\x1b[K{what}").and_then(|()| to.flush());
         }
     }

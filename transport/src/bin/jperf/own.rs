@@ -1,4 +1,4 @@
-//! A server for one run: a thread of this program, or a process of it.
+//! Server for one run, in a thread or a child process.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -17,18 +17,18 @@ use crate::server::{Limits, Server, Shared};
 use crate::sizes::LONGEST;
 use crate::units::spell_time;
 
-/// How long a server has to end when it is told to.
+/// Time for which a server may take to end.
 const GRACE: Duration = Duration::from_secs(2);
-/// The schemes of which a server can be started.
+/// Schemes for which a server can be started.
 pub(crate) const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
-/// What all clients of a server of this program's own may ask for together.
+/// Maximum memory in bytes of all clients of such a server.
 const MEMORY: u64 = 16 * LONGEST;
 
-/// Where the server is.
+/// Location of the server.
 #[derive(Debug)]
 pub(crate) enum Where {
     At(Address),
-    /// It has to be started, and has an address of this scheme.
+    /// A server that has to be started, at an address of this scheme.
     Own(&'static str),
 }
 
@@ -54,7 +54,7 @@ impl Where {
     }
 }
 
-/// A server that ends with this.
+/// A server that ends when this is dropped.
 pub(crate) struct Own {
     address: Address,
     runs: Runs,
@@ -69,7 +69,7 @@ enum Runs {
 }
 
 impl Own {
-    /// Starts one at an address that nobody else has.
+    /// Starts a server at a unique address.
     pub(crate) fn start(
         scheme: &str,
         settings: &Settings,
@@ -169,7 +169,7 @@ impl Own {
         })
     }
 
-    /// Ends it, and says how it went.
+    /// Ends the server, and returns an error if it failed.
     pub(crate) fn end(mut self) -> Result<(), Failure> {
         if let Runs::Process(child) = &mut self.runs {
             child.stdin.take();
@@ -188,7 +188,7 @@ impl Drop for Own {
         match &mut self.runs {
             Runs::Thread { shared, thread } => {
                 shared.stop();
-                // One that panicked has said so.
+                // A panic was reported by the thread itself.
                 let _ = thread.take().map(JoinHandle::join);
             }
             Runs::Process(child) => {
@@ -199,7 +199,7 @@ impl Drop for Own {
     }
 }
 
-/// Gives a process that was told to end a moment, and then ends it.
+/// Waits for a process that was told to end, and kills it if it does not.
 fn end(child: &mut Child) {
     let begun = Instant::now();
     while begun.elapsed() < GRACE {

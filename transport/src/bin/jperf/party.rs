@@ -1,4 +1,4 @@
-//! One side of a connection at work.
+//! One side of a connection during a measurement.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -13,13 +13,13 @@ use crate::greeting::{ACK, ANNOUNCED, DATA, LAST, WANTED, WRONG, expect, instead
 use crate::lead::Exchange;
 use crate::work::{Op, Receive, Touch, Work};
 
-/// A side, and the memory that it works with.
+/// One side of a connection, with its memory.
 pub(crate) struct Party<'e> {
     endpoint: &'e Endpoint,
     work: Work,
     from: Places,
     to: Places,
-    /// Jbufs that came, which go back, or stay for a while so that others are used.
+    /// Received jbufs. They are sent back, or kept for a while so that other jbufs are used.
     kept: VecDeque<Filled>,
     patience: Duration,
     sent: u64,
@@ -57,12 +57,13 @@ impl<'e> Party<'e> {
         Ok(party)
     }
 
-    /// The part of the other side, until the last exchange; `go_on` is asked now and then whether it may.
+    /// Performs the server's part until the last exchange. Calls `go_on` at intervals, and stops if
+    /// it fails.
     pub(crate) fn follow(
         &mut self,
         mut go_on: impl FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        /// Exchanges between two looks at the clock.
+        /// Number of exchanges between two calls of `go_on`.
         const SOME: u64 = 1024;
         for count in 1u64.. {
             let kind = match self.work.op {
@@ -114,7 +115,7 @@ impl<'e> Party<'e> {
         Header::new(kind, [self.sent, 0, 0])
     }
 
-    /// The next bytes of the program that are sent.
+    /// Returns the next bytes to send.
     #[inline]
     fn ready(&mut self) -> &mut [u8] {
         let bytes = self.from.next();
@@ -137,7 +138,7 @@ impl<'e> Party<'e> {
         }
     }
 
-    /// The next jbuf that is sent.
+    /// Returns the next jbuf to send.
     fn filled(&mut self) -> Result<Filled, Failure> {
         if self.work.receive == Receive::Moved {
             let kept = self.kept.pop_front();
@@ -156,7 +157,7 @@ impl<'e> Party<'e> {
         })
     }
 
-    /// Receives a message, and says of which of the two kinds it is.
+    /// Receives a message, and returns its kind.
     #[inline]
     fn recv(&mut self) -> Result<u32, Failure> {
         let header = match self.work.receive {
@@ -191,7 +192,7 @@ impl<'e> Party<'e> {
         }
     }
 
-    /// Tells the other side what was wrong, if it was what it sent.
+    /// Converts a mismatch to an error, and reports a wrong payload to the other side.
     #[cold]
     fn blame(&self, wrong: Wrong) -> Failure {
         match wrong {
@@ -218,7 +219,7 @@ impl<'e> Party<'e> {
         }
     }
 
-    /// Sends while it receives.
+    /// Sends and receives at the same time.
     fn cross(&mut self, kind: u32) -> Result<u32, Failure> {
         let header = self.header(kind);
         let endpoint = self.endpoint;
@@ -229,7 +230,7 @@ impl<'e> Party<'e> {
             ticket.wait()?;
             return Ok(kind);
         }
-        // Taken out, so that the rest can receive meanwhile.
+        // The memory is moved out, so that `self` can be borrowed for receiving.
         let mut from = std::mem::replace(&mut self.from, Places::new(0, 0, 0));
         let bytes = from.next();
         prepare(bytes, &self.work, self.sent);
@@ -244,7 +245,7 @@ impl<'e> Party<'e> {
         kind
     }
 
-    /// Sends a message that is asked for first.
+    /// Announces a message, and sends it when it is requested.
     fn announce(&mut self, kind: u32) -> Result<(), Failure> {
         tell(self.endpoint, ANNOUNCED, [self.work.size as u64, 0, 0])?;
         let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
@@ -252,7 +253,7 @@ impl<'e> Party<'e> {
         self.send(kind)
     }
 
-    /// Waits for a message, asks for it, and receives it.
+    /// Waits for an announcement, requests the message, and receives it.
     fn ask(&mut self) -> Result<u32, Failure> {
         let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
         expect(&header, ANNOUNCED, None)?;
@@ -287,13 +288,13 @@ impl Exchange for Party<'_> {
     }
 }
 
-/// What a message that came is not.
+/// A mismatch of a received message.
 enum Wrong {
     Kind(Failure),
     Payload { at: usize },
 }
 
-/// Looks at what came, as far as the work wants it.
+/// Checks a received message, as the options of the measurement demand.
 #[inline]
 fn look(bytes: &[u8], header: &Header, work: &Work, number: u64) -> Result<(), Wrong> {
     if !matches!(header.kind, DATA | LAST) {

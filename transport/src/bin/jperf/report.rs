@@ -1,4 +1,4 @@
-//! What is printed of measurements.
+//! Output of measurements.
 
 use jstream_transport::Address;
 use serde_json::json as object;
@@ -9,7 +9,7 @@ use crate::times::Times;
 use crate::work::{Op, Work};
 use crate::{chart, machine, output, units};
 
-/// What a measurement came to.
+/// The result of a measurement.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) work: Work,
@@ -24,7 +24,7 @@ impl Row {
     }
 }
 
-/// The rows of a run, printed as they come.
+/// Printer for the rows of a run.
 pub(crate) struct Report<'r> {
     arguments: &'r Run,
     address: &'r Address,

@@ -1,4 +1,4 @@
-//! `jperf run`: the side that measures.
+//! `jperf run`: the client, which measures.
 
 use std::mem;
 use std::sync::Barrier;
@@ -21,7 +21,7 @@ use crate::times::Times;
 use crate::work::{Op, Plan, Receive, Touch, Work};
 use crate::{machine, units};
 
-/// `jperf run`.
+/// Runs `jperf run`.
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     arguments.check()?;
     let place = Where::of(&arguments.uri)?;
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
             if endpoints.is_empty() {
                 endpoints = connect_all()?;
             }
-            // The ranks end with their connections.
+            // The ranks take over the connections and end with them.
             measure_tags(
                 mem::take(&mut endpoints),
                 work,
@@ -132,7 +132,7 @@ impl Run {
             let places = wanted.div_ceil(work.stride() as u64).max(2);
             work.places = u32::try_from(places)?;
             if self.receive == Receive::Moved {
-                // Each is a jbuf, and no smaller than one.
+                // Each place takes a jbuf, which has a minimum size.
                 work.places = work.places.min(MOST_JBUFS);
             }
         }
@@ -143,23 +143,24 @@ impl Run {
     }
 }
 
-/// The most jbufs that go to and fro.
+/// Maximum number of jbufs that move back and forth.
 const MOST_JBUFS: u32 = 1 << 14;
 
-/// How both sides are set up.
+/// Configuration of both sides.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// The time before they sleep.
+    /// Time for which a waiting thread spins before it sleeps.
     pub(crate) spin: Duration,
     pub(crate) trust: bool,
-    /// Whether large messages are not read out of the other process.
+    /// True if large messages are not read from the memory of the other process.
     pub(crate) no_remote_reads: bool,
-    /// The longest payload, in bytes.
+    /// Maximum length of a payload, in bytes.
     pub(crate) longest: u64,
 }
 
 impl Settings {
-    /// The usual ones. They are asked for before a thread is pinned: who has one processor does not spin.
+    /// Returns the default settings. Must be called before a thread is pinned, because the default
+    /// on a single processor is not to spin.
     pub(crate) fn usual() -> Self {
         Self {
             spin: Options::default().spin,
@@ -169,7 +170,7 @@ impl Settings {
         }
     }
 
-    /// What connections of this side receive by.
+    /// Returns the options for the connections of this side.
     pub(crate) fn options(&self) -> Options {
         let mut options = Options::new(Pool::default());
         options.max_message = options.max_message.max(self.longest);
@@ -177,15 +178,16 @@ impl Settings {
         options.remote_reads = !self.no_remote_reads;
         options.spin = self.spin;
         if self.trust {
-            // SAFETY: whoever says `--receive trusted` vouches for the program on the other side, as its help
-            // tells; nothing of this program changes or maps the memory of a connection.
+            // SAFETY: the user who passes `--receive trusted` vouches for the program on the other
+            // side, as the help text says. This program does not change or map the memory of a
+            // connection.
             options = unsafe { options.trust_peer() };
         }
         options
     }
 }
 
-/// Measures once, over all connections at a time.
+/// Measures once, over all connections concurrently.
 pub(crate) fn measure(
     endpoints: &[Endpoint],
     work: Work,
@@ -201,7 +203,7 @@ pub(crate) fn measure(
     row(&mut parties, work, plan)
 }
 
-/// Measures once, with ranks over all connections at a time.
+/// Measures once, with ranks over all connections concurrently.
 fn measure_tags(
     endpoints: Vec<Endpoint>,
     work: Work,
@@ -218,7 +220,7 @@ fn measure_tags(
     row(&mut ranks, work, plan)
 }
 
-/// What all parties together come to.
+/// Returns the combined result of all parties.
 fn row(parties: &mut [impl Exchange], work: Work, plan: &Plan) -> Result<Row, Failure> {
     let connections = parties.len();
     let all = match parties {
@@ -246,7 +248,8 @@ fn row(parties: &mut [impl Exchange], work: Work, plan: &Plan) -> Result<Row, Fa
     })
 }
 
-/// A thread for each connection; none begins to count before all are warm.
+/// Runs each connection in its own thread. All threads finish the warm-up before any of them
+/// measures.
 fn lead_all(
     parties: &mut [impl Exchange],
     work: &Work,
@@ -265,7 +268,7 @@ fn lead_all(
                         barrier.wait();
                     });
                     if !came {
-                        // The others don't wait for one that failed.
+                        // The other threads must not wait for one that failed.
                         barrier.wait();
                     }
                     taken

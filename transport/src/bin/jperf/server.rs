@@ -1,4 +1,4 @@
-//! The side that is connected to.
+//! The server of `jperf serve`.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -16,31 +16,31 @@ use crate::greeting::Allowed;
 use crate::session;
 use crate::{machine, output, signals};
 
-/// How often it is looked who has stayed for too long.
+/// Interval of the checks for clients that exceed the time limit.
 const ROUND: Duration = Duration::from_secs(1);
 
-/// What strangers may ask for.
+/// Limits for clients, which are not trusted.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
-    /// Of each client.
+    /// Limits of each client.
     pub(crate) allowed: Allowed,
-    /// How many clients there are at once.
+    /// Maximum number of concurrent clients.
     pub(crate) clients: usize,
-    /// How long ranks look again and again before they sleep.
+    /// Time for which a waiting rank spins before it sleeps.
     pub(crate) spin: Duration,
-    /// How long one may be silent.
+    /// Maximum time for which a client may be silent.
     pub(crate) idle: Duration,
-    /// How long one may stay.
+    /// Maximum time for which a client may stay.
     pub(crate) time: Duration,
-    /// Whether to end after those who came.
+    /// True if the server ends when the last client has left.
     pub(crate) once: bool,
-    /// Whether nothing is said of clients.
+    /// True if clients are not reported.
     pub(crate) quiet: bool,
-    /// The processor to stay on.
+    /// The processor to which the threads that serve clients are pinned.
     pub(crate) pin: Option<usize>,
 }
 
-/// What the threads of a server share.
+/// State that the threads of a server share.
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
     closer: Closer,
@@ -50,22 +50,22 @@ pub(crate) struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Those who are here.
+    /// Connected clients.
     clients: BTreeMap<u64, Client>,
-    /// How many have come, and are the number of the last one.
+    /// Number of clients accepted so far, which is also the number of the last one.
     came: u64,
-    /// The memory that is granted, in bytes.
+    /// Granted memory, in bytes.
     granted: u64,
     is_stopping: bool,
 }
 
 struct Client {
     came: Instant,
-    /// What ends its connection, once that is established.
+    /// Closes its connection, once that is established.
     closer: Option<Closer>,
 }
 
-/// Memory that a client may use, until it is dropped.
+/// Memory granted to a client, until this is dropped.
 pub(crate) struct Grant<'s> {
     shared: &'s Shared,
     bytes: u64,
@@ -83,7 +83,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory for a client, if there is some.
+    /// Grants memory to a client, if the limit allows it.
     pub(crate) fn grant(&self, bytes: u64) -> Option<Grant<'_>> {
         let mut state = self.state();
         let granted = state.granted.checked_add(bytes)?;
@@ -97,7 +97,7 @@ impl Shared {
         })
     }
 
-    /// Ends the listening, and all connections.
+    /// Closes the listener and all connections.
     pub(crate) fn stop(&self) {
         let mut state = self.state();
         state.is_stopping = true;
@@ -110,7 +110,8 @@ impl Shared {
         }
     }
 
-    /// Ends the connections of those who have stayed for too long, whatever they wait for.
+    /// Closes the connections of clients that exceed the time limit, even if their threads are
+    /// blocked.
     fn end_overdue(&self) {
         let state = self.state();
         let clients = state.clients.values();
@@ -129,7 +130,7 @@ impl Shared {
     }
 }
 
-/// A place among the clients, until it is dropped.
+/// An entry in the table of clients, until this is dropped.
 struct Place {
     shared: Arc<Shared>,
     number: u64,
@@ -148,7 +149,7 @@ impl Drop for Place {
     }
 }
 
-/// Listens, and serves whoever comes until it is stopped.
+/// Listens and serves all clients until it is stopped.
 pub(crate) struct Server {
     listener: Listener,
     pub(crate) shared: Arc<Shared>,
@@ -168,14 +169,14 @@ impl Server {
         }
     }
 
-    /// Serves until it is stopped, and the last client has gone.
+    /// Serves until the listener is closed and the last client has left.
     pub(crate) fn work(self) {
         loop {
             match self.listener.accept_timeout(ROUND) {
                 Ok(incoming) => self.admit(incoming),
                 Err(AcceptError::ClosedLocally { .. }) => break,
                 Err(AcceptError::TimedOut { .. }) => {}
-                // It waits a little before it asks the system again.
+                // The listener pauses by itself before it accepts again.
                 Err(error) => self.shared.say(&error.to_string()),
             }
             self.shared.end_overdue();
@@ -206,7 +207,8 @@ impl Server {
             number,
         };
         let serving = thread::Builder::new().name(format!("client {number}"));
-        // Greetings take as long as the client wants, up to a limit.
+        // The handshake takes as long as the client wants, up to a limit, so it runs in the
+        // client's thread.
         let spawned = serving.spawn(move || attend(incoming, &place));
         if let Err(error) = spawned {
             self.shared
@@ -215,7 +217,7 @@ impl Server {
     }
 }
 
-/// One client, from its greeting to its end.
+/// Serves one client, from the handshake to the end.
 fn attend(incoming: Incoming, place: &Place) {
     let (shared, number) = (&*place.shared, place.number);
     let peer = incoming.peer().clone();
@@ -241,7 +243,7 @@ fn attend(incoming: Incoming, place: &Place) {
     }
 }
 
-/// What connections of this program receive by.
+/// Returns the options for the connections of this program.
 pub(crate) fn options(arguments: &Serve) -> Options {
     let mut room = PoolOptions::default();
     room.max_mapped = usize::try_from(arguments.max_memory).unwrap_or(usize::MAX);
@@ -253,14 +255,14 @@ pub(crate) fn options(arguments: &Serve) -> Options {
         options.spin = spin;
     }
     if arguments.trust {
-        // SAFETY: whoever says `--trust` vouches for those who connect, as its help tells; nothing of this
-        // program changes or maps the memory of a connection.
+        // SAFETY: the user who passes `--trust` vouches for all processes that connect, as the help
+        // text says. This program does not change or map the memory of a connection.
         options = unsafe { options.trust_peer() };
     }
     options
 }
 
-/// `jperf serve`.
+/// Runs `jperf serve`.
 pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
     let options = options(arguments);
     let spin = options.spin;
@@ -272,7 +274,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
     if arguments.with_parent {
         let shared = server.shared.clone();
         thread::spawn(move || {
-            // It ends with the process that holds the other end.
+            // The read ends when the process with the other end of the pipe ends.
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             shared.stop();
         });

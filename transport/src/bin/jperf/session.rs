@@ -1,4 +1,4 @@
-//! What a server does for one client.
+//! Session of a server with one client.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::server::Shared;
 use crate::tagged::{SERVER, Tagged};
 use crate::work::{Op, Work};
 
-/// How long a client that was told that something is wrong has, to hear it.
+/// Time for which a client may take to read the notice of an error.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// Does what a client asks for, one thing after another, until it ends.
+/// Serves the requests of a client one after the other, until the client ends.
 pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failure> {
     let limits = &shared.limits;
     greeting::welcome(endpoint, limits.allowed, limits.idle)?;
@@ -57,7 +57,8 @@ pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failur
     }
 }
 
-/// Lets the client hear what it was told last: a stream that is dropped with messages unread may be reset.
+/// Lets the client read the last message: a stream that is dropped with unread messages may be
+/// reset.
 fn farewell(endpoint: &Endpoint) {
     if endpoint.finish().is_err() {
         return;

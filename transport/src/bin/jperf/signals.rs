@@ -1,4 +1,4 @@
-//! The signals that ask the program to end.
+//! Signals that ask the program to end.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -8,14 +8,15 @@ use std::thread;
 
 use libc::{SIG_BLOCK, SIGINT, SIGTERM, c_int, sigset_t};
 
-/// What a shell says of a program that SIGINT ended.
+/// Exit code that shells report for a program that SIGINT ended.
 const INTERRUPTED: i32 = 130;
 
-/// Keeps both signals from ending the program, and calls `stop` when the first one comes; the second one ends
-/// it. Threads that are there already are not asked: this is for the beginning of a program.
+/// Blocks both signals, and calls `stop` when the first one arrives; the second one ends the
+/// program. Only the calling thread and threads started later are affected, so this must be called
+/// at the start of the program.
 pub(crate) fn on_end(stop: impl Fn() + Send + 'static) -> io::Result<()> {
     let both = both();
-    // SAFETY: the set is initialised and outlives the call, and the old mask is not asked for.
+    // SAFETY: the set is initialised and outlives the call. The old mask is not requested.
     let refused = unsafe { libc::pthread_sigmask(SIG_BLOCK, &raw const both, ptr::null_mut()) };
     if refused != 0 {
         return Err(io::Error::from_raw_os_error(refused));
@@ -32,20 +33,20 @@ pub(crate) fn on_end(stop: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// The set of both signals.
+/// Returns the set of both signals.
 fn both() -> sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: the memory is that of a set, which the call initialises.
+    // SAFETY: the memory has the size and alignment of a signal set, which the call initialises.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     for signal in [SIGINT, SIGTERM] {
-        // SAFETY: the set was initialised, and the signal is one.
+        // SAFETY: the set was initialised, and the signal number is valid.
         unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
     }
-    // SAFETY: `sigemptyset` has initialised it; it fails only for a set that is not there.
+    // SAFETY: `sigemptyset` has initialised the set. It fails only for an invalid pointer.
     unsafe { set.assume_init() }
 }
 
-/// Sleeps until one of them is here; false where the system won't.
+/// Blocks until one of the signals arrives. Returns false if the system call fails.
 fn wait(set: &sigset_t) -> bool {
     let mut signal: c_int = 0;
     // SAFETY: both are initialised and outlive the call.

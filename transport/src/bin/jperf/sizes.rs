@@ -1,10 +1,10 @@
-//! The lengths of payloads that are measured.
+//! Lengths of the measured payloads.
 
 use std::str::FromStr;
 
 use crate::units;
 
-/// The longest payload that can be asked for.
+/// Maximum length of a payload, in bytes.
 pub(crate) const LONGEST: u64 = 1 << 30;
 
 /// A list of lengths, as `8`, `1..64M` (the powers of two) or `8,1K,64K`.

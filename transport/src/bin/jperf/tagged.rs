@@ -1,4 +1,4 @@
-//! Tagged messages between ranks, on either side.
+//! Tagged messages between ranks, on both sides.
 
 use std::time::Duration;
 
@@ -10,29 +10,29 @@ use crate::failure::Failure;
 use crate::lead::Exchange;
 use crate::work::{Order, Work};
 
-/// Who measures; the server is the other one.
+/// Rank of the client, which measures.
 pub(crate) const CLIENT: u32 = 0;
 pub(crate) const SERVER: u32 = 1;
-/// The tags from here on are of messages that never come.
+/// First tag of messages that are never sent.
 const NEVER: u64 = 1 << 32;
 
-/// One of two ranks at work. The connection is theirs alone.
+/// One of two ranks during a measurement. No other rank uses the connection.
 pub(crate) struct Tagged {
     rank: Rank,
     peer: u32,
     work: Work,
     from: Vec<u8>,
     to: Vec<u8>,
-    /// How many messages there were each way.
+    /// Number of messages so far in each direction.
     messages: u64,
-    /// Receives that the others are found among.
+    /// Receives that stay pending, to lengthen the queue that is searched.
     _waiting: Vec<RecvRequest>,
 }
 
-/// Why a rank does not go on.
+/// Reason why a rank stops.
 enum Ended {
     Error(Error),
-    /// This message is not what was sent, from this byte on.
+    /// A payload mismatch: the number of the message, and the index of the first wrong byte.
     Payload(u64, usize),
 }
 
@@ -79,12 +79,12 @@ impl Tagged {
         })
     }
 
-    /// The part of the server, until the client has gone.
+    /// Performs the server's part until the client has gone.
     pub(crate) fn follow(
         &mut self,
         mut go_on: impl FnMut() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        /// Exchanges between two looks at the clock.
+        /// Number of exchanges between two calls of `go_on`.
         const SOME: u64 = 1024;
         for count in 1u64.. {
             let done = self.receive().and_then(|()| self.send());
@@ -104,7 +104,7 @@ impl Tagged {
         self.messages = self.messages.wrapping_add(u64::from(self.work.window));
     }
 
-    /// Writes what all messages of a window say, as far as the work wants it.
+    /// Writes the contents of all messages of a window, as the options of the measurement demand.
     fn prepare(&mut self) {
         let places = self.from.chunks_mut(self.work.stride());
         for (place, tag) in places.zip(0u64..) {
@@ -114,7 +114,7 @@ impl Tagged {
         }
     }
 
-    /// Sends a window of messages, with tags from 0 on.
+    /// Sends a window of messages, with tags from 0.
     fn send(&mut self) -> Result<(), Ended> {
         self.prepare();
         if self.work.window == 1 {
@@ -124,7 +124,7 @@ impl Tagged {
         Ok(send_all(&self.rank, self.peer, &self.work, &self.from)?)
     }
 
-    /// Receives a window of messages, in the order of the work.
+    /// Receives a window of messages, in the order that was asked for.
     fn receive(&mut self) -> Result<(), Ended> {
         if self.work.window > 1 {
             return self.receive_while(|_, _| Ok(()));
@@ -135,7 +135,7 @@ impl Tagged {
         look(&self.work, place, &status, self.messages)
     }
 
-    /// Posts all receives, does what is given, and waits for all of them.
+    /// Posts all receives, calls `meanwhile`, and waits for the receives.
     fn receive_while(
         &mut self,
         meanwhile: impl FnOnce(&Rank, &[u8]) -> Result<(), Error>,
@@ -177,7 +177,7 @@ impl Exchange for Tagged {
 }
 
 impl Work {
-    /// What receive `turn` of a window wants.
+    /// Returns the source and tag of receive `turn` of a window.
     fn wanted(&self, peer: u32, turn: u32) -> (Source, Tag) {
         let last = self.window.saturating_sub(1);
         match self.order {
@@ -191,7 +191,7 @@ impl Work {
     }
 }
 
-/// Posts a window of messages, and waits until all are sent.
+/// Posts a window of messages, and waits until all of them have been sent.
 fn send_all(rank: &Rank, peer: u32, work: &Work, from: &[u8]) -> Result<(), Error> {
     rank.scope(|scope| {
         let posted = from.chunks(work.stride()).zip(0u64..).map(|(place, tag)| {
@@ -203,7 +203,7 @@ fn send_all(rank: &Rank, peer: u32, work: &Work, from: &[u8]) -> Result<(), Erro
     })
 }
 
-/// Looks at what came, as far as the work wants it.
+/// Checks a received message, as the options of the measurement demand.
 fn look(work: &Work, bytes: &[u8], status: &Status, before: u64) -> Result<(), Ended> {
     let number = before.wrapping_add(status.tag);
     inspect(bytes, status.bytes, work, number).map_err(|at| Ended::Payload(number, at))

@@ -1,13 +1,13 @@
-//! How long many things took, in memory of one size.
+//! Histogram of times in constant memory.
 
-/// The bits of a time that its bucket keeps, behind the highest one.
+/// Number of bits behind the highest one that distinguish the buckets of a power of two.
 const KEPT: u32 = 6;
 const STEPS: usize = 1 << KEPT;
-/// Of each power of two, and one for what is below.
+/// Buckets of all powers of two, and one power for the times below.
 const BUCKETS: usize = (64 - KEPT as usize + 1) * STEPS;
 
-/// Times in picoseconds, each in a bucket that is at most a 64th of it wide; the shortest and the longest are
-/// exact.
+/// A histogram of times in picoseconds. The width of a bucket is at most a 64th of its times. The
+/// minimum and the maximum are exact.
 #[derive(Debug, Clone)]
 pub(crate) struct Times {
     counts: Vec<u64>,
@@ -32,12 +32,12 @@ impl Default for Times {
 fn bucket(ps: u64) -> usize {
     let shift =
         (u64::BITS.saturating_sub(ps.leading_zeros())).saturating_sub(KEPT.saturating_add(1));
-    // At most `2 * STEPS - 1`, and at least `STEPS` where there is a shift.
+    // At most `2 * STEPS - 1`; at least `STEPS` if `shift` is not 0.
     let step = usize::try_from(ps >> shift).unwrap_or(0);
     (shift as usize).saturating_mul(STEPS).saturating_add(step)
 }
 
-/// The shortest time of a bucket.
+/// Returns the shortest time of a bucket.
 fn floor(bucket: usize) -> u64 {
     let shift = (bucket / STEPS).saturating_sub(1);
     let step = bucket.saturating_sub(shift.saturating_mul(STEPS)) as u64;
@@ -55,7 +55,7 @@ impl Times {
         self.sum = self.sum.saturating_add(u128::from(ps));
     }
 
-    /// Takes in those of another.
+    /// Adds the times of another histogram.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count = count.saturating_add(*more);
@@ -66,28 +66,28 @@ impl Times {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// How many they are.
+    /// Returns the number of times.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The shortest, in picoseconds; 0 of none.
+    /// Returns the minimum in picoseconds; 0 if there are no times.
     pub(crate) fn min(&self) -> u64 {
         if self.count == 0 { 0 } else { self.min }
     }
 
-    /// The longest.
+    /// Returns the maximum.
     pub(crate) fn max(&self) -> u64 {
         self.max
     }
 
-    /// The mean.
+    /// Returns the mean.
     pub(crate) fn mean(&self) -> u64 {
         let mean = self.sum.checked_div(u128::from(self.count)).unwrap_or(0);
         u64::try_from(mean).unwrap_or(u64::MAX)
     }
 
-    /// What `thousandths` of all are not longer than.
+    /// Returns the quantile at `thousandths` / 1000.
     pub(crate) fn quantile(&self, thousandths: u64) -> u64 {
         let wanted = u128::from(self.count).saturating_mul(u128::from(thousandths));
         let wanted = wanted.div_ceil(1000).max(1);
@@ -104,7 +104,7 @@ impl Times {
         self.max
     }
 
-    /// How many there are in each bucket that has some, with the shortest time of it.
+    /// Returns the shortest time and the count of each bucket that is not empty.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         let counts = self.counts.iter().enumerate();
         counts

@@ -1,23 +1,23 @@
-//! Figures with their units, as people read them.
+//! Display and parsing of quantities with units.
 
 use std::time::Duration;
 
-/// A time of so many picoseconds, in three digits.
+/// Formats a time in picoseconds with three digits.
 pub(crate) fn time(ps: u64) -> String {
     scaled(ps as f64 / 1e3, 1e3, &["ns", "us", "ms"], "s")
 }
 
-/// So many of something in a second.
+/// Formats a rate per second.
 pub(crate) fn rate(per_second: f64) -> String {
     scaled(per_second, 1e3, &["/s", "k/s", "M/s"], "G/s")
 }
 
-/// So many bytes in a second, counted in powers of ten as others do.
+/// Formats a number of bytes per second in decimal units.
 pub(crate) fn speed(per_second: f64) -> String {
     scaled(per_second, 1e3, &["B/s", "KB/s", "MB/s"], "GB/s")
 }
 
-/// A number of bytes, counted in powers of two, in the shortest way that is exact.
+/// Formats a number of bytes in binary units, in the shortest form that is exact.
 pub(crate) fn bytes(count: u64) -> String {
     for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
         let whole = count >> shift;
@@ -28,7 +28,7 @@ pub(crate) fn bytes(count: u64) -> String {
     count.to_string()
 }
 
-/// A number in three digits and the unit where it has at most as many before the point.
+/// Formats a number with three digits, in the largest unit in which it is at least 1.
 fn scaled(mut number: f64, step: f64, units: &[&str], last: &str) -> String {
     for unit in units {
         if number < step * 0.9995 {
@@ -49,7 +49,7 @@ fn three(number: f64, unit: &str) -> String {
     }
 }
 
-/// A time as it is said on the command line: `10us`, `0.5ms`, `2s`, `0`, `inf`.
+/// Parses a time of the command line: `10us`, `0.5ms`, `2s`, `0`, `inf`.
 pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     if text == "inf" {
         return Ok(Duration::MAX);
@@ -72,7 +72,7 @@ pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * unit).map_err(|error| error.to_string())
 }
 
-/// A time as [`parse_time`] reads it.
+/// Formats a time for [`parse_time`].
 pub(crate) fn spell_time(time: Duration) -> String {
     if time == Duration::MAX {
         "inf".to_owned()

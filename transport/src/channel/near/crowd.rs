@@ -9,7 +9,7 @@ use std::mem;
 use std::task::Waker;
 
 use crate::device::inproc::barrier::Barriers;
-use crate::device::inproc::sync::{AtomicU32, Line, Mutex, Ordering, lock};
+use crate::device::inproc::sync::{AtomicU32, CacheLines, Mutex, Ordering, lock};
 use crate::endpoint::watcher::wake;
 
 /// Queue of sleepers, which are woken in order, each once.
@@ -17,13 +17,13 @@ use crate::endpoint::watcher::wake;
 /// A sleeper that was woken but does not handle the event notifies again.
 pub(crate) struct Crowd {
     /// Number of sleepers.
-    armed: Line<AtomicU32>,
+    armed: CacheLines<AtomicU32>,
     barriers: Barriers,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<CrowdWaiter>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct CrowdWaiter {
     /// Ordered by number.
     sleepers: VecDeque<(u64, Waker)>,
     next: u64,
@@ -32,9 +32,9 @@ struct Waiting {
 impl Crowd {
     pub(crate) fn new() -> Self {
         Self {
-            armed: Line(AtomicU32::new(0)),
+            armed: CacheLines(AtomicU32::new(0)),
             barriers: Barriers::of_this_process(),
-            waiting: Mutex::new(Waiting::default()),
+            waiting: Mutex::new(CrowdWaiter::default()),
         }
     }
 
@@ -130,7 +130,7 @@ impl Crowd {
     }
 
     /// Publishes the number of sleepers. The caller holds the lock.
-    fn count(&self, waiting: &Waiting) {
+    fn count(&self, waiting: &CrowdWaiter) {
         let count = u32::try_from(waiting.sleepers.len()).unwrap_or(u32::MAX);
         self.armed.0.store(count, Ordering::Relaxed);
     }
@@ -145,9 +145,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Woken(AtomicUsize);
+    struct CountedWake(AtomicUsize);
 
-    impl Wake for Woken {
+    impl Wake for CountedWake {
         fn wake(self: Arc<Self>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn each_is_woken_once_in_turn() {
         let crowd = Crowd::new();
-        let woken: Vec<_> = (0..3).map(|_| Arc::new(Woken::default())).collect();
+        let woken: Vec<_> = (0..3).map(|_| Arc::new(CountedWake::default())).collect();
         let mut places = [None; 3];
         let counts = || -> Vec<_> { woken.iter().map(|w| w.0.load(Ordering::Relaxed)).collect() };
         for (woken, place) in woken.iter().zip(&mut places) {

@@ -9,10 +9,12 @@ use jstream::Transportable;
 
 use super::crowd::Crowd;
 use super::parcel::{Home, Parcel};
-use super::ring::{MOST, Ring};
+use super::ring::{MOST, PositionRing};
 use crate::address::Address;
 use crate::device::inproc::barrier::Barriers;
-use crate::device::inproc::sync::{AtomicU32, AtomicU64, Line, Mutex, MutexGuard, Ordering, lock};
+use crate::device::inproc::sync::{
+    AtomicU32, AtomicU64, CacheLines, Mutex, MutexGuard, Ordering, lock,
+};
 use crate::endpoint::watcher::wake;
 use crate::options::Options;
 
@@ -39,13 +41,13 @@ pub(crate) enum Stop {
 /// them to the ring. While parcels are posted, new ones do not overtake them. As in a [`Crowd`], a
 /// posting thread publishes its parcel before it looks for room a last time, and both sides execute
 /// a barrier between their two steps (Dekker-style).
-pub(crate) struct Link<T: Transportable + 'static> {
-    ring: Ring<Parcel<T>>,
-    state: Line<AtomicU32>,
+pub(crate) struct NearLink<T: Transportable + 'static> {
+    ring: PositionRing<Parcel<T>>,
+    state: CacheLines<AtomicU32>,
     /// Number of posted parcels.
-    posted: Line<AtomicU32>,
+    posted: CacheLines<AtomicU32>,
     /// Number of bytes in the ring, of counted parcels.
-    bytes: Line<AtomicU64>,
+    bytes: CacheLines<AtomicU64>,
     /// Parcels longer than `uncounted` bytes are counted; the counted ones may have `most_bytes`
     /// bytes together.
     uncounted: u64,
@@ -59,19 +61,19 @@ pub(crate) struct Link<T: Transportable + 'static> {
 
 struct Queue<T: Transportable + 'static> {
     /// Ordered by number.
-    posted: VecDeque<Posted<T>>,
+    posted: VecDeque<PostedParcel<T>>,
     next: u64,
     /// Parcels that were taken but not unpacked.
     kept: VecDeque<Parcel<T>>,
 }
 
-struct Posted<T: Transportable + 'static> {
+struct PostedParcel<T: Transportable + 'static> {
     number: u64,
     parcel: Parcel<T>,
     waker: Option<Waker>,
 }
 
-impl<T: Transportable + 'static> Link<T> {
+impl<T: Transportable + 'static> NearLink<T> {
     /// True if objects of the type are sent this way. Each slot of the ring has the size of a
     /// parcel, so types with a large inline size would make all slots large.
     pub(crate) const IS_FOR: bool = size_of::<Parcel<T>>() <= 512;
@@ -82,10 +84,10 @@ impl<T: Transportable + 'static> Link<T> {
         let part = options.queue_bytes / UNCOUNTED;
         let uncounted = part.checked_div(capacity as u64).unwrap_or_default();
         Arc::new(Self {
-            ring: Ring::new(capacity),
-            state: Line(AtomicU32::new(0)),
-            posted: Line(AtomicU32::new(0)),
-            bytes: Line(AtomicU64::new(0)),
+            ring: PositionRing::new(capacity),
+            state: CacheLines(AtomicU32::new(0)),
+            posted: CacheLines(AtomicU32::new(0)),
+            bytes: CacheLines(AtomicU64::new(0)),
             uncounted,
             most_bytes: options.queue_bytes.saturating_sub(part),
             barriers: Barriers::of_this_process(),
@@ -160,11 +162,11 @@ impl<T: Transportable + 'static> Link<T> {
     }
 
     /// Posts a parcel behind all others.
-    pub(crate) fn post(self: &Arc<Self>, parcel: Parcel<T>) -> Ticket<T> {
+    pub(crate) fn post(self: &Arc<Self>, parcel: Parcel<T>) -> ParcelTicket<T> {
         let mut queue = lock(&self.queue);
         let number = queue.next;
         queue.next = number.wrapping_add(1);
-        queue.posted.push_back(Posted {
+        queue.posted.push_back(PostedParcel {
             number,
             parcel,
             waker: None,
@@ -173,7 +175,7 @@ impl<T: Transportable + 'static> Link<T> {
         drop(queue);
         self.barriers.make_all_pass();
         self.bring_on();
-        Ticket {
+        ParcelTicket {
             link: self.clone(),
             number,
         }
@@ -311,13 +313,13 @@ impl<T: Transportable + 'static> Link<T> {
 }
 
 /// Handle of a posted parcel. If it is dropped, the parcel is still sent.
-pub(crate) struct Ticket<T: Transportable + 'static> {
-    link: Arc<Link<T>>,
+pub(crate) struct ParcelTicket<T: Transportable + 'static> {
+    link: Arc<NearLink<T>>,
     number: u64,
 }
 
-impl<T: Transportable + 'static> Ticket<T> {
-    pub(crate) fn link(&self) -> &Arc<Link<T>> {
+impl<T: Transportable + 'static> ParcelTicket<T> {
+    pub(crate) fn link(&self) -> &Arc<NearLink<T>> {
         &self.link
     }
 
@@ -358,7 +360,7 @@ impl<T: Transportable + 'static> Ticket<T> {
     }
 }
 
-impl<T: Transportable + 'static> Drop for Ticket<T> {
+impl<T: Transportable + 'static> Drop for ParcelTicket<T> {
     fn drop(&mut self) {
         let mut queue = lock(&self.link.queue);
         let posted = queue

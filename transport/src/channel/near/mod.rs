@@ -20,6 +20,6 @@ mod parcel;
 mod ring;
 
 pub(crate) use self::crowd::Crowd;
-pub(crate) use self::link::{Link, Stop, Ticket};
+pub(crate) use self::link::{NearLink, ParcelTicket, Stop};
 pub(crate) use self::names::{Announced, announce, find};
 pub(crate) use self::parcel::{Parcel, restored};

@@ -7,14 +7,14 @@ use loom::sync::{Arc, atomic::AtomicU32};
 use loom::thread;
 
 use super::crowd::Crowd;
-use super::link::Link;
+use super::link::NearLink;
 use super::parcel::Parcel;
-use super::ring::Ring;
+use super::ring::PositionRing;
 use crate::device::inproc::sync::Ordering;
 use crate::options::Options;
 
 /// Pops two values, writing the stamps with the given memory order. Returns their sum.
-fn take_two(ring: &Ring<Box<u32>>, pop: Ordering) -> u32 {
+fn take_two(ring: &PositionRing<Box<u32>>, pop: Ordering) -> u32 {
     let mut next = || loop {
         match ring.pop_by(pop) {
             Some(value) => return *value,
@@ -27,7 +27,7 @@ fn take_two(ring: &Ring<Box<u32>>, pop: Ordering) -> u32 {
 /// Two threads push one value each, and one thread pops both.
 fn two_fill(push: Ordering) -> impl Fn() + Send + Sync + 'static {
     move || {
-        let ring = Arc::new(Ring::<Box<u32>>::new(2));
+        let ring = Arc::new(PositionRing::<Box<u32>>::new(2));
         let fillers = [1, 2].map(|number| {
             let ring = ring.clone();
             thread::spawn(move || ring.push_by(Box::new(number), push).unwrap())
@@ -43,7 +43,7 @@ fn two_fill(push: Ordering) -> impl Fn() + Send + Sync + 'static {
 /// One thread pushes a second value into the slot of the first.
 fn filled_again(pop: Ordering) -> impl Fn() + Send + Sync + 'static {
     move || {
-        let ring = Arc::new(Ring::<Box<u32>>::new(1));
+        let ring = Arc::new(PositionRing::<Box<u32>>::new(1));
         let filler = {
             let ring = ring.clone();
             thread::spawn(move || {
@@ -82,7 +82,7 @@ fn a_stamp_that_does_not_give_back_is_found() {
 #[test]
 fn a_value_is_taken_once() {
     loom::model(|| {
-        let ring = Arc::new(Ring::<Box<u32>>::new(2));
+        let ring = Arc::new(PositionRing::<Box<u32>>::new(2));
         let takers = [(); 2].map(|()| {
             let ring = ring.clone();
             thread::spawn(move || ring.pop().map_or(0, |value| *value))
@@ -96,20 +96,20 @@ fn a_value_is_taken_once() {
 }
 
 /// A waker that counts its calls.
-struct Woken(std::sync::atomic::AtomicU32);
+struct CountingWaker(std::sync::atomic::AtomicU32);
 
-impl std::task::Wake for Woken {
+impl std::task::Wake for CountingWaker {
     fn wake(self: std::sync::Arc<Self>) {
         self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
     }
 }
 
-fn woken() -> (std::sync::Arc<Woken>, Waker) {
-    let woken = std::sync::Arc::new(Woken(0.into()));
+fn woken() -> (std::sync::Arc<CountingWaker>, Waker) {
+    let woken = std::sync::Arc::new(CountingWaker(0.into()));
     (woken.clone(), woken.into())
 }
 
-impl Woken {
+impl CountingWaker {
     fn calls(&self) -> u32 {
         self.0.load(std::sync::atomic::Ordering::SeqCst)
     }
@@ -118,7 +118,10 @@ impl Woken {
 /// One thread waits for a value that another pushes.
 fn waiting(ring_for: fn(&Crowd)) -> impl Fn() + Send + Sync + 'static {
     move || {
-        let (ring, crowd) = (Arc::new(Ring::<u32>::new(1)), Arc::new(Crowd::new()));
+        let (ring, crowd) = (
+            Arc::new(PositionRing::<u32>::new(1)),
+            Arc::new(Crowd::new()),
+        );
         let filler = {
             let (ring, crowd) = (ring.clone(), crowd.clone());
             thread::spawn(move || {
@@ -152,7 +155,10 @@ fn a_ringer_that_only_looks_is_missed() {
 #[test]
 fn each_value_wakes_one() {
     loom::model(|| {
-        let (ring, crowd) = (Arc::new(Ring::<u32>::new(2)), Arc::new(Crowd::new()));
+        let (ring, crowd) = (
+            Arc::new(PositionRing::<u32>::new(2)),
+            Arc::new(Crowd::new()),
+        );
         let takers = [(); 2].map(|()| {
             let (ring, crowd) = (ring.clone(), crowd.clone());
             thread::spawn(move || {
@@ -172,10 +178,10 @@ fn each_value_wakes_one() {
     });
 }
 
-fn link() -> std::sync::Arc<Link<u64>> {
+fn link() -> std::sync::Arc<NearLink<u64>> {
     let mut options = Options::default();
     options.queue_messages = 1;
-    Link::new(
+    NearLink::new(
         "inproc://model".parse().unwrap(),
         &options,
         std::sync::Arc::new(Crowd::new()),
@@ -184,7 +190,7 @@ fn link() -> std::sync::Arc<Link<u64>> {
 
 /// A parcel that was posted behind a full ring is moved to the ring when a parcel is taken, by the
 /// thread that comes last.
-fn posting(take: fn(&Link<u64>) -> Option<Parcel<u64>>) -> impl Fn() + Send + Sync + 'static {
+fn posting(take: fn(&NearLink<u64>) -> Option<Parcel<u64>>) -> impl Fn() + Send + Sync + 'static {
     move || {
         let link = link();
         assert!(link.try_send(Parcel::value(1)).is_ok());
@@ -213,13 +219,13 @@ fn posting(take: fn(&Link<u64>) -> Option<Parcel<u64>>) -> impl Fn() + Send + Sy
 
 #[test]
 fn what_is_posted_goes_on() {
-    loom::model(posting(Link::take));
+    loom::model(posting(NearLink::take));
 }
 
 #[test]
 #[should_panic(expected = "it would wait for ever")]
 fn who_takes_and_only_looks_strands_it() {
-    loom::model(posting(Link::take_and_only_look));
+    loom::model(posting(NearLink::take_and_only_look));
 }
 
 /// The receiver ends while a parcel is posted. Either the parcel was sent, or its ticket is woken.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-static NAMES: Mutex<BTreeMap<String, Entry>> = Mutex::new(BTreeMap::new());
+static NAMES: Mutex<BTreeMap<String, NameEntry>> = Mutex::new(BTreeMap::new());
 
-struct Entry {
+struct NameEntry {
     number: u64,
     who: Weak<dyn Any + Send + Sync>,
 }
@@ -29,7 +29,7 @@ pub(crate) fn announce<C: Send + Sync + 'static>(name: &str, who: &Arc<C>) -> An
         .get(name)
         .is_some_and(|entry| entry.who.strong_count() > 0);
     if !is_taken {
-        names.insert(name.to_owned(), Entry { number, who });
+        names.insert(name.to_owned(), NameEntry { number, who });
     }
     Announced {
         name: name.to_owned(),
@@ -57,7 +57,7 @@ impl Drop for Announced {
 }
 
 /// Locks the map. Poisoning is ignored, because the map is consistent after every statement.
-fn names() -> MutexGuard<'static, BTreeMap<String, Entry>> {
+fn names() -> MutexGuard<'static, BTreeMap<String, NameEntry>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -7,7 +7,7 @@
 use std::hint;
 use std::mem::{self, MaybeUninit};
 
-use crate::device::inproc::sync::{AtomicU64, Line, Ordering, UnsafeCell};
+use crate::device::inproc::sync::{AtomicU64, CacheLines, Ordering, UnsafeCell};
 
 /// Number of bits of a position that hold the index of a slot. The bits above hold the turn.
 const SLOT_BITS: u32 = 16;
@@ -26,24 +26,24 @@ pub(super) const MOST: usize = 1 << SLOT_BITS;
 /// advances `head` past this position owns the slot. It takes the value, then writes the stamp of
 /// the next turn. No other thread writes the stamp or accesses the value. Turns have 48 bits, so no
 /// thread is suspended long enough for a turn to repeat.
-pub(super) struct Ring<V> {
-    slots: Box<[Slot<V>]>,
-    tail: Line<AtomicU64>,
-    head: Line<AtomicU64>,
+pub(super) struct PositionRing<V> {
+    slots: Box<[RingSlot<V>]>,
+    tail: CacheLines<AtomicU64>,
+    head: CacheLines<AtomicU64>,
 }
 
 /// Aligned to cache lines, so that a slot that fits one line does not span two.
 #[repr(C, align(128))]
-struct Slot<V> {
+struct RingSlot<V> {
     stamp: AtomicU64,
     value: UnsafeCell<MaybeUninit<V>>,
 }
 
 // SAFETY: values are moved in and out, and each value is owned by one thread at a time, as the
 // invariant says.
-unsafe impl<V: Send> Send for Ring<V> {}
+unsafe impl<V: Send> Send for PositionRing<V> {}
 // SAFETY: as above. No two threads ever have references to the same value.
-unsafe impl<V: Send> Sync for Ring<V> {}
+unsafe impl<V: Send> Sync for PositionRing<V> {}
 
 /// Returns the stamp of a slot that is empty in the turn of `position`.
 fn free(position: u64) -> u64 {
@@ -55,23 +55,23 @@ fn filled(position: u64) -> u64 {
     free(position).wrapping_add(1)
 }
 
-impl<V> Ring<V> {
+impl<V> PositionRing<V> {
     /// Creates a queue. `capacity` is clamped to 1..=[`MOST`].
     pub(super) fn new(capacity: usize) -> Self {
-        let slots = (0..capacity.clamp(1, MOST)).map(|_| Slot {
+        let slots = (0..capacity.clamp(1, MOST)).map(|_| RingSlot {
             stamp: AtomicU64::new(0),
             value: UnsafeCell::new(MaybeUninit::uninit()),
         });
         Self {
             slots: slots.collect(),
-            tail: Line(AtomicU64::new(0)),
-            head: Line(AtomicU64::new(0)),
+            tail: CacheLines(AtomicU64::new(0)),
+            head: CacheLines(AtomicU64::new(0)),
         }
     }
 
     /// Returns the slot of a position, and the next position.
     #[inline]
-    fn at(&self, position: u64) -> (&Slot<V>, u64) {
+    fn at(&self, position: u64) -> (&RingSlot<V>, u64) {
         let index = usize::try_from(position & LAST).unwrap_or(usize::MAX);
         let Some(slot) = self.slots.get(index) else {
             unreachable!("a position has the index of a slot");
@@ -84,7 +84,7 @@ impl<V> Ring<V> {
     /// Advances `end` past a position whose slot has the `awaited` stamp. The caller owns the value
     /// of the slot until it writes the next stamp. Returns `None` if the slot has another stamp.
     #[inline]
-    fn claim(&self, end: &AtomicU64, awaited: fn(u64) -> u64) -> Option<(&Slot<V>, u64)> {
+    fn claim(&self, end: &AtomicU64, awaited: fn(u64) -> u64) -> Option<(&RingSlot<V>, u64)> {
         let mut position = end.load(Ordering::Relaxed);
         loop {
             let (slot, next) = self.at(position);
@@ -179,7 +179,7 @@ impl<V> Ring<V> {
 
     /// Drops all values. If dropping a value panics, the others are still dropped.
     pub(super) fn clear(&self) {
-        struct Rest<'r, V>(&'r Ring<V>);
+        struct Rest<'r, V>(&'r PositionRing<V>);
         impl<V> Drop for Rest<'_, V> {
             fn drop(&mut self) {
                 self.0.clear();
@@ -193,7 +193,7 @@ impl<V> Ring<V> {
     }
 }
 
-impl<V> Drop for Ring<V> {
+impl<V> Drop for PositionRing<V> {
     fn drop(&mut self) {
         self.clear();
     }
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn it_is_bounded_and_in_order() {
         for capacity in [1, 2, 3, 5, 64] {
-            let ring = Ring::new(capacity);
+            let ring = PositionRing::new(capacity);
             for round in 0..10 {
                 for number in 0..capacity {
                     ring.push(round + number).unwrap();
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn turns_end_where_numbers_do() {
         for capacity in [1, 3] {
-            let ring = Ring::<u32>::new(capacity);
+            let ring = PositionRing::<u32>::new(capacity);
             // Start in the last turn before the counter wraps.
             let last = u64::MAX << SLOT_BITS;
             for slot in &ring.slots {
@@ -248,7 +248,7 @@ mod tests {
     fn many_threads_see_every_value_once() {
         const EACH: usize = if cfg!(miri) { 100 } else { 30_000 };
         for (capacity, threads) in [(1, 2), (3, 3), (64, 4)] {
-            let ring = Ring::new(capacity);
+            let ring = PositionRing::new(capacity);
             let (sum, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
             thread::scope(|scope| {
                 for me in 0..threads {
@@ -293,7 +293,7 @@ mod tests {
             }
         }
         let count = AtomicUsize::new(0);
-        let ring = Ring::new(5);
+        let ring = PositionRing::new(5);
         for panics in [false, true, false] {
             assert!(ring.push(Counted(&count, panics)).is_ok());
         }

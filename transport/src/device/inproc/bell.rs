@@ -22,29 +22,29 @@ use std::task::Waker;
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::barrier::Barriers;
-use super::sync::{AtomicU32, Condvar, Line, Mutex, Ordering, lock};
+use super::sync::{AtomicU32, CacheLines, Condvar, Mutex, Ordering, lock};
 use crate::device::connection::Armed;
 use crate::device::deadline::Deadline;
 
 /// Wake-up mechanism for one sleeping thread or task at a time.
 pub(super) struct Bell {
-    armed: Line<AtomicU32>,
+    armed: CacheLines<AtomicU32>,
     barriers: Barriers,
-    state: Mutex<State>,
+    state: Mutex<BellState>,
     woken: Condvar,
     /// Created when a caller first polls it.
     event: OnceLock<OwnedFd>,
 }
 
 #[derive(Default)]
-struct State {
-    sleeper: Sleeper,
+struct BellState {
+    sleeper: BellSleeper,
     /// True if the event is readable.
     signalled: bool,
 }
 
 #[derive(Default)]
-enum Sleeper {
+enum BellSleeper {
     #[default]
     Nobody,
     /// A thread blocked in `wait`.
@@ -57,9 +57,9 @@ enum Sleeper {
 impl Bell {
     pub(super) fn new() -> Self {
         Self {
-            armed: Line(AtomicU32::new(0)),
+            armed: CacheLines(AtomicU32::new(0)),
             barriers: Barriers::of_this_process(),
-            state: Mutex::new(State::default()),
+            state: Mutex::new(BellState::default()),
             woken: Condvar::new(),
             event: OnceLock::new(),
         }
@@ -87,14 +87,14 @@ impl Bell {
         let mut state = lock(&self.state);
         self.armed.0.store(0, Ordering::Relaxed);
         match mem::take(&mut state.sleeper) {
-            Sleeper::Nobody => {}
-            Sleeper::Here => self.woken.notify_one(),
-            Sleeper::Waker(waker) => {
+            BellSleeper::Nobody => {}
+            BellSleeper::Here => self.woken.notify_one(),
+            BellSleeper::Waker(waker) => {
                 // Waking may run code of the program.
                 drop(state);
                 waker.wake();
             }
-            Sleeper::Event => {
+            BellSleeper::Event => {
                 if !state.signalled {
                     state.signalled = true;
                     signal(self.event());
@@ -109,8 +109,8 @@ impl Bell {
         // Cloning and dropping a waker may run code of the program, so both happen outside the
         // lock.
         let (sleeper, armed) = match waker {
-            Some(waker) => (Sleeper::Waker(waker.clone()), Armed::Waker),
-            None => (Sleeper::Event, Armed::Source),
+            Some(waker) => (BellSleeper::Waker(waker.clone()), Armed::Waker),
+            None => (BellSleeper::Event, Armed::Source),
         };
         let event = waker.is_none().then(|| self.event());
         let mut state = lock(&self.state);
@@ -134,9 +134,9 @@ impl Bell {
     /// true.
     pub(super) fn wait(&self, deadline: Deadline, ready: impl FnOnce() -> bool) {
         let mut state = lock(&self.state);
-        let before = mem::replace(&mut state.sleeper, Sleeper::Here);
+        let before = mem::replace(&mut state.sleeper, BellSleeper::Here);
         if self.set(&mut state, ready).is_ok() {
-            while matches!(state.sleeper, Sleeper::Here) {
+            while matches!(state.sleeper, BellSleeper::Here) {
                 state = match deadline.left() {
                     None => self
                         .woken
@@ -144,7 +144,7 @@ impl Bell {
                         .unwrap_or_else(PoisonError::into_inner),
                     Some(left) if left.is_zero() => {
                         self.armed.0.store(0, Ordering::Relaxed);
-                        state.sleeper = Sleeper::Nobody;
+                        state.sleeper = BellSleeper::Nobody;
                         break;
                     }
                     Some(left) => {
@@ -162,7 +162,7 @@ impl Bell {
 
     /// Sets the flag and checks `ready` once more. If `ready` returns true, clears the flag and
     /// returns the sleeper as an error.
-    fn set(&self, state: &mut State, ready: impl FnOnce() -> bool) -> Result<(), Sleeper> {
+    fn set(&self, state: &mut BellState, ready: impl FnOnce() -> bool) -> Result<(), BellSleeper> {
         self.armed.0.store(1, Ordering::Relaxed);
         self.barriers.make_all_pass();
         if ready() {
@@ -186,7 +186,7 @@ impl Bell {
     }
 }
 
-impl State {
+impl BellState {
     /// Makes the event unreadable.
     fn silence(&mut self, event: BorrowedFd<'_>) {
         if mem::take(&mut self.signalled) {

@@ -9,9 +9,9 @@ use std::task::Waker;
 use jstream::buffer::{Filled, Filling, Pool, PoolError};
 
 use super::bell::Bell;
-use super::letter::{INLINE, Letter};
+use super::letter::{INLINE, SlotMessage};
 use super::ring::{Emptier, Filler, ring};
-use super::sync::{AtomicU32, AtomicU64, Line, Ordering};
+use super::sync::{AtomicU32, AtomicU64, CacheLines, Ordering};
 use crate::device::connection::{
     Armed, Body, Fault, Incoming, Interest, Outbound, Outgoing, Payload, Push, Whole,
 };
@@ -22,7 +22,7 @@ use crate::options::Options;
 /// Maximum number of slots of a queue. All slots are allocated when the queue is created.
 pub(super) const MOST_MESSAGES: usize = 1 << 16;
 
-/// Bits of [`Ends`]: how the two halves of a direction have ended.
+/// Bits of [`EndedHalves`]: how the two halves of a direction have ended.
 const SENDER_DROPPED: u32 = 1;
 const SENDER_CLOSED: u32 = 2;
 const RECEIVER_DROPPED: u32 = 4;
@@ -34,9 +34,9 @@ pub(super) struct Direction {
     pool: Pool,
     max_message: u64,
     max_bytes: u64,
-    ends: Ends,
+    ends: EndedHalves,
     /// Payload bytes that the receiver has taken. Only the receiver writes this.
-    taken_bytes: Line<AtomicU64>,
+    taken_bytes: CacheLines<AtomicU64>,
     /// Wakes the receiver.
     arrived: Bell,
     /// Wakes the sender.
@@ -44,9 +44,9 @@ pub(super) struct Direction {
 }
 
 /// The halves that have ended, as a set of bits.
-pub(super) struct Ends(AtomicU32);
+pub(super) struct EndedHalves(AtomicU32);
 
-impl Ends {
+impl EndedHalves {
     pub(super) fn new() -> Self {
         Self(AtomicU32::new(0))
     }
@@ -93,24 +93,24 @@ impl Ends {
 
 impl Direction {
     /// Creates both halves of a direction whose receiver has these options.
-    pub(super) fn open(options: &Options) -> (Sender, Receiver) {
+    pub(super) fn open(options: &Options) -> (SendHalf, ReceiveHalf) {
         let (filler, emptier) = ring(options.queue_messages.min(MOST_MESSAGES));
         let direction = Arc::new(Self {
             pool: options.pool.clone(),
             max_message: options.max_message,
             max_bytes: options.queue_bytes,
-            ends: Ends::new(),
-            taken_bytes: Line(AtomicU64::new(0)),
+            ends: EndedHalves::new(),
+            taken_bytes: CacheLines(AtomicU64::new(0)),
             arrived: Bell::new(),
             room: Bell::new(),
         });
-        let sender = Sender {
+        let sender = SendHalf {
             direction: direction.clone(),
             filler,
             sent_bytes: 0,
             wanted: 0,
         };
-        let receiver = Receiver {
+        let receiver = ReceiveHalf {
             direction,
             emptier,
             taken_bytes: 0,
@@ -120,7 +120,7 @@ impl Direction {
 
     /// Creates both halves of a direction as if `count` messages and bytes had passed through it.
     #[cfg(all(test, not(loom)))]
-    pub(super) fn open_after(options: &Options, count: u64) -> (Sender, Receiver) {
+    pub(super) fn open_after(options: &Options, count: u64) -> (SendHalf, ReceiveHalf) {
         let (mut sender, mut receiver) = Self::open(options);
         let capacity = options.queue_messages.min(MOST_MESSAGES);
         (sender.filler, receiver.emptier) = super::ring::ring_after(capacity, count);
@@ -154,16 +154,16 @@ impl Direction {
 }
 
 /// The send half.
-pub(super) struct Sender {
+pub(super) struct SendHalf {
     direction: Arc<Direction>,
-    filler: Filler<Letter>,
+    filler: Filler<SlotMessage>,
     /// Payload bytes of all messages so far.
     sent_bytes: u64,
     /// Length of the last message for which there was no room, in bytes.
     wanted: u64,
 }
 
-impl Sender {
+impl SendHalf {
     pub(super) fn direction(&self) -> &Arc<Direction> {
         &self.direction
     }
@@ -188,7 +188,7 @@ impl Sender {
 
     /// Queues a message for which there is room.
     #[inline]
-    fn fill(&mut self, length: u64, fill: impl FnOnce(&mut Letter)) -> Push {
+    fn fill(&mut self, length: u64, fill: impl FnOnce(&mut SlotMessage)) -> Push {
         let filled = self.filler.fill(fill);
         debug_assert!(filled, "there is room");
         self.sent_bytes = self.sent_bytes.wrapping_add(length);
@@ -213,7 +213,7 @@ impl Sender {
     }
 }
 
-impl Outgoing for Sender {
+impl Outgoing for SendHalf {
     #[inline]
     fn push(&mut self, message: &mut Outbound<'_>) -> Result<Push, Fault> {
         self.direction.ends.sendable()?;
@@ -263,13 +263,13 @@ impl Outgoing for Sender {
     }
 }
 
-impl Sender {
+impl SendHalf {
     fn may_get_further(&mut self) -> bool {
         self.direction.ends.sendable().is_err() || self.has_room(self.wanted)
     }
 }
 
-impl Drop for Sender {
+impl Drop for SendHalf {
     fn drop(&mut self) {
         self.direction.ends.drop_sender();
         self.direction.arrived.ring();
@@ -277,17 +277,17 @@ impl Drop for Sender {
 }
 
 /// The receive half.
-pub(super) struct Receiver {
+pub(super) struct ReceiveHalf {
     direction: Arc<Direction>,
-    emptier: Emptier<Letter>,
+    emptier: Emptier<SlotMessage>,
     /// Payload bytes of all messages so far.
     taken_bytes: u64,
 }
 
-impl Receiver {
+impl ReceiveHalf {
     /// Returns the result of `look` for the next message, if there is one.
     #[inline]
-    fn front<R>(&mut self, look: impl FnOnce(&mut Letter) -> R) -> Result<Option<R>, Fault> {
+    fn front<R>(&mut self, look: impl FnOnce(&mut SlotMessage) -> R) -> Result<Option<R>, Fault> {
         let emptier = &mut self.emptier;
         let found = self.direction.ends.next(|| emptier.front(look));
         if matches!(found, Err(Fault::ClosedLocally)) {
@@ -334,7 +334,7 @@ fn copy(pool: &Pool, bytes: &[u8], payload: &mut Filled) -> Result<(), PoolError
     Ok(())
 }
 
-impl Incoming for Receiver {
+impl Incoming for ReceiveHalf {
     #[inline]
     fn header(&mut self) -> Result<Option<Header>, Fault> {
         self.front(|letter| letter.header())
@@ -480,7 +480,7 @@ impl Incoming for Receiver {
     }
 }
 
-impl Drop for Receiver {
+impl Drop for ReceiveHalf {
     fn drop(&mut self) {
         self.direction.end(RECEIVER_DROPPED);
         // Returns the buffers to their pools. A message that the sender queues concurrently is

@@ -23,13 +23,13 @@ pub(crate) const INLINE: usize = 80;
 /// drop.
 #[repr(C)]
 #[derive(Default)]
-pub(crate) struct Letter {
+pub(crate) struct SlotMessage {
     kind: u32,
     op: u16,
     what: What,
     words: [u64; 3],
     length: u64,
-    room: Room,
+    room: SlotRoom,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -44,21 +44,21 @@ enum What {
 }
 
 #[repr(C, align(8))]
-struct Room([MaybeUninit<u8>; INLINE]);
+struct SlotRoom([MaybeUninit<u8>; INLINE]);
 
-impl Default for Room {
+impl Default for SlotRoom {
     fn default() -> Self {
         Self([MaybeUninit::uninit(); INLINE])
     }
 }
 
 const _: () = {
-    assert!(size_of::<Filled>() <= INLINE && align_of::<Filled>() <= align_of::<Room>());
-    assert!(size_of::<Erased>() <= INLINE && align_of::<Erased>() <= align_of::<Room>());
-    assert!(size_of::<Letter>() == 120);
+    assert!(size_of::<Filled>() <= INLINE && align_of::<Filled>() <= align_of::<SlotRoom>());
+    assert!(size_of::<Erased>() <= INLINE && align_of::<Erased>() <= align_of::<SlotRoom>());
+    assert!(size_of::<SlotMessage>() == 120);
 };
 
-impl Letter {
+impl SlotMessage {
     /// Stores a message whose payload is the concatenation of `segments`, at most [`INLINE`] bytes.
     #[inline]
     pub(crate) fn put_bytes(&mut self, header: &Header, segments: &[IoSlice<'_>]) {
@@ -163,7 +163,7 @@ impl Letter {
     }
 }
 
-impl Drop for Letter {
+impl Drop for SlotMessage {
     fn drop(&mut self) {
         drop(self.take());
     }
@@ -179,7 +179,7 @@ mod tests {
         let pool = Pool::default();
         let jbuf = |bytes: &[u8]| pool.take(bytes.len()).unwrap().copy_from(bytes).unwrap();
         let header = Header::new(7, [1, 2, 3]);
-        let mut letter = Letter::default();
+        let mut letter = SlotMessage::default();
         assert!(letter.bytes().is_none());
         letter.put_bytes(&header, &[IoSlice::new(b"ab"), IoSlice::new(b"cde")]);
         assert_eq!(letter.header(), header.with_length(5));

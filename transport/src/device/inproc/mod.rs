@@ -23,9 +23,9 @@ pub(crate) mod sync;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use self::halves::{Direction, Receiver, Sender};
+use self::halves::{Direction, ReceiveHalf, SendHalf};
 use self::letter::INLINE;
-use self::names::{Backlog, Request, Unqueued, Verdict};
+use self::names::{AcceptRequest, Backlog, RequestState, Unqueued};
 use super::connection::{
     Accept, Accepted, Connection, Control, Device, Establish, Limits, MAX_REASON,
 };
@@ -53,7 +53,7 @@ impl Device for Inproc {
             .ok_or_else(|| ListenError::InUse {
                 address: address.clone(),
             })?;
-        Ok(Box::new(Listening {
+        Ok(Box::new(NameListener {
             address: address.clone(),
             backlog,
         }))
@@ -69,7 +69,7 @@ impl Device for Inproc {
         };
         let backlog = Backlog::of(name_of(address)).ok_or_else(no_listener)?;
         let (ours, theirs) = pair(address, options, backlog.options());
-        let request = Request::new(theirs);
+        let request = AcceptRequest::new(theirs);
         backlog
             .push(&request, Deadline::after(options.connect_timeout))
             .map_err(|unqueued| match unqueued {
@@ -80,14 +80,14 @@ impl Device for Inproc {
                 Unqueued::Closed => no_listener(),
             })?;
         match request.wait(Deadline::after(options.handshake_timeout)) {
-            Verdict::Established => Ok(ours),
-            Verdict::Refused(reason) => Err(ConnectError::Refused {
+            RequestState::Established => Ok(ours),
+            RequestState::Refused(reason) => Err(ConnectError::Refused {
                 address: address.clone(),
                 reason,
             }),
-            Verdict::Unheard => Err(no_listener()),
-            Verdict::Dropped => Err(handshake(HandshakeError::Closed { received: 0 })),
-            Verdict::Open | Verdict::Withdrawn => {
+            RequestState::Unheard => Err(no_listener()),
+            RequestState::Dropped => Err(handshake(HandshakeError::Closed { received: 0 })),
+            RequestState::Open | RequestState::Withdrawn => {
                 backlog.forget(&request);
                 Err(handshake(HandshakeError::TimedOut {
                     received: 0,
@@ -122,8 +122,8 @@ pub(super) fn pair(
 
 fn connection(
     address: &Address,
-    outgoing: Sender,
-    incoming: Receiver,
+    outgoing: SendHalf,
+    incoming: ReceiveHalf,
     to_us: &Arc<Direction>,
     to_them: &Arc<Direction>,
 ) -> Connection {
@@ -132,7 +132,7 @@ fn connection(
         scheme: SCHEME,
         outgoing: Box::new(outgoing),
         incoming: Box::new(incoming),
-        control: Arc::new(Side {
+        control: Arc::new(SideControl {
             to_us: to_us.clone(),
             to_them: to_them.clone(),
         }),
@@ -149,24 +149,24 @@ fn connection(
 }
 
 /// Control of one side of a connection.
-struct Side {
+struct SideControl {
     to_us: Arc<Direction>,
     to_them: Arc<Direction>,
 }
 
-impl Control for Side {
+impl Control for SideControl {
     fn close(&self) {
         self.to_us.close_receiver();
         self.to_them.close_sender();
     }
 }
 
-struct Listening {
+struct NameListener {
     address: Address,
     backlog: Arc<Backlog>,
 }
 
-impl Accept for Listening {
+impl Accept for NameListener {
     fn local(&self) -> &Address {
         &self.address
     }
@@ -178,7 +178,7 @@ impl Accept for Listening {
         let request = self.backlog.pop().ok_or_else(closed)?;
         Ok(request.map(|request| Accepted {
             peer: self.address.clone(),
-            half_made: Box::new(Asked(request)),
+            half_made: Box::new(AcceptedRequest(request)),
         }))
     }
 
@@ -191,20 +191,20 @@ impl Accept for Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for NameListener {
     fn drop(&mut self) {
         self.backlog.close();
     }
 }
 
 /// An accepted connection request that awaits its verdict.
-struct Asked(Arc<Request>);
+struct AcceptedRequest(Arc<AcceptRequest>);
 
-impl Establish for Asked {
+impl Establish for AcceptedRequest {
     /// Always succeeds unless the peer has given up: inside the process there is nothing to
     /// negotiate.
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
-        let connection = self.0.decide(Verdict::Established);
+        let connection = self.0.decide(RequestState::Established);
         connection.ok_or(HandshakeError::Closed { received: 0 })
     }
 
@@ -213,13 +213,13 @@ impl Establish for Asked {
             .rev()
             .find_map(|length| reason.get(..length));
         let reason = cut.unwrap_or_default().escape_debug().to_string();
-        self.0.decide(Verdict::Refused(reason));
+        self.0.decide(RequestState::Refused(reason));
     }
 }
 
-impl Drop for Asked {
+impl Drop for AcceptedRequest {
     fn drop(&mut self) {
-        self.0.decide(Verdict::Dropped);
+        self.0.decide(RequestState::Dropped);
     }
 }
 

@@ -6,7 +6,7 @@ use std::task::Waker;
 use loom::thread;
 
 use super::bell::Bell;
-use super::halves::Ends;
+use super::halves::EndedHalves;
 use super::ring::{Emptier, Filler, ring};
 use super::sync::{Arc, AtomicU32, Ordering};
 use crate::device::connection::{Armed, Fault};
@@ -80,9 +80,9 @@ fn no_value_comes_unheard() {
 }
 
 /// A waker that counts its wake-ups.
-struct Woken(std::sync::atomic::AtomicU32);
+struct WakeCounter(std::sync::atomic::AtomicU32);
 
-impl std::task::Wake for Woken {
+impl std::task::Wake for WakeCounter {
     fn wake(self: std::sync::Arc<Self>) {
         self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
     }
@@ -96,7 +96,7 @@ fn waking(
     move || {
         let (mut filler, emptier) = ring::<u32>(1);
         let bell = Arc::new(Bell::new());
-        let woken = std::sync::Arc::new(Woken(0.into()));
+        let woken = std::sync::Arc::new(WakeCounter(0.into()));
         let ringer = {
             let bell = bell.clone();
             thread::spawn(move || {
@@ -148,11 +148,11 @@ fn a_sleeper_that_has_looked_before_misses() {
 /// The sender ends after one message while the receiver polls. `look` returns the next message, if
 /// any, and fails at the end.
 fn ending(
-    look: fn(&Ends, &mut Emptier<u32>) -> Result<Option<u32>, Fault>,
+    look: fn(&EndedHalves, &mut Emptier<u32>) -> Result<Option<u32>, Fault>,
 ) -> impl Fn() + Send + Sync + 'static {
     move || {
         let (mut filler, mut emptier): (Filler<u32>, _) = ring(2);
-        let ends = Arc::new(Ends::new());
+        let ends = Arc::new(EndedHalves::new());
         let sent = Arc::new(AtomicU32::new(0));
         let sender = {
             let (ends, sent) = (ends.clone(), sent.clone());

@@ -19,15 +19,15 @@ static NAMES: Mutex<BTreeMap<String, Arc<Backlog>>> = Mutex::new(BTreeMap::new()
 pub(super) struct Backlog {
     name: String,
     options: Options,
-    state: Mutex<State>,
+    state: Mutex<NameTable>,
     changed: Condvar,
     /// Readable while a request waits, and once the listener was closed.
     event: OwnedFd,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: VecDeque<Arc<Request>>,
+struct NameTable {
+    waiting: VecDeque<Arc<AcceptRequest>>,
     closed: bool,
 }
 
@@ -73,7 +73,11 @@ impl Backlog {
     }
 
     /// Adds a request to the backlog. Blocks while the backlog is full, until the deadline.
-    pub(super) fn push(&self, request: &Arc<Request>, deadline: Deadline) -> Result<(), Unqueued> {
+    pub(super) fn push(
+        &self,
+        request: &Arc<AcceptRequest>,
+        deadline: Deadline,
+    ) -> Result<(), Unqueued> {
         let mut state = lock(&self.state);
         loop {
             if state.closed {
@@ -95,7 +99,7 @@ impl Backlog {
 
     /// Removes the oldest request. The result is `None` if the listener was closed, and
     /// `Some(None)` if no request waits.
-    pub(super) fn pop(&self) -> Option<Option<Arc<Request>>> {
+    pub(super) fn pop(&self) -> Option<Option<Arc<AcceptRequest>>> {
         let mut state = lock(&self.state);
         if state.closed {
             return None;
@@ -106,13 +110,13 @@ impl Backlog {
     }
 
     /// Removes a request that was withdrawn.
-    pub(super) fn forget(&self, request: &Arc<Request>) {
+    pub(super) fn forget(&self, request: &Arc<AcceptRequest>) {
         let mut state = lock(&self.state);
         state.waiting.retain(|other| !Arc::ptr_eq(other, request));
         self.popped(&state);
     }
 
-    fn popped(&self, state: &State) {
+    fn popped(&self, state: &NameTable) {
         if state.waiting.is_empty() && !state.closed {
             silence(self.event());
         }
@@ -137,20 +141,20 @@ impl Backlog {
         drop(state);
         self.changed.notify_all();
         for request in waiting {
-            request.decide(Verdict::Unheard);
+            request.decide(RequestState::Unheard);
         }
     }
 }
 
 /// A request to be accepted by a listener.
-pub(super) struct Request {
-    state: Mutex<(Verdict, Option<Connection>)>,
+pub(super) struct AcceptRequest {
+    state: Mutex<(RequestState, Option<Connection>)>,
     decided: Condvar,
 }
 
 /// State of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum RequestState {
     Open,
     Established,
     /// The listener refused it, for this reason.
@@ -163,19 +167,19 @@ pub(super) enum Verdict {
     Withdrawn,
 }
 
-impl Request {
+impl AcceptRequest {
     /// Creates a request that offers the listener's side of a connection.
     pub(super) fn new(connection: Connection) -> Arc<Self> {
         Arc::new(Self {
-            state: Mutex::new((Verdict::Open, Some(connection))),
+            state: Mutex::new((RequestState::Open, Some(connection))),
             decided: Condvar::new(),
         })
     }
 
     /// Sets the verdict if the request is still open, and returns its connection.
-    pub(super) fn decide(&self, verdict: Verdict) -> Option<Connection> {
+    pub(super) fn decide(&self, verdict: RequestState) -> Option<Connection> {
         let mut state = lock(&self.state);
-        if state.0 != Verdict::Open {
+        if state.0 != RequestState::Open {
             return None;
         }
         state.0 = verdict;
@@ -186,15 +190,15 @@ impl Request {
     }
 
     /// Blocks until there is a verdict. After the deadline the verdict is `Withdrawn`.
-    pub(super) fn wait(&self, deadline: Deadline) -> Verdict {
+    pub(super) fn wait(&self, deadline: Deadline) -> RequestState {
         let mut state = lock(&self.state);
         loop {
-            if state.0 != Verdict::Open {
+            if state.0 != RequestState::Open {
                 return state.0.clone();
             }
             if deadline.has_passed() {
                 drop(state);
-                self.decide(Verdict::Withdrawn);
+                self.decide(RequestState::Withdrawn);
                 state = lock(&self.state);
             } else {
                 state = sleep(&self.decided, state, deadline);

@@ -4,7 +4,7 @@
 //! the cache line in which the value arrives, so a single line moves between the cores. Free slots
 //! are counted separately; the producer reads that count only when the queue seems to be full.
 
-use super::sync::{Arc, AtomicU64, Line, Ordering, UnsafeCell};
+use super::sync::{Arc, AtomicU64, CacheLines, Ordering, UnsafeCell};
 
 /// The slots, and the number of values that were taken.
 ///
@@ -12,26 +12,26 @@ use super::sync::{Arc, AtomicU64, Line, Ordering, UnsafeCell};
 /// greater than `n - slots`, and publishes it with the stamp `n + 1`. A thread that has seen this
 /// stamp owns the value until `taken` is greater than `n`. There is one [`Filler`], which alone
 /// writes stamps, and one [`Emptier`], which alone writes `taken`.
-struct Ring<T> {
+struct ValueRing<T> {
     /// The number of slots is a power of two.
-    slots: Box<[Slot<T>]>,
-    taken: Line<AtomicU64>,
+    slots: Box<[ValueSlot<T>]>,
+    taken: CacheLines<AtomicU64>,
 }
 
 /// Aligned to cache lines; otherwise a value that fits into one line would occupy two.
 #[repr(C, align(128))]
-struct Slot<T> {
+struct ValueSlot<T> {
     stamp: AtomicU64,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: By the invariant, each value is owned by one thread at a time.
-unsafe impl<T: Send> Send for Ring<T> {}
+unsafe impl<T: Send> Send for ValueRing<T> {}
 // SAFETY: As above.
-unsafe impl<T: Send> Sync for Ring<T> {}
+unsafe impl<T: Send> Sync for ValueRing<T> {}
 
-impl<T> Ring<T> {
-    fn slot(&self, number: u64) -> &Slot<T> {
+impl<T> ValueRing<T> {
+    fn slot(&self, number: u64) -> &ValueSlot<T> {
         let mask = (self.slots.len() as u64).wrapping_sub(1);
         let index = usize::try_from(number & mask).unwrap_or(usize::MAX);
         let Some(slot) = self.slots.get(index) else {
@@ -43,25 +43,25 @@ impl<T> Ring<T> {
 
 /// The producer end.
 pub(crate) struct Filler<T> {
-    ring: Arc<Ring<T>>,
+    ring: Arc<ValueRing<T>>,
     /// Maximum number of queued values: at most the number of slots.
     capacity: u64,
     /// The number of the next value.
     next: u64,
-    /// The last value of `Ring::taken` that this end has read.
+    /// The last value of `ValueRing::taken` that this end has read.
     taken: u64,
 }
 
 /// The consumer end.
 pub(crate) struct Emptier<T> {
-    ring: Arc<Ring<T>>,
+    ring: Arc<ValueRing<T>>,
     /// The number of the next value.
     next: u64,
 }
 
 /// Observer for threads other than the consumer: tells whether the queue has a value.
 pub(crate) struct Viewer<T> {
-    ring: Arc<Ring<T>>,
+    ring: Arc<ValueRing<T>>,
 }
 
 impl<T> Viewer<T> {
@@ -77,13 +77,13 @@ impl<T> Viewer<T> {
 /// Creates a queue of at most `capacity` values, and at least 1.
 pub(crate) fn ring<T: Default>(capacity: usize) -> (Filler<T>, Emptier<T>) {
     let capacity = capacity.max(1);
-    let slots = (0..capacity.next_power_of_two()).map(|_| Slot {
+    let slots = (0..capacity.next_power_of_two()).map(|_| ValueSlot {
         stamp: AtomicU64::new(0),
         value: UnsafeCell::new(T::default()),
     });
-    let ring = Arc::new(Ring {
+    let ring = Arc::new(ValueRing {
         slots: slots.collect(),
-        taken: Line(AtomicU64::new(0)),
+        taken: CacheLines(AtomicU64::new(0)),
     });
     let filler = Filler {
         ring: ring.clone(),

@@ -30,7 +30,7 @@ impl<T> UnsafeCell<T> {
 
 /// A value in its own pair of cache lines. Processors prefetch lines in pairs.
 #[repr(align(128))]
-pub(crate) struct Line<T>(pub(crate) T);
+pub(crate) struct CacheLines<T>(pub(crate) T);
 
 /// Locks a mutex and ignores poisoning: the locked data is consistent between any two statements,
 /// so a panic cannot leave it half changed.

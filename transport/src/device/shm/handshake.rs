@@ -22,13 +22,13 @@ use rustix::net::{
 use socket2::{Domain, Socket, Type};
 
 use super::incoming::ShmIncoming;
-use super::line::Line;
+use super::line::ShmConnection;
 use super::mapping::{DATA, Lane, Mapping};
 use super::outgoing::ShmOutgoing;
-use super::remote::{Credentials, Mark, Nonce, Remote};
+use super::remote::{Credentials, Nonce, NonceMark, Remote};
 use super::ring::{Consumer, INLINE, Producer};
 use super::signal::Barriers;
-use super::trusted::{Inbox, Offered};
+use super::trusted::{Offered, TrustedInbox};
 use crate::address::Address;
 use crate::device::connection::{Connection, Interest, Limits};
 use crate::device::deadline::Deadline;
@@ -58,7 +58,7 @@ const OFFER: usize = 32;
 /// Announcement of a side: its mark and flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Offer {
-    mark: Mark,
+    mark: NonceMark,
     flags: u64,
 }
 
@@ -74,7 +74,7 @@ impl Offer {
             return Err(HandshakeError::Reserved { theirs: flags });
         }
         Ok(Self {
-            mark: Mark {
+            mark: NonceMark {
                 address,
                 value: [low, high],
             },
@@ -108,7 +108,7 @@ impl Unread {
 }
 
 /// Tries to read the memory of a process, if the options permit it.
-fn probe(process: Credentials, mark: Mark, options: &Options) -> Result<Remote, Unread> {
+fn probe(process: Credentials, mark: NonceMark, options: &Options) -> Result<Remote, Unread> {
     if !options.remote_reads {
         return Err(Unread::Unwanted);
     }
@@ -117,11 +117,11 @@ fn probe(process: Credentials, mark: Mark, options: &Options) -> Result<Remote, 
 
 /// Returns the mark by which the peer may read this process's memory, or an invalid one if the
 /// options forbid it.
-fn mark(nonce: &Nonce, options: &Options) -> Mark {
+fn mark(nonce: &Nonce, options: &Options) -> NonceMark {
     if options.remote_reads {
         nonce.mark()
     } else {
-        Mark::NOWHERE
+        NonceMark::NOWHERE
     }
 }
 
@@ -288,7 +288,7 @@ struct Made {
     read: bool,
     remote: Result<Remote, Unread>,
     trusted: Offered,
-    inbox: Option<Inbox>,
+    inbox: Option<TrustedInbox>,
 }
 
 impl Made {
@@ -312,7 +312,7 @@ impl Made {
             );
         }
         degraded.extend(self.trusted.lacks());
-        let line = Line::new(
+        let line = ShmConnection::new(
             published,
             consumed,
             outgoing.clone(),

@@ -11,13 +11,13 @@ use jstream::buffer::{Filled, Filling, Pool};
 
 use super::broken::Broken;
 use super::copy::{PREFETCHED, copy_out, get_words, prefetch, uninit, words_out};
-use super::line::{Bell, Line};
+use super::line::{HalfEvent, ShmConnection};
 use super::mapping::Control;
 use super::outgoing::LOOKS;
 use super::ranges::Ranges;
 use super::remote::Remote;
-use super::ring::{Consumer, HEADER_WORDS, Kind, Mark, malformed};
-use super::trusted::Inbox;
+use super::ring::{Consumer, HEADER_WORDS, Kind, SlotMark, malformed};
+use super::trusted::TrustedInbox;
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload, Whole};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
@@ -26,13 +26,13 @@ use crate::header::Header;
 
 /// The receive half of a connection.
 pub(super) struct ShmIncoming {
-    line: Arc<Line>,
+    line: Arc<ShmConnection>,
     ring: Consumer,
     /// The peer's outbox, if the peer leaves messages in place.
-    inbox: Option<Inbox>,
+    inbox: Option<TrustedInbox>,
     pool: Pool,
     max_message: u64,
-    message: Option<Begun>,
+    message: Option<BegunMessage>,
     ranges: Ranges,
     broken: Option<Broken>,
     looks: u32,
@@ -41,9 +41,9 @@ pub(super) struct ShmIncoming {
 }
 
 /// Result of checking the ring for a short message.
-enum Next {
+enum RingCheck {
     /// A valid message of a single piece.
-    Short(Mark),
+    Short(SlotMark),
     Nothing,
     /// A message of another form, an invalid message, or the end.
     Other,
@@ -51,17 +51,17 @@ enum Next {
 
 /// A message whose header was returned.
 #[derive(Debug, Clone, Copy)]
-struct Begun {
+struct BegunMessage {
     header: Header,
     length: usize,
     /// A published slot of the message that was not copied yet.
-    mark: Option<Mark>,
+    mark: Option<SlotMark>,
     received: usize,
 }
 
 impl ShmIncoming {
     pub(super) fn new(
-        line: Arc<Line>,
+        line: Arc<ShmConnection>,
         ring: Consumer,
         remote: Option<Remote>,
         pool: Pool,
@@ -82,7 +82,7 @@ impl ShmIncoming {
     }
 
     /// Adds the peer's outbox, in which it may leave messages.
-    pub(super) fn with_inbox(mut self, inbox: Option<Inbox>) -> Self {
+    pub(super) fn with_inbox(mut self, inbox: Option<TrustedInbox>) -> Self {
         self.inbox = inbox;
         self
     }
@@ -112,7 +112,7 @@ impl ShmIncoming {
     /// Returns the mark of the next published slot. After many calls without result, checks whether
     /// the peer is still there.
     #[inline]
-    fn next(&mut self) -> Result<Option<Mark>, Fault> {
+    fn next(&mut self) -> Result<Option<SlotMark>, Fault> {
         match self.ring.next() {
             Ok(Some(mark)) => Ok(Some(mark)),
             Ok(None) => self.nothing(),
@@ -121,7 +121,7 @@ impl ShmIncoming {
     }
 
     #[inline]
-    fn nothing(&mut self) -> Result<Option<Mark>, Fault> {
+    fn nothing(&mut self) -> Result<Option<SlotMark>, Fault> {
         self.looks = self.looks.wrapping_add(1);
         let ended = self.is_set(Control::Ended) || self.is_set(Control::Abandoned);
         if !ended && !self.hung_up && self.looks % LOOKS != 0 {
@@ -132,9 +132,9 @@ impl ShmIncoming {
 
     /// Checks the ring once more after it is known whether the peer has `ended` or is gone.
     #[cold]
-    fn look_again(&mut self, ended: bool) -> Result<Option<Mark>, Fault> {
+    fn look_again(&mut self, ended: bool) -> Result<Option<SlotMark>, Fault> {
         if !ended && !self.hung_up {
-            self.hung_up = !self.line.drain(Bell::Published);
+            self.hung_up = !self.line.drain(HalfEvent::Published);
             if !self.hung_up {
                 return Ok(None);
             }
@@ -160,7 +160,7 @@ impl ShmIncoming {
 
     /// Prefetches the data that is copied next.
     #[inline]
-    fn expect(&self, mark: Mark) {
+    fn expect(&self, mark: SlotMark) {
         if mark.kind == Kind::Data && mark.n <= PREFETCHED {
             let data = self.ring.lane().data(self.ring.data_at(mark), mark.n);
             data.into_iter().for_each(prefetch);
@@ -177,7 +177,7 @@ impl ShmIncoming {
 
     /// Reads and checks the header of a message.
     #[inline]
-    fn begin(&mut self, mark: Mark) -> Result<Header, Fault> {
+    fn begin(&mut self, mark: SlotMark) -> Result<Header, Fault> {
         self.expect(mark);
         let header = match self.peek() {
             Ok(header) => header,
@@ -206,7 +206,7 @@ impl ShmIncoming {
         if !fits {
             return self.fail(malformed("count of bytes", mark.n as u64));
         }
-        self.message = Some(Begun {
+        self.message = Some(BegunMessage {
             header,
             length,
             mark: Some(mark),
@@ -220,42 +220,42 @@ impl ShmIncoming {
     /// [`header`](Incoming::header). The header is written to the destination directly: if it were
     /// returned, it would be copied by loads that stall on the stores just before them.
     #[inline]
-    fn short(&mut self, longest: usize, header: &mut Header) -> Next {
+    fn short(&mut self, longest: usize, header: &mut Header) -> RingCheck {
         if self.message.is_some() || self.line.is_closed() || self.broken.is_some() {
-            return Next::Other;
+            return RingCheck::Other;
         }
         let mark = match self.ring.next() {
             Ok(Some(mark)) => mark,
             Ok(None) => {
                 return match self.nothing() {
-                    Ok(None) => Next::Nothing,
-                    Ok(Some(_)) | Err(_) => Next::Other,
+                    Ok(None) => RingCheck::Nothing,
+                    Ok(Some(_)) | Err(_) => RingCheck::Other,
                 };
             }
-            Err(_) => return Next::Other,
+            Err(_) => return RingCheck::Other,
         };
         if !matches!(mark.kind, Kind::Inline | Kind::Data) || mark.n > longest {
-            return Next::Other;
+            return RingCheck::Other;
         }
         self.expect(mark);
         let length = mark.n as u64;
         match self.peek() {
             Ok(found) => *header = found,
-            Err(_) => return Next::Other,
+            Err(_) => return RingCheck::Other,
         }
         let is_whole = header.op == 0 && header.length == length && length <= self.max_message;
         let is_empty = mark.kind == Kind::Data && mark.n == 0;
         if is_whole && !is_empty {
-            Next::Short(mark)
+            RingCheck::Short(mark)
         } else {
-            Next::Other
+            RingCheck::Other
         }
     }
 
     /// Copies the payload bytes of a slot or of its data, as far as `to` has room. Returns their
     /// number.
     #[inline]
-    fn copy(&self, mark: Mark, to: &mut [MaybeUninit<u8>]) -> usize {
+    fn copy(&self, mark: SlotMark, to: &mut [MaybeUninit<u8>]) -> usize {
         let to = to.get_mut(..mark.n).unwrap_or_default();
         if mark.kind != Kind::Inline {
             return self.copy_data(mark, to);
@@ -265,7 +265,7 @@ impl ShmIncoming {
     }
 
     #[inline(never)]
-    fn copy_data(&self, mark: Mark, to: &mut [MaybeUninit<u8>]) -> usize {
+    fn copy_data(&self, mark: SlotMark, to: &mut [MaybeUninit<u8>]) -> usize {
         let [from, at_front] = self.ring.lane().data(self.ring.data_at(mark), mark.n);
         let n = copy_out(to, from);
         let rest = to.get_mut(n..).unwrap_or_default();
@@ -281,9 +281,9 @@ impl ShmIncoming {
         wants: impl Fn(&Header) -> bool,
     ) -> Whole {
         let mark = match self.short(memory.len(), header) {
-            Next::Short(mark) if wants(header) => mark,
-            Next::Nothing => return Whole::Nothing,
-            Next::Short(_) | Next::Other => return Whole::Other,
+            RingCheck::Short(mark) if wants(header) => mark,
+            RingCheck::Nothing => return Whole::Nothing,
+            RingCheck::Short(_) | RingCheck::Other => return Whole::Other,
         };
         // SAFETY: `copy` writes only initialised bytes, which were read from shared memory.
         let memory = unsafe { uninit(memory) };
@@ -293,14 +293,18 @@ impl ShmIncoming {
     }
 
     #[inline]
-    fn release(&mut self, mark: Mark) {
+    fn release(&mut self, mark: SlotMark) {
         if self.ring.release(mark) {
-            self.line.ring(Bell::Consumed);
+            self.line.ring(HalfEvent::Consumed);
         }
     }
 
     /// Copies the published pieces of a message. Returns true if the message is complete.
-    fn receive_more(&mut self, begun: &mut Begun, filling: &mut Filling) -> Result<bool, Fault> {
+    fn receive_more(
+        &mut self,
+        begun: &mut BegunMessage,
+        filling: &mut Filling,
+    ) -> Result<bool, Fault> {
         loop {
             let mark = match begun.mark {
                 Some(mark) => mark,
@@ -346,7 +350,7 @@ impl ShmIncoming {
 
     /// Receives a message in place, in the peer's outbox.
     #[inline]
-    fn receive_placed(&mut self, begun: &Begun, mark: Mark) -> Result<Filled, Fault> {
+    fn receive_placed(&mut self, begun: &BegunMessage, mark: SlotMark) -> Result<Filled, Fault> {
         let words = self.ring.slot().get(HEADER_WORDS.end..);
         let spot = get_words(words.unwrap_or_default());
         let message = match &self.inbox {
@@ -415,9 +419,9 @@ impl Incoming for ShmIncoming {
     #[inline]
     fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
         let mark = match self.short(usize::MAX, header) {
-            Next::Short(mark) => mark,
-            Next::Nothing => return Ok(Whole::Nothing),
-            Next::Other => return Ok(Whole::Other),
+            RingCheck::Short(mark) => mark,
+            RingCheck::Nothing => return Ok(Whole::Nothing),
+            RingCheck::Other => return Ok(Whole::Other),
         };
         // An empty payload needs no buffer.
         if mark.n == 0 {
@@ -461,7 +465,7 @@ impl Incoming for ShmIncoming {
         if self.standing().is_err() || self.message.is_some_and(|begun| begun.mark.is_some()) {
             return Armed::Ready;
         }
-        if !self.line.drain(Bell::Published) {
+        if !self.line.drain(HalfEvent::Published) {
             self.hung_up = true;
             return Armed::Ready;
         }
@@ -472,7 +476,7 @@ impl Incoming for ShmIncoming {
     }
 
     fn source(&self) -> BorrowedFd<'_> {
-        self.line.source(Bell::Published)
+        self.line.source(HalfEvent::Published)
     }
 
     fn wait(&mut self, _: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {
@@ -490,6 +494,6 @@ impl Drop for ShmIncoming {
     fn drop(&mut self) {
         let gone = self.ring.lane().control(Control::Gone);
         gone.store(1, Ordering::Release);
-        self.line.ring(Bell::Consumed);
+        self.line.ring(HalfEvent::Consumed);
     }
 }

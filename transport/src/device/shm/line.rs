@@ -19,7 +19,7 @@ use super::trusted::Outbox;
 use crate::device::connection::Control as Closing;
 
 /// Sockets and shared state of a connection.
-pub(super) struct Line {
+pub(super) struct ShmConnection {
     /// Read by the receive half.
     published: Socket,
     /// Read by the send half.
@@ -35,12 +35,12 @@ pub(super) struct Line {
 
 /// Event that a half waits for.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Bell {
+pub(super) enum HalfEvent {
     Published,
     Consumed,
 }
 
-impl Line {
+impl ShmConnection {
     pub(super) fn new(
         published: Socket,
         consumed: Socket,
@@ -69,10 +69,10 @@ impl Line {
         self.outbox.as_ref()
     }
 
-    fn socket(&self, bell: Bell) -> &Socket {
+    fn socket(&self, bell: HalfEvent) -> &Socket {
         match bell {
-            Bell::Published => &self.published,
-            Bell::Consumed => &self.consumed,
+            HalfEvent::Published => &self.published,
+            HalfEvent::Consumed => &self.consumed,
         }
     }
 
@@ -83,7 +83,7 @@ impl Line {
 
     /// Wakes the half of the peer that waits for `bell`.
     #[cold]
-    pub(super) fn ring(&self, bell: Bell) {
+    pub(super) fn ring(&self, bell: HalfEvent) {
         // If the socket buffer is full, it already contains bytes that wake the peer. If the peer
         // is gone, it needs no wake-up.
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -91,12 +91,12 @@ impl Line {
     }
 
     /// Returns the descriptor that becomes readable when the peer rings and when it hangs up.
-    pub(super) fn source(&self, bell: Bell) -> BorrowedFd<'_> {
+    pub(super) fn source(&self, bell: HalfEvent) -> BorrowedFd<'_> {
         self.socket(bell).as_fd()
     }
 
     /// Discards the bytes of past wake-ups. Returns true if the peer is still connected.
-    pub(super) fn drain(&self, bell: Bell) -> bool {
+    pub(super) fn drain(&self, bell: HalfEvent) -> bool {
         let mut bytes = [0; 64];
         // Usually there is one byte. The loop is bounded in case the peer sends bytes without end.
         for _ in 0..8 {
@@ -110,7 +110,7 @@ impl Line {
     }
 }
 
-impl Closing for Line {
+impl Closing for ShmConnection {
     fn outbox(&self) -> Option<&Outbox> {
         self.outbox.as_ref()
     }

@@ -69,7 +69,7 @@ impl Accept for ShmListener {
         match accepted {
             Ok((socket, _)) => {
                 let peer = named(&self.address, &socket);
-                let half_made = Box::new(HalfMade {
+                let half_made = Box::new(PendingShm {
                     socket,
                     peer: peer.clone(),
                     options: self.options.clone(),
@@ -141,13 +141,13 @@ fn named(listener: &Address, socket: &Socket) -> Address {
     }
 }
 
-struct HalfMade {
+struct PendingShm {
     socket: Socket,
     peer: Address,
     options: Options,
 }
 
-impl Establish for HalfMade {
+impl Establish for PendingShm {
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
         handshake::accept(self.socket, self.peer, &self.options)
     }

@@ -19,7 +19,7 @@ use super::signal::{self, Barriers};
 
 const SLOTS: usize = 2;
 
-struct Model {
+struct ShmModel {
     marks: [AtomicU64; SLOTS],
     slots: [UnsafeCell<u64>; SLOTS],
     consumed: AtomicU64,
@@ -43,7 +43,7 @@ fn arm(armed: &AtomicU64) {
     signal::arm(armed, Barriers::Both);
 }
 
-impl Model {
+impl ShmModel {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             marks: std::array::from_fn(|_| AtomicU64::new(0)),
@@ -109,7 +109,7 @@ impl Model {
 
 fn messages(count: u64, publish: Publish, arm: Arm) {
     loom::model(move || {
-        let model = Model::new();
+        let model = ShmModel::new();
         let other = model.clone();
         let producer = thread::spawn(move || other.produce(count, publish, arm));
         let consumed = model.consume(count, publish, arm);

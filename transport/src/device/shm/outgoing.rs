@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use super::broken::Broken;
 use super::copy::{set_words, words_in};
-use super::line::{Bell, Line};
+use super::line::{HalfEvent, ShmConnection};
 use super::mapping::{Control, DATA};
-use super::place::Place;
+use super::place::AreaCursor;
 use super::remote::MOST_RANGES;
-use super::ring::{HEADER_WORDS, INLINE, Kind, Mark, Producer, SLOT_RANGES, Stretch};
+use super::ring::{HEADER_WORDS, INLINE, Kind, Producer, SLOT_RANGES, SlotMark, Stretch};
 use super::signal;
 use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
@@ -53,7 +53,7 @@ enum Flight {
 
 /// The send half of a connection.
 pub(super) struct ShmOutgoing {
-    line: Arc<Line>,
+    line: Arc<ShmConnection>,
     ring: Producer,
     /// True if the peer can read this process's memory.
     remote: bool,
@@ -63,7 +63,7 @@ pub(super) struct ShmOutgoing {
 }
 
 impl ShmOutgoing {
-    pub(super) fn new(line: Arc<Line>, ring: Producer, remote: bool) -> Self {
+    pub(super) fn new(line: Arc<ShmConnection>, ring: Producer, remote: bool) -> Self {
         Self {
             line,
             ring,
@@ -91,7 +91,7 @@ impl ShmOutgoing {
     /// Counts a poll without progress. From time to time, checks whether the peer is still there.
     fn in_vain(&mut self) -> Result<(), Fault> {
         self.looks = self.looks.wrapping_add(1);
-        if self.looks % LOOKS == 0 && !self.line.drain(Bell::Consumed) {
+        if self.looks % LOOKS == 0 && !self.line.drain(HalfEvent::Consumed) {
             return self.hung_up();
         }
         Ok(())
@@ -110,9 +110,9 @@ impl ShmOutgoing {
     }
 
     #[inline]
-    fn publish(&mut self, mark: Mark) {
+    fn publish(&mut self, mark: SlotMark) {
         if self.ring.publish(mark) {
-            self.line.ring(Bell::Published);
+            self.line.ring(HalfEvent::Published);
         }
     }
 
@@ -171,7 +171,7 @@ impl ShmOutgoing {
             }
             words_in(words, bytes.get(..length).unwrap_or_default());
         }
-        self.publish(Mark::new(Kind::Inline, length));
+        self.publish(SlotMark::new(Kind::Inline, length));
         message.taken = length as u64;
         Ok(Push::Done)
     }
@@ -206,7 +206,7 @@ impl ShmOutgoing {
             }
         } else {
             let data = self.ring.lane().data(self.ring.data_at(), listed);
-            let mut place = Place::new(data);
+            let mut place = AreaCursor::new(data);
             for range in ranges {
                 place.put(&range);
             }
@@ -216,7 +216,7 @@ impl ShmOutgoing {
         } else {
             Kind::List
         };
-        self.publish(Mark::new(kind, count));
+        self.publish(SlotMark::new(kind, count));
         self.flight = Flight::Remote;
         self.looks = 0;
         self.remote(message)
@@ -270,7 +270,7 @@ impl ShmOutgoing {
                 Kind::More
             };
             let data = self.ring.lane().data(self.ring.data_at(), n);
-            let mut place = Place::new(data);
+            let mut place = AreaCursor::new(data);
             let mut skip = taken;
             for part in parts {
                 if skip >= part.len() {
@@ -283,7 +283,7 @@ impl ShmOutgoing {
                     break;
                 }
             }
-            self.publish(Mark::new(kind, n));
+            self.publish(SlotMark::new(kind, n));
             message.taken = message.taken.saturating_add(n as u64);
             self.flight = Flight::Pieces;
         }
@@ -329,7 +329,7 @@ impl Outgoing for ShmOutgoing {
         if self.line.is_closed() || self.broken.is_some() || self.is_gone() {
             return Armed::Ready;
         }
-        if !self.line.drain(Bell::Consumed) {
+        if !self.line.drain(HalfEvent::Consumed) {
             // The next push returns this error.
             let _ = self.hung_up::<()>();
             return Armed::Ready;
@@ -341,7 +341,7 @@ impl Outgoing for ShmOutgoing {
     }
 
     fn source(&self) -> (BorrowedFd<'_>, Interest) {
-        (self.line.source(Bell::Consumed), Interest::Readable)
+        (self.line.source(HalfEvent::Consumed), Interest::Readable)
     }
 
     fn wait(&mut self, deadline: Deadline) -> Result<(), Fault> {
@@ -396,7 +396,7 @@ impl ShmOutgoing {
         if let Some(words) = self.ring.slot().get(HEADER_WORDS.end..) {
             set_words(words, spot.to_words());
         }
-        self.publish(Mark::new(Kind::Placed, 0));
+        self.publish(SlotMark::new(Kind::Placed, 0));
         message.taken = message.header.length;
         Ok(true)
     }
@@ -414,13 +414,13 @@ impl ShmOutgoing {
         }
         let lane = self.ring.lane();
         signal::give_up(lane.control(Control::Abandoned));
-        self.line.ring(Bell::Published);
+        self.line.ring(HalfEvent::Published);
         if std::mem::replace(&mut self.flight, Flight::Nothing) == Flight::Remote {
             // A peer that is copying from this process's memory soon finishes or is dead.
             let deadline = Deadline::after(ABANDON);
             let copying = lane.control(Control::Copying);
             while signal::is_copying(copying)
-                && self.line.drain(Bell::Consumed)
+                && self.line.drain(HalfEvent::Consumed)
                 && !deadline.has_passed()
             {
                 std::thread::yield_now();
@@ -434,6 +434,6 @@ impl Drop for ShmOutgoing {
         self.give_up();
         let ended = self.ring.lane().control(Control::Ended);
         ended.store(1, Ordering::Release);
-        self.line.ring(Bell::Published);
+        self.line.ring(HalfEvent::Published);
     }
 }

@@ -6,9 +6,9 @@ use super::copy::copy_in;
 
 /// Cursor for writing to the data area: a part up to the end of the area, and a part at its
 /// beginning.
-pub(super) struct Place<'a>([&'a [AtomicU8]; 2]);
+pub(super) struct AreaCursor<'a>([&'a [AtomicU8]; 2]);
 
-impl<'a> Place<'a> {
+impl<'a> AreaCursor<'a> {
     pub(super) fn new(data: [&'a [AtomicU8]; 2]) -> Self {
         Self(data)
     }

@@ -8,7 +8,7 @@ use jstream::buffer::Filling;
 use super::copy::{copy_out, words_out};
 use super::mapping::{Control, Lane};
 use super::remote::{MOST_RANGES, Range, Remote};
-use super::ring::{Consumer, HEADER_WORDS, INLINE, Kind, Mark, SLOT_RANGES, malformed};
+use super::ring::{Consumer, HEADER_WORDS, INLINE, Kind, SLOT_RANGES, SlotMark, malformed};
 use super::signal;
 use crate::error::HeaderError;
 
@@ -41,7 +41,7 @@ impl Ranges {
     pub(super) fn list(
         &mut self,
         ring: &Consumer,
-        mark: Mark,
+        mark: SlotMark,
         length: usize,
     ) -> Result<(), HeaderError> {
         (self.done, _) = (0, self.all.clear());

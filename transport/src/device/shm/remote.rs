@@ -64,8 +64,8 @@ impl Nonce {
     }
 
     /// Returns the address and the value.
-    pub(super) fn mark(&self) -> Mark {
-        Mark {
+    pub(super) fn mark(&self) -> NonceMark {
+        NonceMark {
             address: std::ptr::from_ref(&*self.0).addr() as u64,
             value: *self.0,
         }
@@ -74,12 +74,12 @@ impl Nonce {
 
 /// Address and value of a process's nonce, as that process announces them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct NonceMark {
     pub(super) address: u64,
     pub(super) value: [u64; 2],
 }
 
-impl Mark {
+impl NonceMark {
     /// The mark of a process whose memory must not be read: no process has memory at this address.
     pub(super) const NOWHERE: Self = Self {
         address: 0,
@@ -94,7 +94,7 @@ pub(super) type Range = (u64, u64);
 #[derive(Debug)]
 pub(super) struct Remote {
     pid: pid_t,
-    mark: Mark,
+    mark: NonceMark,
     /// Arguments of a call; the allocation is kept for the next call.
     iovecs: Vec<iovec>,
 }
@@ -104,7 +104,7 @@ unsafe impl Send for Remote {}
 
 impl Remote {
     /// Verifies that the mark of a process can be read.
-    pub(super) fn probe(pid: pid_t, mark: Mark) -> io::Result<Self> {
+    pub(super) fn probe(pid: pid_t, mark: NonceMark) -> io::Result<Self> {
         if pid <= 0 {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,

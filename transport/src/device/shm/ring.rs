@@ -90,14 +90,14 @@ impl Kind {
 
 /// The first word of a slot, decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct SlotMark {
     pub(super) kind: Kind,
     pub(super) n: usize,
     /// True if the data begins at the front again. The producer sets this when it publishes.
     restart: bool,
 }
 
-impl Mark {
+impl SlotMark {
     #[inline]
     pub(super) fn new(kind: Kind, n: usize) -> Self {
         let restart = false;
@@ -287,7 +287,7 @@ impl Producer {
     /// Publishes the slot. Returns true if the consumer must be woken.
     #[inline]
     #[must_use]
-    pub(super) fn publish(&mut self, mut mark: Mark) -> bool {
+    pub(super) fn publish(&mut self, mut mark: SlotMark) -> bool {
         mark.restart = std::mem::take(&mut self.restart);
         let data = padded(mark.kind.data(mark.n));
         self.data_at = self.data_at.wrapping_add(data);
@@ -354,13 +354,13 @@ impl Consumer {
 
     /// Returns the mark of the next slot if it is published.
     #[inline]
-    pub(super) fn next(&self) -> Result<Option<Mark>, HeaderError> {
+    pub(super) fn next(&self) -> Result<Option<SlotMark>, HeaderError> {
         let [word, ..] = self.lane.slot(self.at);
         let word = word.load(Ordering::Acquire);
         if word >> 32 != lap(self.at) {
             return Ok(None);
         }
-        Mark::from_word(word).map(Some)
+        SlotMark::from_word(word).map(Some)
     }
 
     /// Returns the published slot.
@@ -371,7 +371,7 @@ impl Consumer {
 
     /// Returns the place of the slot's data.
     #[inline]
-    pub(super) fn data_at(&self, mark: Mark) -> u64 {
+    pub(super) fn data_at(&self, mark: SlotMark) -> u64 {
         if mark.restart {
             front_after(self.data_at)
         } else {
@@ -382,7 +382,7 @@ impl Consumer {
     /// Releases the slot and its data. Returns true if the producer must be woken.
     #[inline]
     #[must_use]
-    pub(super) fn release(&mut self, mark: Mark) -> bool {
+    pub(super) fn release(&mut self, mark: SlotMark) -> bool {
         self.at = self.at.wrapping_add(1);
         let data = padded(mark.kind.data(mark.n));
         self.data_at = self.data_at(mark).wrapping_add(data);

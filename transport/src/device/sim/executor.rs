@@ -19,7 +19,7 @@ use super::world::World;
 /// calls [`run`](Self::run). See the [module](super).
 pub struct Simulation {
     pub(super) world: Arc<World>,
-    tasks: Rc<Tasks>,
+    tasks: Rc<SimTasks>,
     max_steps: u64,
 }
 
@@ -30,7 +30,7 @@ impl Simulation {
         let max_steps = settings.max_steps;
         let world = Arc::new(World::new(settings, true));
         Self {
-            tasks: Rc::new(Tasks::new(Arc::clone(&world))),
+            tasks: Rc::new(SimTasks::new(Arc::clone(&world))),
             world,
             max_steps,
         }
@@ -131,7 +131,7 @@ pub fn spawn<F>(name: &str, future: F) -> Task<F::Output>
 where
     F: Future + 'static,
 {
-    let shared = Rc::new(RefCell::new(Outcome {
+    let shared = Rc::new(RefCell::new(TaskOutcome {
         output: None,
         waker: None,
     }));
@@ -161,10 +161,10 @@ pub(crate) fn spawn_beside(name: &str, body: impl Future<Output = ()> + 'static)
 
 /// A handle to a spawned task: a future of its output.
 pub struct Task<T> {
-    shared: Rc<RefCell<Outcome<T>>>,
+    shared: Rc<RefCell<TaskOutcome<T>>>,
 }
 
-struct Outcome<T> {
+struct TaskOutcome<T> {
     output: Option<T>,
     waker: Option<Waker>,
 }
@@ -225,17 +225,17 @@ pub async fn yield_now() {
 type Body = Pin<Box<dyn Future<Output = ()>>>;
 
 /// The tasks of one simulation.
-pub(super) struct Tasks {
+pub(super) struct SimTasks {
     world: Arc<World>,
-    tasks: RefCell<BTreeMap<u64, Slot>>,
+    tasks: RefCell<BTreeMap<u64, TaskSlot>>,
     next: Cell<u64>,
     steps: Cell<u64>,
-    woken: Arc<Woken>,
+    woken: Arc<RunQueue>,
     /// The instant that corresponds to time 0 of the simulation.
     began: Instant,
 }
 
-struct Slot {
+struct TaskSlot {
     name: String,
     /// `None` for `main`, and while the task is being polled.
     body: Option<Body>,
@@ -244,9 +244,9 @@ struct Slot {
 
 /// The tasks that can run. Wakers may be called on any thread.
 #[derive(Default)]
-struct Woken(Mutex<Vec<u64>>);
+struct RunQueue(Mutex<Vec<u64>>);
 
-impl Woken {
+impl RunQueue {
     fn add(&self, id: u64) {
         let mut woken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !woken.contains(&id) {
@@ -257,7 +257,7 @@ impl Woken {
 
 struct TaskWaker {
     id: u64,
-    woken: Arc<Woken>,
+    woken: Arc<RunQueue>,
 }
 
 impl Wake for TaskWaker {
@@ -270,7 +270,7 @@ impl Wake for TaskWaker {
     }
 }
 
-impl Tasks {
+impl SimTasks {
     fn new(world: Arc<World>) -> Self {
         Self {
             world,
@@ -286,7 +286,7 @@ impl Tasks {
         let id = self.next.get();
         self.next.set(id.wrapping_add(1));
         let woken = Arc::clone(&self.woken);
-        let slot = Slot {
+        let slot = TaskSlot {
             name: name.into(),
             body,
             waker: Arc::new(TaskWaker { id, woken }).into(),
@@ -382,14 +382,14 @@ impl Tasks {
 }
 
 thread_local! {
-    static CURRENT: RefCell<Option<Rc<Tasks>>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<Rc<SimTasks>>> = const { RefCell::new(None) };
 }
 
 /// Guard that makes a simulation the current one of this thread.
 struct Entered;
 
 impl Entered {
-    fn new(tasks: &Rc<Tasks>) -> Self {
+    fn new(tasks: &Rc<SimTasks>) -> Self {
         CURRENT.with_borrow_mut(|current| {
             assert!(
                 current.is_none(),
@@ -412,11 +412,11 @@ impl Drop for Entered {
     }
 }
 
-fn try_current() -> Option<Rc<Tasks>> {
+fn try_current() -> Option<Rc<SimTasks>> {
     CURRENT.try_with(|current| current.borrow().clone()).ok()?
 }
 
-fn current(what: &str) -> Rc<Tasks> {
+fn current(what: &str) -> Rc<SimTasks> {
     try_current().unwrap_or_else(|| panic!("sim::{what} requires a simulation on this thread"))
 }
 

@@ -58,7 +58,7 @@ pub(crate) use executor::{clock, spawn_beside};
 pub use settings::{Faults, Settings};
 
 use self::wire::{Signal, SimWire};
-use self::world::{Closed, End, World};
+use self::world::{Closed, ConnectionEnd, World};
 use super::connection::{Accept, Accepted, Armed, Connection, Device, Establish, Limits};
 use super::stream::connection;
 use super::stream::greeting::{greet, refuse, welcome};
@@ -82,7 +82,7 @@ impl Device for Sim {
             .ok_or_else(|| ListenError::InUse {
                 address: address.clone(),
             })?;
-        Ok(Box::new(Listening {
+        Ok(Box::new(SimListener {
             world,
             address: address.clone(),
             id,
@@ -131,7 +131,7 @@ fn name(address: &Address) -> &str {
     name
 }
 
-struct Listening {
+struct SimListener {
     world: Arc<World>,
     address: Address,
     id: u64,
@@ -139,7 +139,7 @@ struct Listening {
     signal: Signal,
 }
 
-impl Accept for Listening {
+impl Accept for SimListener {
     fn local(&self) -> &Address {
         &self.address
     }
@@ -160,7 +160,7 @@ impl Accept for Listening {
             };
             Accepted {
                 peer: peer.clone(),
-                half_made: Box::new(HalfMade {
+                half_made: Box::new(PendingSim {
                     end,
                     peer,
                     options: self.options.clone(),
@@ -192,19 +192,19 @@ impl Accept for Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for SimListener {
     fn drop(&mut self) {
         self.close();
     }
 }
 
-struct HalfMade {
-    end: End,
+struct PendingSim {
+    end: ConnectionEnd,
     peer: Address,
     options: Options,
 }
 
-impl Establish for HalfMade {
+impl Establish for PendingSim {
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
         let wire = SimWire::new(self.end);
         let theirs = welcome(&wire, &self.options)?;

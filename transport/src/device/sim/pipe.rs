@@ -29,8 +29,8 @@ pub(super) struct Pipe {
     pub(super) lost: bool,
     pub(super) reader_gone: bool,
     pub(super) writer_gone: bool,
-    pub(super) reader: Sleeper,
-    pub(super) writer: Sleeper,
+    pub(super) reader: PipeSleeper,
+    pub(super) writer: PipeSleeper,
 }
 
 /// A fault at one byte of a direction.
@@ -45,13 +45,13 @@ pub(super) enum Flaw {
 
 /// A task or thread that may wait for a pipe.
 #[derive(Default)]
-pub(super) struct Sleeper {
+pub(super) struct PipeSleeper {
     pub(super) waker: Option<Waker>,
     /// Created when a thread first sleeps on a descriptor.
     pub(super) signal: Option<Arc<OwnedFd>>,
 }
 
-impl Sleeper {
+impl PipeSleeper {
     /// Wakes the sleeper. Its waker is added to `wakers`, to be called later.
     pub(super) fn wake(&mut self, wakers: &mut Vec<Waker>) {
         wakers.extend(self.waker.take());
@@ -96,8 +96,8 @@ impl Pipe {
             lost: false,
             reader_gone: false,
             writer_gone: false,
-            reader: Sleeper::default(),
-            writer: Sleeper::default(),
+            reader: PipeSleeper::default(),
+            writer: PipeSleeper::default(),
         }
     }
 

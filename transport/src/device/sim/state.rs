@@ -5,12 +5,12 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::task::Waker;
 use std::time::Duration;
 
-use super::pipe::{Flaw, Pipe, Sleeper};
+use super::pipe::{Flaw, Pipe, PipeSleeper};
 use super::random::Random;
 use super::settings::Settings;
 
 /// All connections and listeners, and the pending events.
-pub(super) struct State {
+pub(super) struct NetworkState {
     pub(super) settings: Settings,
     pub(super) random: Random,
     /// The simulated time in nanoseconds.
@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) events: BTreeMap<(u64, u64), Event>,
     /// The two pipes of a connection have the numbers 2n and 2n + 1.
     pub(super) pipes: BTreeMap<u64, Pipe>,
-    pub(super) names: BTreeMap<String, Door>,
+    pub(super) names: BTreeMap<String, SimDoor>,
     pub(super) trace: u64,
     pub(super) struck: u64,
     /// Wakers to call after the lock is released.
@@ -43,29 +43,29 @@ pub(super) enum Event {
     Knocks {
         name: String,
         id: u64,
-        ends: Ends,
+        ends: EndPipes,
     },
     Timer(Waker),
 }
 
 /// A listener.
-pub(super) struct Door {
+pub(super) struct SimDoor {
     /// Distinguishes listeners that use the same name one after the other.
     pub(super) id: u64,
-    pub(super) waiting: VecDeque<Ends>,
-    pub(super) sleeper: Sleeper,
+    pub(super) waiting: VecDeque<EndPipes>,
+    pub(super) sleeper: PipeSleeper,
 }
 
 /// The pipes that one end of a connection reads and writes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ends {
+pub(super) struct EndPipes {
     pub(super) reads: u64,
     pub(super) writes: u64,
 }
 
 /// A side of a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum PipeSide {
     Reader,
     Writer,
 }
@@ -73,7 +73,7 @@ pub(super) enum Side {
 /// Maximum number of connections that wait at a listener.
 const BACKLOG: usize = 1024;
 
-impl State {
+impl NetworkState {
     pub(super) fn new(settings: Settings) -> Self {
         Self {
             random: Random::new(settings.seed),
@@ -111,24 +111,28 @@ impl State {
         self.events.insert((time, order), event);
     }
 
-    pub(super) fn door(&mut self, name: &str, id: u64) -> Option<&mut Door> {
+    pub(super) fn door(&mut self, name: &str, id: u64) -> Option<&mut SimDoor> {
         self.names.get_mut(name).filter(|door| door.id == id)
     }
 
-    pub(super) fn sleeper(&mut self, pipe: u64, side: Side) -> Option<(&mut Sleeper, bool)> {
+    pub(super) fn sleeper(
+        &mut self,
+        pipe: u64,
+        side: PipeSide,
+    ) -> Option<(&mut PipeSleeper, bool)> {
         let pipe = self.pipes.get_mut(&pipe)?;
         let ready = match side {
-            Side::Reader => pipe.readable(),
-            Side::Writer => pipe.writable(),
+            PipeSide::Reader => pipe.readable(),
+            PipeSide::Writer => pipe.writable(),
         };
         Some(match side {
-            Side::Reader => (&mut pipe.reader, ready),
-            Side::Writer => (&mut pipe.writer, ready),
+            PipeSide::Reader => (&mut pipe.reader, ready),
+            PipeSide::Writer => (&mut pipe.writer, ready),
         })
     }
 
     /// Connects to a listener. Returns the client's end of the connection.
-    pub(super) fn knock(&mut self, name: &str) -> io::Result<Ends> {
+    pub(super) fn knock(&mut self, name: &str) -> io::Result<EndPipes> {
         let Some(door) = self.names.get(name) else {
             return Err(ErrorKind::NotFound.into());
         };
@@ -148,12 +152,12 @@ impl State {
         }
         let at = self.now.saturating_add(self.latency());
         let name = name.into();
-        let ends = Ends {
+        let ends = EndPipes {
             reads: pipe,
             writes: there,
         };
         self.at(at, Event::Knocks { name, id, ends });
-        Ok(Ends {
+        Ok(EndPipes {
             reads: there,
             writes: pipe,
         })
@@ -325,7 +329,7 @@ impl State {
 
     /// Removes one end of a connection. If the settings include resets, unread bytes reset the
     /// connection, as in TCP.
-    pub(super) fn hang_up(&mut self, ends: Ends) {
+    pub(super) fn hang_up(&mut self, ends: EndPipes) {
         self.finish(ends.writes);
         self.deafen(ends.reads);
         if let Some(pipe) = self.pipes.get_mut(&ends.reads) {

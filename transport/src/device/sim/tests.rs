@@ -5,20 +5,20 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::state::Side;
+use super::state::PipeSide;
 use super::world::Closed;
 use super::*;
 use crate::device::connection::Interest;
 use crate::device::stream::Wire;
 
 /// Writes all of `bytes`, as a task.
-async fn write_all(end: &End, mut bytes: &[u8]) -> io::Result<()> {
+async fn write_all(end: &ConnectionEnd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         let (first, second) = bytes.split_at(bytes.len() / 2);
         match end.write(&[IoSlice::new(first), IoSlice::new(second)], false) {
             Ok(n) => bytes = &bytes[n..],
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                sleep_on(end, Side::Writer).await
+                sleep_on(end, PipeSide::Writer).await
             }
             Err(error) => return Err(error),
         }
@@ -27,21 +27,21 @@ async fn write_all(end: &End, mut bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Reads until the end.
-async fn read_all(end: &End) -> io::Result<Vec<u8>> {
+async fn read_all(end: &ConnectionEnd) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     loop {
         match end.read(1 << 14, |piece| all.extend(piece)) {
             Ok(0) => return Ok(all),
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                sleep_on(end, Side::Reader).await
+                sleep_on(end, PipeSide::Reader).await
             }
             Err(error) => return Err(error),
         }
     }
 }
 
-async fn sleep_on(end: &End, side: Side) {
+async fn sleep_on(end: &ConnectionEnd, side: PipeSide) {
     poll_fn(|context| {
         if end.arm(side, context.waker()) {
             Poll::Ready(())
@@ -52,7 +52,7 @@ async fn sleep_on(end: &End, side: Side) {
     .await;
 }
 
-async fn accept(world: &Arc<World>, name: &str, id: u64) -> End {
+async fn accept(world: &Arc<World>, name: &str, id: u64) -> ConnectionEnd {
     poll_fn(|context| match world.accept(name, id) {
         Ok(Some(end)) => Poll::Ready(end),
         Ok(None) if world.arm_door(name, id, context.waker()) => {

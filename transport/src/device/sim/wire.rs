@@ -13,8 +13,8 @@ use rustix::event::{EventfdFlags, eventfd};
 use socket2::MaybeUninitSlice;
 
 use super::executor::step_beside;
-use super::state::Side;
-use super::world::End;
+use super::state::PipeSide;
+use super::world::ConnectionEnd;
 use crate::device::connection::{Armed, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::stream::Wire;
@@ -22,13 +22,13 @@ use crate::device::stream::assembly::FAREWELL;
 
 /// One end of a connection.
 pub(super) struct SimWire {
-    end: End,
+    end: ConnectionEnd,
     reader: Signal,
     writer: Signal,
 }
 
 impl SimWire {
-    pub(super) fn new(end: End) -> Self {
+    pub(super) fn new(end: ConnectionEnd) -> Self {
         Self {
             end,
             reader: Signal::default(),
@@ -39,7 +39,7 @@ impl SimWire {
     /// Blocks until `side` may continue, the deadline has passed, or a spurious wake-up. In a
     /// simulation, runs other tasks meanwhile, and returns an error if no task and no event can
     /// ever end the wait.
-    fn sleep_on(&self, side: Side, deadline: Deadline) -> io::Result<()> {
+    fn sleep_on(&self, side: PipeSide, deadline: Deadline) -> io::Result<()> {
         let mut timer = false;
         let here = Waker::from(Arc::new(Unpark(thread::current())));
         loop {
@@ -126,8 +126,8 @@ unsafe impl Wire for SimWire {
             Some(waker) => (self.end.arm(side, waker), Armed::Waker),
             None => {
                 let signal = match side {
-                    Side::Reader => &self.reader,
-                    Side::Writer => &self.writer,
+                    PipeSide::Reader => &self.reader,
+                    PipeSide::Writer => &self.writer,
                 };
                 signal.drain();
                 (self.end.arm_signal(side, signal.get()), Armed::Source)
@@ -138,8 +138,8 @@ unsafe impl Wire for SimWire {
 
     fn source(&self, interest: Interest) -> (BorrowedFd<'_>, Interest) {
         let signal = match side(interest) {
-            Side::Reader => &self.reader,
-            Side::Writer => &self.writer,
+            PipeSide::Reader => &self.reader,
+            PipeSide::Writer => &self.writer,
         };
         (signal.get().as_fd(), Interest::Readable)
     }
@@ -149,10 +149,10 @@ unsafe impl Wire for SimWire {
     }
 }
 
-fn side(interest: Interest) -> Side {
+fn side(interest: Interest) -> PipeSide {
     match interest {
-        Interest::Readable => Side::Reader,
-        Interest::Writable => Side::Writer,
+        Interest::Readable => PipeSide::Reader,
+        Interest::Writable => PipeSide::Writer,
     }
 }
 

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-use super::pipe::Sleeper;
+use super::pipe::PipeSleeper;
 use super::settings::Settings;
-use super::state::{Door, Ends, Event, Side, State, nanoseconds};
+use super::state::{EndPipes, Event, NetworkState, PipeSide, SimDoor, nanoseconds};
 
 /// State that all wires of a simulation share.
 ///
@@ -18,16 +18,16 @@ use super::state::{Door, Ends, Event, Side, State, nanoseconds};
 /// process them, so a write delivers its bytes before it returns.
 pub(super) struct World {
     driven: bool,
-    state: Mutex<State>,
+    state: Mutex<NetworkState>,
 }
 
 /// Simulated duration of reading the clock, in nanoseconds.
 const LOOK: u64 = 50;
 
 /// One end of a connection. Dropping it hangs up.
-pub(super) struct End {
+pub(super) struct ConnectionEnd {
     pub(super) world: Arc<World>,
-    pipes: Ends,
+    pipes: EndPipes,
 }
 
 /// Error: the listener was closed.
@@ -37,7 +37,7 @@ impl World {
     pub(super) fn new(settings: Settings, driven: bool) -> Self {
         Self {
             driven,
-            state: Mutex::new(State::new(settings)),
+            state: Mutex::new(NetworkState::new(settings)),
         }
     }
 
@@ -54,12 +54,12 @@ impl World {
         Arc::clone(world)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, NetworkState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state, and calls the wakers of affected tasks after unlocking it.
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut NetworkState) -> R) -> R {
         let mut state = self.lock();
         let result = change(&mut state);
         if !self.driven {
@@ -103,7 +103,7 @@ impl World {
 
     /// Processes the next event. Returns true if there was one.
     pub(super) fn step(&self) -> bool {
-        self.change(State::step)
+        self.change(NetworkState::step)
     }
 
     /// Chooses one of `runnable` tasks. Returns `None` if an event comes first, or if no task can
@@ -140,10 +140,10 @@ impl World {
             return None;
         }
         let id = state.number();
-        let door = Door {
+        let door = SimDoor {
             id,
             waiting: VecDeque::new(),
-            sleeper: Sleeper::default(),
+            sleeper: PipeSleeper::default(),
         };
         state.names.insert(name.into(), door);
         Some(id)
@@ -165,11 +165,15 @@ impl World {
     }
 
     /// Returns the next connection of the listener, or an error if it was closed.
-    pub(super) fn accept(self: &Arc<Self>, name: &str, id: u64) -> Result<Option<End>, Closed> {
+    pub(super) fn accept(
+        self: &Arc<Self>,
+        name: &str,
+        id: u64,
+    ) -> Result<Option<ConnectionEnd>, Closed> {
         let mut state = self.lock();
         let ends = state.door(name, id).ok_or(Closed)?.waiting.pop_front();
         state.note(&[1, id, u64::from(ends.is_some())]);
-        Ok(ends.map(|pipes| End {
+        Ok(ends.map(|pipes| ConnectionEnd {
             world: Arc::clone(self),
             pipes,
         }))
@@ -192,7 +196,7 @@ impl World {
     /// the listener is closed already.
     pub(super) fn door_signal(&self, name: &str, id: u64, signal: &Arc<OwnedFd>) -> bool {
         let mut state = self.lock();
-        let State { names, wakers, .. } = &mut *state;
+        let NetworkState { names, wakers, .. } = &mut *state;
         let Some(door) = names.get_mut(name).filter(|door| door.id == id) else {
             return false;
         };
@@ -207,16 +211,16 @@ impl World {
     }
 
     /// Connects to a listener. Returns the client's end of the connection.
-    pub(super) fn connect(self: &Arc<Self>, name: &str) -> io::Result<End> {
+    pub(super) fn connect(self: &Arc<Self>, name: &str) -> io::Result<ConnectionEnd> {
         let pipes = self.change(|state| state.knock(name))?;
-        Ok(End {
+        Ok(ConnectionEnd {
             world: Arc::clone(self),
             pipes,
         })
     }
 }
 
-impl End {
+impl ConnectionEnd {
     /// Returns the number of the connection.
     pub(super) fn number(&self) -> u64 {
         self.pipes.reads >> 1
@@ -249,7 +253,7 @@ impl End {
 
     /// Returns true if `side` can continue now. Otherwise, `waker` will be called when it may
     /// continue.
-    pub(super) fn arm(&self, side: Side, waker: &Waker) -> bool {
+    pub(super) fn arm(&self, side: PipeSide, waker: &Waker) -> bool {
         let mut state = self.world.lock();
         let Some((sleeper, ready)) = state.sleeper(self.pipe(side), side) else {
             return true;
@@ -262,7 +266,7 @@ impl End {
 
     /// Returns true if `side` can continue now. In any case, `signal` becomes readable when it may
     /// continue.
-    pub(super) fn arm_signal(&self, side: Side, signal: &Arc<OwnedFd>) -> bool {
+    pub(super) fn arm_signal(&self, side: PipeSide, signal: &Arc<OwnedFd>) -> bool {
         let mut state = self.world.lock();
         let Some((sleeper, ready)) = state.sleeper(self.pipe(side), side) else {
             return true;
@@ -271,15 +275,15 @@ impl End {
         ready
     }
 
-    fn pipe(&self, side: Side) -> u64 {
+    fn pipe(&self, side: PipeSide) -> u64 {
         match side {
-            Side::Reader => self.pipes.reads,
-            Side::Writer => self.pipes.writes,
+            PipeSide::Reader => self.pipes.reads,
+            PipeSide::Writer => self.pipes.writes,
         }
     }
 }
 
-impl Drop for End {
+impl Drop for ConnectionEnd {
     fn drop(&mut self) {
         self.world.change(|state| state.hang_up(self.pipes));
     }

@@ -9,7 +9,7 @@ use jstream::buffer::{Filled, Filling};
 
 use super::assembly::Assembly;
 use super::broken::Broken;
-use super::line::Line;
+use super::line::StreamSocket;
 use super::{Patience, Wire};
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload, Whole};
 use crate::device::deadline::Deadline;
@@ -18,7 +18,7 @@ use crate::header::Header;
 use crate::options::Options;
 
 pub(crate) struct StreamIncoming<W: Wire> {
-    line: Arc<Line<W>>,
+    line: Arc<StreamSocket<W>>,
     patience: Patience,
     assembly: Assembly,
     /// The reason why nothing can be received any more.
@@ -26,7 +26,7 @@ pub(crate) struct StreamIncoming<W: Wire> {
 }
 
 impl<W: Wire> StreamIncoming<W> {
-    pub(crate) fn new(line: Arc<Line<W>>, options: &Options) -> Self {
+    pub(crate) fn new(line: Arc<StreamSocket<W>>, options: &Options) -> Self {
         Self {
             line,
             patience: Patience::default(),

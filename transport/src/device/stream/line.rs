@@ -32,12 +32,12 @@ const MOST_WAITING: usize = 16;
 const UNWANTED: usize = 256;
 
 /// A stream and the phase of its sending direction.
-pub(crate) struct Line<W: Wire> {
+pub(crate) struct StreamSocket<W: Wire> {
     pub(crate) wire: W,
     phase: AtomicU8,
 }
 
-impl<W: Wire> Line<W> {
+impl<W: Wire> StreamSocket<W> {
     pub(crate) fn new(wire: W) -> Self {
         Self {
             wire,
@@ -108,7 +108,7 @@ impl<W: Wire> Line<W> {
     }
 }
 
-impl<W: Wire> Control for Line<W> {
+impl<W: Wire> Control for StreamSocket<W> {
     fn close(&self) {
         // The phase is set first, because threads that are woken by the end of the socket must see
         // it.
@@ -129,7 +129,7 @@ impl<W: Wire> Control for Line<W> {
     }
 }
 
-impl<W: Wire> Drop for Line<W> {
+impl<W: Wire> Drop for StreamSocket<W> {
     fn drop(&mut self) {
         // If a socket is closed while it has unread data, the kernel resets the connection, and the
         // peer loses data that it has not received yet.

@@ -39,7 +39,7 @@ pub(crate) trait Family: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        Box::new(HalfMade::<Self> {
+        Box::new(PendingStream::<Self> {
             socket,
             peer,
             options: options.clone(),
@@ -52,7 +52,7 @@ pub(crate) trait Family: Send + Sync + 'static {
 }
 
 /// A listening socket.
-pub(crate) struct Listening<F: Family> {
+pub(crate) struct SocketListener<F: Family> {
     socket: Socket,
     address: Address,
     options: Options,
@@ -60,7 +60,7 @@ pub(crate) struct Listening<F: Family> {
     closed: AtomicBool,
 }
 
-impl<F: Family> Listening<F> {
+impl<F: Family> SocketListener<F> {
     /// Creates a listener from `socket`, which listens at `address`.
     pub(crate) fn new(
         socket: Socket,
@@ -88,7 +88,7 @@ impl<F: Family> Listening<F> {
     }
 }
 
-impl<F: Family> Accept for Listening<F> {
+impl<F: Family> Accept for SocketListener<F> {
     fn local(&self) -> &Address {
         &self.address
     }
@@ -127,21 +127,21 @@ impl<F: Family> Accept for Listening<F> {
     }
 }
 
-impl<F: Family> Drop for Listening<F> {
+impl<F: Family> Drop for SocketListener<F> {
     fn drop(&mut self) {
         self.close();
     }
 }
 
 /// An accepted socket before the greetings were exchanged.
-struct HalfMade<F> {
+struct PendingStream<F> {
     socket: Socket,
     peer: Address,
     options: Options,
     family: std::marker::PhantomData<F>,
 }
 
-impl<F: Family> Establish for HalfMade<F> {
+impl<F: Family> Establish for PendingStream<F> {
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
         F::prepare(&self.socket, &self.options)
             .map_err(|source| HandshakeError::System { source })?;

@@ -39,7 +39,7 @@ use socket2::MaybeUninitSlice;
 use self::hello::Hello;
 use self::incoming::StreamIncoming;
 use self::lent::Lent;
-use self::line::Line;
+use self::line::StreamSocket;
 use self::outgoing::StreamOutgoing;
 use super::connection::{Armed, Connection, Interest, Limits};
 use super::deadline::Deadline;
@@ -166,7 +166,7 @@ pub(crate) fn connection(
     theirs: Hello,
     options: &Options,
 ) -> Connection {
-    let line = Arc::new(Line::new(wire));
+    let line = Arc::new(StreamSocket::new(wire));
     Connection {
         peer,
         scheme,

@@ -13,7 +13,7 @@ use super::Wire;
 use super::broken::Broken;
 use super::gathered::Gathered;
 use super::lent::Lent;
-use super::line::Line;
+use super::line::StreamSocket;
 use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::header::Header;
@@ -32,7 +32,7 @@ const COPIED: usize = (8 << 10) + Header::WIRE_LENGTH;
 const GATHERED: usize = 2 * COPIED;
 
 pub(crate) struct StreamOutgoing<W: Wire> {
-    line: Arc<Line<W>>,
+    line: Arc<StreamSocket<W>>,
     send_timeout: Duration,
     /// The message that is being sent, if it is small, after the gathered messages.
     gathered: Gathered,
@@ -48,7 +48,7 @@ pub(crate) struct StreamOutgoing<W: Wire> {
 }
 
 impl<W: Wire> StreamOutgoing<W> {
-    pub(crate) fn new(line: Arc<Line<W>>, options: &Options) -> Self {
+    pub(crate) fn new(line: Arc<StreamSocket<W>>, options: &Options) -> Self {
         Self {
             line,
             send_timeout: options.send_timeout,

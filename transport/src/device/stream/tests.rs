@@ -79,18 +79,18 @@ pub(crate) fn send(outgoing: &mut dyn Outgoing, kind: u32, body: Body<'_>) -> Re
 
 /// The way in which a receiver waits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum WaitMode {
     Blocking,
     Spinning,
     Polling,
 }
 
-pub(crate) const WAYS: [Way; 3] = [Way::Blocking, Way::Spinning, Way::Polling];
+pub(crate) const WAYS: [WaitMode; 3] = [WaitMode::Blocking, WaitMode::Spinning, WaitMode::Polling];
 
 /// Receives a message, into the posted buffer if there is one.
 pub(crate) fn recv(
     incoming: &mut dyn Incoming,
-    way: Way,
+    way: WaitMode,
     posted: Option<Spent>,
 ) -> Result<(Header, Filled), Fault> {
     let mut into = None;
@@ -113,12 +113,12 @@ pub(crate) fn recv(
 fn rest(
     incoming: &mut dyn Incoming,
     into: &mut Option<jstream::buffer::Filling>,
-    way: Way,
+    way: WaitMode,
 ) -> Result<(), Fault> {
     match way {
-        Way::Blocking => incoming.wait(into, Deadline::after(LONG))?,
-        Way::Spinning => std::thread::yield_now(),
-        Way::Polling => {
+        WaitMode::Blocking => incoming.wait(into, Deadline::after(LONG))?,
+        WaitMode::Spinning => std::thread::yield_now(),
+        WaitMode::Polling => {
             if incoming.arm(None) == Armed::Source {
                 let source = [(incoming.source(), Interest::Readable)];
                 assert!(sleep_on(source, Deadline::after(LONG)).unwrap());
@@ -283,7 +283,7 @@ fn the_end_comes_behind_what_a_slow_peer_has_not_read() {
                 Push::Begun => {
                     // The peer reads only as much as is necessary to send the rest.
                     while client.outgoing.push(&mut message).unwrap() != Push::Done {
-                        recv(&mut *server.incoming, Way::Blocking, None).unwrap();
+                        recv(&mut *server.incoming, WaitMode::Blocking, None).unwrap();
                         messages -= 1;
                     }
                     messages += 1;
@@ -293,10 +293,10 @@ fn the_end_comes_behind_what_a_slow_peer_has_not_read() {
         }
         drop(client);
         for _ in 0..messages {
-            let (_, filled) = recv(&mut *server.incoming, Way::Blocking, None).unwrap();
+            let (_, filled) = recv(&mut *server.incoming, WaitMode::Blocking, None).unwrap();
             assert!(filled.as_bytes() == bytes);
         }
-        let fault = recv(&mut *server.incoming, Way::Blocking, None).unwrap_err();
+        let fault = recv(&mut *server.incoming, WaitMode::Blocking, None).unwrap_err();
         assert!(matches!(fault, Fault::Ended), "{fault:?}");
     }
 }
@@ -311,10 +311,10 @@ fn half_an_end_leaves_the_other_half() {
             ..
         } = server;
         drop(client.outgoing);
-        let fault = recv(&mut *incoming, Way::Blocking, None).unwrap_err();
+        let fault = recv(&mut *incoming, WaitMode::Blocking, None).unwrap_err();
         assert!(matches!(fault, Fault::Ended), "{fault:?}");
         send(&mut *outgoing, 5, Body::Borrowed(&[])).unwrap();
-        let (header, _) = recv(&mut *client.incoming, Way::Blocking, None).unwrap();
+        let (header, _) = recv(&mut *client.incoming, WaitMode::Blocking, None).unwrap();
         assert_eq!(header.kind, 5);
     }
 }
@@ -325,7 +325,7 @@ fn closing_wakes_whoever_waits() {
         let (mut client, mut server) = pair(device, &at);
         let (closer, far) = (client.control.clone(), server.outgoing);
         std::thread::scope(|scope| {
-            let receiving = scope.spawn(|| recv(&mut *client.incoming, Way::Blocking, None));
+            let receiving = scope.spawn(|| recv(&mut *client.incoming, WaitMode::Blocking, None));
             let sending = scope.spawn(|| {
                 let bytes = bytes(1 << 20, 1);
                 let segments = [IoSlice::new(&bytes)];
@@ -334,7 +334,7 @@ fn closing_wakes_whoever_waits() {
                 }
             });
             // Usually both threads are blocked on the peer now.
-            recv(&mut *server.incoming, Way::Blocking, None).unwrap();
+            recv(&mut *server.incoming, WaitMode::Blocking, None).unwrap();
             std::thread::sleep(Duration::from_millis(50));
             closer.close();
             let fault = receiving.join().unwrap().unwrap_err();
@@ -347,7 +347,7 @@ fn closing_wakes_whoever_waits() {
         assert_eq!(client.outgoing.arm(None), Armed::Ready);
         // The last message was truncated.
         let fault = loop {
-            if let Err(fault) = recv(&mut *server.incoming, Way::Blocking, None) {
+            if let Err(fault) = recv(&mut *server.incoming, WaitMode::Blocking, None) {
                 break fault;
             }
         };
@@ -364,8 +364,8 @@ fn closing_between_messages_is_an_end() {
         client.control.close();
         let fault = send(&mut *client.outgoing, 2, Body::Borrowed(&[])).unwrap_err();
         assert!(matches!(fault, Fault::ClosedLocally), "{fault:?}");
-        recv(&mut *server.incoming, Way::Blocking, None).unwrap();
-        let fault = recv(&mut *server.incoming, Way::Blocking, None).unwrap_err();
+        recv(&mut *server.incoming, WaitMode::Blocking, None).unwrap();
+        let fault = recv(&mut *server.incoming, WaitMode::Blocking, None).unwrap_err();
         assert!(matches!(fault, Fault::Ended), "{fault:?}");
     }
 }
@@ -398,7 +398,7 @@ fn a_reset_is_a_loss() {
         .set_linger(Some(Duration::ZERO))
         .unwrap();
     drop(stream);
-    let fault = recv(&mut *connection.incoming, Way::Blocking, None).unwrap_err();
+    let fault = recv(&mut *connection.incoming, WaitMode::Blocking, None).unwrap_err();
     let Fault::Lost(error) = fault else {
         panic!("{fault:?}")
     };

@@ -98,7 +98,7 @@ impl Family for TlsFamily {
     }
 
     fn half_made(socket: Socket, peer: Address, options: &Options) -> Box<dyn Establish> {
-        Box::new(HalfMade {
+        Box::new(PendingTls {
             socket,
             peer,
             options: options.clone(),
@@ -107,13 +107,13 @@ impl Family for TlsFamily {
 }
 
 /// An accepted socket before the TLS handshake.
-struct HalfMade {
+struct PendingTls {
     socket: Socket,
     peer: Address,
     options: Options,
 }
 
-impl HalfMade {
+impl PendingTls {
     fn agree(
         socket: Socket,
         options: &Options,
@@ -128,7 +128,7 @@ impl HalfMade {
     }
 }
 
-impl Establish for HalfMade {
+impl Establish for PendingTls {
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
         let Self {
             socket,

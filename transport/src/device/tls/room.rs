@@ -8,14 +8,14 @@ use socket2::MaybeUninitSlice;
 ///
 /// Invariant: the first `filled` bytes of the slices are initialised. The safety of the `Wire`
 /// implementation relies on it.
-pub(super) struct Room<'r, 's> {
+pub(super) struct FilledSlices<'r, 's> {
     slices: &'r mut [MaybeUninitSlice<'s>],
     /// The slice that is being filled, and the number of bytes filled in it.
     at: (usize, usize),
     filled: usize,
 }
 
-impl<'r, 's> Room<'r, 's> {
+impl<'r, 's> FilledSlices<'r, 's> {
     pub(super) fn new(slices: &'r mut [MaybeUninitSlice<'s>]) -> Self {
         Self {
             slices,
@@ -65,7 +65,7 @@ mod tests {
         let (a, rest) = memory.split_at_mut(3);
         let (b, c) = rest.split_at_mut(0);
         let slices = &mut [a, b, c].map(MaybeUninitSlice::new);
-        let mut room = Room::new(slices);
+        let mut room = FilledSlices::new(slices);
         assert!(!room.is_full());
         assert_eq!(room.put(b"12"), 2);
         assert_eq!(room.put(b""), 0);
@@ -77,6 +77,6 @@ mod tests {
         // SAFETY: all twelve bytes were filled.
         let written = memory.map(|byte| unsafe { byte.assume_init() });
         assert_eq!(&written, b"1234567890ab");
-        assert!(Room::new(&mut []).is_full());
+        assert!(FilledSlices::new(&mut []).is_full());
     }
 }

@@ -10,7 +10,7 @@ use socket2::MaybeUninitSlice;
 
 use super::arrived::Arrived;
 use super::handshake::as_io;
-use super::room::Room;
+use super::room::FilledSlices;
 use crate::device::connection::{Armed, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
@@ -100,7 +100,7 @@ impl Session {
     fn read(
         &mut self,
         arrived: &mut Arrived,
-        room: &mut Room<'_, '_>,
+        room: &mut FilledSlices<'_, '_>,
         socket: &SocketWire,
     ) -> io::Result<bool> {
         loop {
@@ -122,7 +122,7 @@ impl Session {
     }
 
     /// Moves decrypted bytes to `room`. Returns true if the peer has ended its direction.
-    fn take(&mut self, room: &mut Room<'_, '_>) -> io::Result<bool> {
+    fn take(&mut self, room: &mut FilledSlices<'_, '_>) -> io::Result<bool> {
         let mut reader = self.tls.reader();
         while !room.is_full() {
             match reader.fill_buf() {
@@ -139,12 +139,12 @@ impl Session {
     }
 }
 
-// SAFETY: the returned number is `Room::filled`. `Room` fills the slices one after the other, and
+// SAFETY: the returned number is `FilledSlices::filled`. `FilledSlices` fills the slices one after the other, and
 // its invariant is that the first `filled` bytes are initialised.
 unsafe impl Wire for TlsWire {
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
         let arrived = &mut *self.arrived();
-        let mut room = Room::new(slices);
+        let mut room = FilledSlices::new(slices);
         loop {
             let ended = self.session().read(arrived, &mut room, &self.socket);
             match (room.filled(), ended) {
@@ -227,7 +227,7 @@ unsafe impl Wire for TlsWire {
 /// Sends encrypted bytes. Returns true if all of them were sent.
 pub(super) fn flush(tls: &mut Connection, socket: &SocketWire) -> io::Result<bool> {
     while tls.wants_write() {
-        match tls.write_tls(&mut Sent(socket)) {
+        match tls.write_tls(&mut TlsWriter(socket)) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(error),
@@ -237,9 +237,9 @@ pub(super) fn flush(tls: &mut Connection, socket: &SocketWire) -> io::Result<boo
 }
 
 /// Adapter by which the TLS library writes encrypted bytes to a socket.
-struct Sent<'s>(&'s SocketWire);
+struct TlsWriter<'s>(&'s SocketWire);
 
-impl Write for Sent<'_> {
+impl Write for TlsWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_vectored(&[IoSlice::new(bytes)])
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use io_uring::types::Timespec;
 
-use super::ring::Ring;
-use super::state::State;
+use super::ring::ReceiveRing;
+use super::state::RingState;
 use super::system::enter;
 use crate::device::deadline::Deadline;
 
@@ -15,7 +15,7 @@ const LET_GO: Duration = Duration::from_secs(2);
 /// Interval of new attempts.
 const AGAIN: Duration = Duration::from_millis(50);
 
-impl Ring {
+impl ReceiveRing {
     /// Ends the ring when its thread ends.
     pub(super) fn end(&self) {
         let mut state = self.state();
@@ -28,7 +28,7 @@ impl Ring {
 
     /// Ends all receives. Returns true if all of them have ended, so that the kernel does not write
     /// to the buffers any more.
-    fn let_go(&self, state: &mut State) -> io::Result<bool> {
+    fn let_go(&self, state: &mut RingState) -> io::Result<bool> {
         let deadline = Deadline::after(LET_GO);
         while state.receivers.iter().flatten().any(|it| it.receiving) {
             if !self.obeys() || deadline.has_passed() {
@@ -47,7 +47,7 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
+impl Drop for ReceiveRing {
     fn drop(&mut self) {
         let state = &mut *self.state();
         if !self.let_go(state).unwrap_or(false) {

@@ -11,16 +11,16 @@ use crate::endpoint::watcher::{Watch, Watcher};
 /// Watchers that watch a ring. Each has one registration, regardless of how many sockets are waited
 /// for.
 #[derive(Default)]
-pub(super) struct Places(Vec<Place>);
+pub(super) struct WatcherPlaces(Vec<WatcherPlace>);
 
-struct Place {
+struct WatcherPlace {
     watcher: Arc<Watcher>,
     watch: Option<Watch>,
     /// Number of waiting receivers that rely on this registration.
     relying: usize,
 }
 
-impl Places {
+impl WatcherPlaces {
     /// Adds a receiver that relies on `watcher`, which calls `bell` when `ring` becomes readable.
     /// Returns the key of the registration.
     pub(super) fn rely(
@@ -36,7 +36,7 @@ impl Places {
         let known = known.unwrap_or_else(|| {
             // Unused registrations are removed here, which keeps their number small.
             self.0.retain(|place| place.relying > 0);
-            self.0.push(Place {
+            self.0.push(WatcherPlace {
                 watcher: watcher.clone(),
                 watch: None,
                 relying: 0,

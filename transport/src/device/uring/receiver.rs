@@ -12,12 +12,12 @@ use socket2::MaybeUninitSlice;
 use super::buffers::{Buffers, COUNT, SIZE};
 
 /// A socket that a ring receives from, and the data that has arrived.
-pub(super) struct Receiver {
+pub(super) struct RingReceiver {
     pub(super) socket: RawFd,
     /// Full buffers that were not consumed yet, the oldest first; at most `COUNT`.
     arrived: VecDeque<Piece>,
     /// The end of the stream; `None` before it.
-    end: Option<End>,
+    end: Option<ReceiveEnd>,
     /// True if the kernel has the receive.
     pub(super) receiving: bool,
     /// True if a cancellation of the receive was submitted.
@@ -39,7 +39,7 @@ struct Piece {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum End {
+enum ReceiveEnd {
     /// The end of the stream.
     Stream,
     Failed(Errno),
@@ -47,7 +47,7 @@ enum End {
 
 /// The result of taking bytes from a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum TakeResult {
     /// The number of bytes; 0 at the end of the stream.
     Bytes(usize),
     /// No bytes, but more may arrive.
@@ -56,7 +56,7 @@ pub(super) enum Taken {
     Never,
 }
 
-impl Receiver {
+impl RingReceiver {
     pub(super) fn new(socket: RawFd) -> Self {
         Self {
             socket,
@@ -112,14 +112,14 @@ impl Receiver {
             return Ok(());
         }
         if result == 0 {
-            self.end = Some(End::Stream);
+            self.end = Some(ReceiveEnd::Stream);
             return Ok(());
         }
         match Errno::from_raw_os_error(result.saturating_neg()) {
             // All buffers are full, the submitting thread has ended, or the receive was cancelled.
             // It continues when it is submitted again.
             Errno::NOBUFS | Errno::CANCELED | Errno::INTR | Errno::AGAIN | Errno::NOMEM => {}
-            errno => self.end = Some(End::Failed(errno)),
+            errno => self.end = Some(ReceiveEnd::Failed(errno)),
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl Receiver {
         &mut self,
         slices: &mut [MaybeUninitSlice<'_>],
         buffers: &mut Buffers,
-    ) -> io::Result<Taken> {
+    ) -> io::Result<TakeResult> {
         let mut taken = 0usize;
         for slice in slices {
             let mut rest = &mut **slice;
@@ -155,11 +155,11 @@ impl Receiver {
             }
         }
         match self.end {
-            _ if taken > 0 => Ok(Taken::Bytes(taken)),
-            Some(End::Stream) => Ok(Taken::Bytes(0)),
-            Some(End::Failed(errno)) => Err(errno.into()),
-            None if self.receiving => Ok(Taken::Soon),
-            None => Ok(Taken::Never),
+            _ if taken > 0 => Ok(TakeResult::Bytes(taken)),
+            Some(ReceiveEnd::Stream) => Ok(TakeResult::Bytes(0)),
+            Some(ReceiveEnd::Failed(errno)) => Err(errno.into()),
+            None if self.receiving => Ok(TakeResult::Soon),
+            None => Ok(TakeResult::Never),
         }
     }
 

@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use socket2::MaybeUninitSlice;
 
 use super::buffers::{Buffers, GROUP};
-use super::receiver::{Receiver, Taken};
-use super::state::{CANCEL, KICK, RECEIVE, State, mark};
+use super::receiver::{RingReceiver, TakeResult};
+use super::state::{CANCEL, KICK, RECEIVE, RingState, mark};
 use super::system::{self, enter};
-use super::waking::Bell;
+use super::waking::CompletionWaker;
 use crate::device::deadline::Deadline;
 use crate::endpoint::watcher::wake;
 
@@ -63,16 +63,16 @@ pub(super) enum Prospect {
 /// except the cloning of wakers.
 ///
 /// Invariant: the kernel gets no memory except that of [`Buffers`].
-pub(super) struct Ring {
+pub(super) struct ReceiveRing {
     pub(super) uring: IoUring,
     pub(super) issuer: Issuer,
     owner: ThreadId,
     /// The waker that watchers call when an operation has completed.
     pub(super) bell: Waker,
-    state: Mutex<State>,
+    state: Mutex<RingState>,
 }
 
-impl Ring {
+impl ReceiveRing {
     /// Creates a ring that the current thread owns.
     pub(super) fn new(issuer: Issuer) -> io::Result<Arc<Self>> {
         let owner = here().ok_or(Errno::CANCELED)?;
@@ -85,8 +85,8 @@ impl Ring {
             uring,
             issuer,
             owner,
-            bell: Bell::of(ring.clone()),
-            state: Mutex::new(State::new(buffers)),
+            bell: CompletionWaker::of(ring.clone()),
+            state: Mutex::new(RingState::new(buffers)),
         }))
     }
 
@@ -122,7 +122,7 @@ impl Ring {
 
     /// Adds a socket and returns its number. The socket has to stay open until it is removed.
     pub(super) fn add(&self, socket: RawFd) -> usize {
-        self.state().add(Receiver::new(socket))
+        self.state().add(RingReceiver::new(socket))
     }
 
     /// Removes a socket, and ends its receive as soon as possible. Returns true if the kernel does
@@ -134,7 +134,7 @@ impl Ring {
             let _ = self.cancel(&mut state, number);
         }
         let waker = state.disarm(number).and_then(|it| it.waker.take());
-        let State {
+        let RingState {
             receivers, buffers, ..
         } = &mut *state;
         let Some(place) = receivers.get_mut(number) else {
@@ -163,7 +163,7 @@ impl Ring {
         &self,
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
-    ) -> io::Result<Taken> {
+    ) -> io::Result<TakeResult> {
         self.take_after(number, slices, Self::drive)
     }
 
@@ -174,7 +174,7 @@ impl Ring {
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
         deadline: Deadline,
-    ) -> io::Result<Taken> {
+    ) -> io::Result<TakeResult> {
         let mut state = self.state();
         state.disarm(number);
         let driven = self.drive(&mut state, number);
@@ -201,7 +201,7 @@ impl Ring {
         &self,
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
-    ) -> io::Result<Taken> {
+    ) -> io::Result<TakeResult> {
         self.take_after(number, slices, Self::rest)
     }
 
@@ -210,8 +210,8 @@ impl Ring {
         &self,
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
-        prepare: impl FnOnce(&Self, &mut State, usize) -> io::Result<()>,
-    ) -> io::Result<Taken> {
+        prepare: impl FnOnce(&Self, &mut RingState, usize) -> io::Result<()>,
+    ) -> io::Result<TakeResult> {
         let mut state = self.state();
         state.disarm(number);
         let prepared = prepare(self, &mut state, number);
@@ -239,12 +239,12 @@ impl Ring {
     }
 
     /// Locks the state. Poisoning is ignored, because no panic can leave it half changed.
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, RingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Releases the lock and calls the wakers that are due.
-    pub(super) fn leave<'r>(&'r self, mut state: MutexGuard<'r, State>) {
+    pub(super) fn leave<'r>(&'r self, mut state: MutexGuard<'r, RingState>) {
         // This thread may have consumed the completion that the sleeping owner waits for, before or
         // during its sleep. A no-op operation wakes the owner.
         let sleeper = state.sleeper.filter(|_| !self.is_here());
@@ -262,7 +262,7 @@ impl Ring {
     }
 
     /// Processes completions, and starts the receive of a socket if it is not in progress.
-    fn drive(&self, state: &mut State, number: usize) -> io::Result<()> {
+    fn drive(&self, state: &mut RingState, number: usize) -> io::Result<()> {
         let Some(receiver) = state.receiver(number) else {
             return Ok(());
         };
@@ -289,14 +289,14 @@ impl Ring {
     }
 
     /// Returns true if receiving through the ring costs less than reading each socket.
-    fn pays(&self, state: &State) -> bool {
+    fn pays(&self, state: &RingState) -> bool {
         let many = || state.receivers.iter().flatten().nth(CROWD).is_some();
         !state.over && (self.issuer == Issuer::First || many())
     }
 
     /// Ends the receive of a socket, unless it has received data.
-    fn rest(&self, state: &mut State, number: usize) -> io::Result<()> {
-        let busy = |state: &mut State| {
+    fn rest(&self, state: &mut RingState, number: usize) -> io::Result<()> {
+        let busy = |state: &mut RingState| {
             let receiver = state.receiver(number);
             receiver.is_some_and(|it| it.receiving && !it.has_some())
         };
@@ -310,7 +310,7 @@ impl Ring {
     }
 
     /// Puts an operation into the submission queue, which the next system call submits.
-    fn submit(&self, _: &mut State, operation: squeue::Entry) -> io::Result<()> {
+    fn submit(&self, _: &mut RingState, operation: squeue::Entry) -> io::Result<()> {
         // SAFETY: the exclusive access to the state is also that to the queue, and the queue is
         // dropped before the state is released.
         let mut queue = unsafe { self.uring.submission_shared() };
@@ -320,7 +320,7 @@ impl Ring {
     }
 
     /// Cancels a receive, and checks if it has ended.
-    pub(super) fn cancel(&self, state: &mut State, number: usize) -> io::Result<()> {
+    pub(super) fn cancel(&self, state: &mut RingState, number: usize) -> io::Result<()> {
         let Some(receiver) = state.receiver(number).filter(|it| it.receiving) else {
             return Ok(());
         };
@@ -334,7 +334,7 @@ impl Ring {
     }
 
     /// Processes completions, after a system call if the kernel has work to do.
-    fn reap(&self, state: &mut State) -> io::Result<()> {
+    fn reap(&self, state: &mut RingState) -> io::Result<()> {
         // SAFETY: as in `submit`.
         let queue = unsafe { self.uring.submission_shared() };
         let idle = !queue.taskrun() && queue.is_empty() && !queue.cq_overflow();
@@ -346,14 +346,14 @@ impl Ring {
     }
 
     /// Submits queued operations, and lets the kernel do pending work.
-    fn call(&self, _: &mut State) -> io::Result<()> {
+    fn call(&self, _: &mut RingState) -> io::Result<()> {
         // SAFETY: as in `submit`.
         let submissions = unsafe { self.uring.submission_shared() }.len();
         enter(&self.uring, submissions, 0, None)
     }
 
     /// Processes completions.
-    pub(super) fn look(&self, state: &mut State) -> io::Result<()> {
+    pub(super) fn look(&self, state: &mut RingState) -> io::Result<()> {
         // SAFETY: as in `submit`.
         let queue = unsafe { self.uring.completion_shared() };
         let mut plenty = false;
@@ -369,7 +369,7 @@ impl Ring {
 
     /// Cancels the receives of sockets that hold many full buffers, until their bytes were taken.
     #[cold]
-    fn hold_back(&self, state: &mut State) -> io::Result<()> {
+    fn hold_back(&self, state: &mut RingState) -> io::Result<()> {
         if state.receivers.iter().flatten().nth(1).is_none() {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
 
-use super::ring::{Issuer, Ring};
+use super::ring::{Issuer, ReceiveRing};
 
 thread_local! {
     static RINGS: Rings = const { Rings { any: OnceCell::new(), first: OnceCell::new() } };
@@ -13,12 +13,12 @@ thread_local! {
 
 /// The rings of a thread, which end with it.
 struct Rings {
-    any: OnceCell<Arc<Ring>>,
-    first: OnceCell<Arc<Ring>>,
+    any: OnceCell<Arc<ReceiveRing>>,
+    first: OnceCell<Arc<ReceiveRing>>,
 }
 
 impl Rings {
-    fn get(&self, issuer: Issuer) -> io::Result<Arc<Ring>> {
+    fn get(&self, issuer: Issuer) -> io::Result<Arc<ReceiveRing>> {
         let place = match issuer {
             Issuer::Any => &self.any,
             Issuer::First => &self.first,
@@ -26,7 +26,7 @@ impl Rings {
         if let Some(ring) = place.get() {
             return Ok(ring.clone());
         }
-        let ring = Ring::new(issuer)?;
+        let ring = ReceiveRing::new(issuer)?;
         Ok(place.get_or_init(|| ring).clone())
     }
 }
@@ -44,19 +44,19 @@ impl Drop for Rings {
 /// # Errors
 ///
 /// The kernel refuses a ring, or the thread is about to end.
-pub(super) fn ring_of_thread(issuer: Issuer) -> io::Result<Arc<Ring>> {
+pub(super) fn ring_of_thread(issuer: Issuer) -> io::Result<Arc<ReceiveRing>> {
     let ring = RINGS.try_with(|rings| rings.get(issuer));
     ring.unwrap_or_else(|_| Err(io::Error::other("the thread is ending")))
 }
 
 /// The number of a socket at a ring. [`leave`](Self::leave) must be called before the socket is
 /// closed.
-pub(super) struct Seat {
-    pub(super) ring: Arc<Ring>,
+pub(super) struct SocketNumber {
+    pub(super) ring: Arc<ReceiveRing>,
     pub(super) number: usize,
 }
 
-impl Seat {
+impl SocketNumber {
     pub(super) fn of_thread(issuer: Issuer, socket: BorrowedFd<'_>) -> io::Result<Self> {
         let ring = ring_of_thread(issuer)?;
         Ok(Self {

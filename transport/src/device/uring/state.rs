@@ -6,8 +6,8 @@ use std::task::Waker;
 use socket2::MaybeUninitSlice;
 
 use super::buffers::Buffers;
-use super::places::Places;
-use super::receiver::{Receiver, Taken};
+use super::places::WatcherPlaces;
+use super::receiver::{RingReceiver, TakeResult};
 
 /// Kinds of operations. The kind is in the lowest bits of an operation's user data, and the number
 /// of the receiver is above them. The completion has the same user data.
@@ -16,33 +16,33 @@ pub(super) const CANCEL: u64 = 2;
 pub(super) const KICK: u64 = 3;
 const BITS: u32 = 2;
 
-pub(super) struct State {
+pub(super) struct RingState {
     pub(super) buffers: Buffers,
     /// The receivers, indexed by their numbers.
-    pub(super) receivers: Vec<Option<Receiver>>,
+    pub(super) receivers: Vec<Option<RingReceiver>>,
     /// The receiver for which the owner sleeps or is about to sleep.
     pub(super) sleeper: Option<usize>,
-    pub(super) places: Places,
+    pub(super) places: WatcherPlaces,
     /// Wakers that are to be called after the lock was released.
     pub(super) to_wake: Vec<Waker>,
     /// True if the owner and all receives have ended.
     pub(super) over: bool,
 }
 
-impl State {
+impl RingState {
     pub(super) fn new(buffers: Buffers) -> Self {
         Self {
             buffers,
             receivers: Vec::new(),
             sleeper: None,
-            places: Places::default(),
+            places: WatcherPlaces::default(),
             to_wake: Vec::new(),
             over: false,
         }
     }
 
     /// Adds a receiver and returns its number.
-    pub(super) fn add(&mut self, receiver: Receiver) -> usize {
+    pub(super) fn add(&mut self, receiver: RingReceiver) -> usize {
         let receivers = &mut self.receivers;
         let number = receivers.iter().position(Option::is_none);
         let number = number.unwrap_or_else(|| {
@@ -54,12 +54,12 @@ impl State {
         }
         number
     }
-    pub(super) fn receiver(&mut self, number: usize) -> Option<&mut Receiver> {
+    pub(super) fn receiver(&mut self, number: usize) -> Option<&mut RingReceiver> {
         self.receivers.get_mut(number).and_then(Option::as_mut)
     }
 
     /// Cancels the wake-up of a receiver.
-    pub(super) fn disarm(&mut self, number: usize) -> Option<&mut Receiver> {
+    pub(super) fn disarm(&mut self, number: usize) -> Option<&mut RingReceiver> {
         let receiver = self.receivers.get_mut(number).and_then(Option::as_mut)?;
         if let Some(place) = receiver.armed.take() {
             self.places.leave(place);
@@ -71,9 +71,11 @@ impl State {
         &mut self,
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
-    ) -> io::Result<Taken> {
+    ) -> io::Result<TakeResult> {
         let receiver = self.receivers.get_mut(number).and_then(Option::as_mut);
-        receiver.map_or(Ok(Taken::Never), |it| it.take(slices, &mut self.buffers))
+        receiver.map_or(Ok(TakeResult::Never), |it| {
+            it.take(slices, &mut self.buffers)
+        })
     }
 
     /// Processes a completion. Returns true if a receiver has more than its share of the buffers.

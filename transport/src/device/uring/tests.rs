@@ -18,7 +18,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use super::*;
 use crate::device::connection::*;
 use crate::device::deadline::Deadline;
-use crate::device::stream::tests::{LONG, Way, bytes, options, pair, recv, send};
+use crate::device::stream::tests::{LONG, WaitMode, bytes, options, pair, recv, send};
 use crate::device::tcp::Tcp;
 use crate::header::Header;
 
@@ -57,7 +57,7 @@ pub(super) fn message(kind: u32, length: usize) -> Vec<u8> {
     [&header.to_bytes()[..], &bytes(length, kind.into())].concat()
 }
 
-fn check(connection: &mut Connection, way: Way, kind: u32) {
+fn check(connection: &mut Connection, way: WaitMode, kind: u32) {
     let (header, filled) = recv(&mut *connection.incoming, way, None).unwrap();
     assert_eq!(header.kind, kind);
     assert!(filled.as_bytes() == bytes(filled.len(), kind.into()));
@@ -102,7 +102,7 @@ fn each_side_may_be_tcp() {
                     scope.spawn(move || {
                         send(&mut *from.outgoing, 7, Body::Borrowed(&segments)).unwrap();
                     });
-                    check(to, Way::Blocking, 7);
+                    check(to, WaitMode::Blocking, 7);
                 });
             }
         }
@@ -115,7 +115,7 @@ fn each_side_may_be_tcp() {
 fn lengths_that_change_from_message_to_message() {
     const LENGTHS: [usize; 9] = [8, 40_000, 0, 70_000, 1000, 8150, 8200, 200_000, 3];
     for options in [options(), single()] {
-        for way in [Way::Blocking, Way::Spinning, Way::Polling] {
+        for way in [WaitMode::Blocking, WaitMode::Spinning, WaitMode::Polling] {
             for piece in [1000usize, 8192, 9999, 70_001, usize::MAX] {
                 let (mut stream, mut connection) = bare(&options, None);
                 std::thread::scope(|scope| {
@@ -148,7 +148,7 @@ fn lengths_that_change_from_message_to_message() {
 fn a_direction_moves_from_thread_to_thread() {
     let (mut stream, mut connection) = bare(&options(), None);
     for kind in 0..50u32 {
-        let way = [Way::Blocking, Way::Spinning, Way::Polling][kind as usize % 3];
+        let way = [WaitMode::Blocking, WaitMode::Spinning, WaitMode::Polling][kind as usize % 3];
         // The previous thread has left a receive, which ended with the thread.
         connection = std::thread::spawn(move || {
             assert!(connection.incoming.header().unwrap().is_none());
@@ -173,7 +173,7 @@ fn a_direction_moves_from_thread_to_thread() {
         }
     });
     for kind in 0..50u32 {
-        let way = [Way::Blocking, Way::Spinning, Way::Polling][kind as usize % 3];
+        let way = [WaitMode::Blocking, WaitMode::Spinning, WaitMode::Polling][kind as usize % 3];
         give.send(connection).unwrap();
         connection = given.recv().unwrap();
         stream.write_all(&message(kind, 100)).unwrap();
@@ -188,9 +188,9 @@ fn a_direction_moves_from_thread_to_thread() {
 fn a_single_issuer_is_the_first_thread() {
     let (mut stream, mut connection) = bare(&single(), None);
     stream.write_all(&message(1, 10)).unwrap();
-    check(&mut connection, Way::Blocking, 1);
+    check(&mut connection, WaitMode::Blocking, 1);
     let elsewhere = std::thread::spawn(move || {
-        let fault = recv(&mut *connection.incoming, Way::Blocking, None).unwrap_err();
+        let fault = recv(&mut *connection.incoming, WaitMode::Blocking, None).unwrap_err();
         let Fault::Lost(error) = fault else {
             panic!("{fault:?}")
         };
@@ -206,7 +206,7 @@ fn a_single_issuer_is_the_first_thread() {
 #[test]
 fn a_peer_that_is_gone_ends_whoever_waits() {
     for options in [options(), single()] {
-        for way in [Way::Blocking, Way::Spinning, Way::Polling] {
+        for way in [WaitMode::Blocking, WaitMode::Spinning, WaitMode::Polling] {
             for part in [0usize, 1, 39, 40, 4000, 60_000] {
                 let (mut stream, mut connection) = bare(&options, None);
                 let waiting = std::thread::spawn(move || {
@@ -226,7 +226,7 @@ fn a_peer_that_is_gone_ends_whoever_waits() {
 #[test]
 fn closing_wakes_whoever_sleeps() {
     for options in [options(), single()] {
-        for way in [Way::Blocking, Way::Polling] {
+        for way in [WaitMode::Blocking, WaitMode::Polling] {
             let (_stream, mut connection) = bare(&options, None);
             let control = connection.control.clone();
             let waiting =
@@ -252,7 +252,7 @@ fn a_time_out_ends_the_sleep_and_loses_nothing() {
             }
             stream.write_all(piece).unwrap();
         }
-        check(&mut connection, Way::Blocking, 9);
+        check(&mut connection, WaitMode::Blocking, 9);
     }
 }
 
@@ -263,7 +263,7 @@ fn where_there_is_no_ring_it_is_as_tcp() {
         assert_eq!(connection.degraded.len(), 1);
         let said = &connection.degraded[0];
         assert!(said.contains(&io::Error::from(errno).to_string()), "{said}");
-        for (kind, way) in (0..).zip([Way::Blocking, Way::Spinning, Way::Polling]) {
+        for (kind, way) in (0..).zip([WaitMode::Blocking, WaitMode::Spinning, WaitMode::Polling]) {
             stream.write_all(&message(kind, 100_000)).unwrap();
             check(&mut connection, way, kind);
         }
@@ -282,7 +282,7 @@ fn without_memory_to_lock() {
     let (mut stream, mut connection) = bare(&options(), None);
     println!("degraded: {:?}", connection.degraded);
     assert_eq!(connection.degraded.len(), 1);
-    for (kind, way) in (0..).zip([Way::Blocking, Way::Spinning, Way::Polling]) {
+    for (kind, way) in (0..).zip([WaitMode::Blocking, WaitMode::Spinning, WaitMode::Polling]) {
         stream.write_all(&message(kind, 20_000)).unwrap();
         check(&mut connection, way, kind);
     }
@@ -378,7 +378,8 @@ fn both_directions_at_once() {
                         }
                     });
                     for kind in 0..300u32 {
-                        let (header, filled) = recv(&mut *incoming, Way::Blocking, None).unwrap();
+                        let (header, filled) =
+                            recv(&mut *incoming, WaitMode::Blocking, None).unwrap();
                         assert_eq!((header.kind, filled.len()), (kind, kind as usize * 331));
                         assert!(filled.as_bytes() == bytes(filled.len(), kind.into()));
                     }

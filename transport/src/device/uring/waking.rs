@@ -5,20 +5,20 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
-use super::ring::{Issuer, Ring};
-use super::state::State;
+use super::ring::{Issuer, ReceiveRing};
+use super::state::RingState;
 use crate::endpoint::watcher::Watcher;
 
 /// A waker, called by a watcher, that processes the completions of a ring.
-pub(super) struct Bell(Weak<Ring>);
+pub(super) struct CompletionWaker(Weak<ReceiveRing>);
 
-impl Bell {
-    pub(super) fn of(ring: Weak<Ring>) -> Waker {
+impl CompletionWaker {
+    pub(super) fn of(ring: Weak<ReceiveRing>) -> Waker {
         Arc::new(Self(ring)).into()
     }
 }
 
-impl Wake for Bell {
+impl Wake for CompletionWaker {
     fn wake(self: Arc<Self>) {
         if let Some(ring) = self.0.upgrade() {
             ring.tell();
@@ -26,7 +26,7 @@ impl Wake for Bell {
     }
 }
 
-impl Ring {
+impl ReceiveRing {
     /// Arranges that `waker` is called once when data can be taken. It is called by `watcher`
     /// unless there is a single issuer, and in any case by a thread that processes completions.
     /// Returns false if the caller has to watch the socket itself.
@@ -46,12 +46,12 @@ impl Ring {
 
     fn watch_locked(
         &self,
-        state: &mut State,
+        state: &mut RingState,
         number: usize,
         waker: &Waker,
         watcher: &Arc<Watcher>,
     ) -> io::Result<bool> {
-        let State {
+        let RingState {
             receivers,
             places,
             to_wake,

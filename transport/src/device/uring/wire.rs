@@ -11,9 +11,9 @@ use jstream::buffer::Filled;
 use socket2::MaybeUninitSlice;
 
 use super::lending::Lending;
-use super::receiver::Taken;
-use super::ring::{Issuer, Prospect, Ring};
-use super::seat::{Seat, ring_of_thread};
+use super::receiver::TakeResult;
+use super::ring::{Issuer, Prospect, ReceiveRing};
+use super::seat::{SocketNumber, ring_of_thread};
 use crate::device::connection::{Armed, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
@@ -45,7 +45,7 @@ pub(super) struct UringWire {
     socket: SocketWire,
     issuer: Issuer,
     /// Used only by the receiving thread.
-    seat: Mutex<Option<Seat>>,
+    seat: Mutex<Option<SocketNumber>>,
     /// Number of further pieces that bypass the ring. Accessed only by the receiving thread.
     past: AtomicU32,
     /// State for lending large buffers, if they are lent.
@@ -90,7 +90,7 @@ impl UringWire {
     }
 
     /// Locks the seat. Poisoning is ignored, because no panic can leave it half changed.
-    fn seat(&self) -> MutexGuard<'_, Option<Seat>> {
+    fn seat(&self) -> MutexGuard<'_, Option<SocketNumber>> {
         self.seat.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -120,22 +120,22 @@ impl UringWire {
     /// that the ring had received.
     fn come_here(
         &self,
-        seat: &mut Option<Seat>,
+        seat: &mut Option<SocketNumber>,
         slices: &mut [MaybeUninitSlice<'_>],
-    ) -> io::Result<Taken> {
+    ) -> io::Result<TakeResult> {
         let Some(there) = seat.as_ref().filter(|seat| !seat.ring.is_here()) else {
-            return Ok(Taken::Never);
+            return Ok(TakeResult::Never);
         };
         self.check(&there.ring)?;
         let taken = there.ring.take_last(there.number, slices)?;
-        if taken == Taken::Never {
-            seat.take().map(Seat::leave);
+        if taken == TakeResult::Never {
+            seat.take().map(SocketNumber::leave);
         }
         Ok(taken)
     }
 
     /// Returns an error if this thread may not drive the ring.
-    fn check(&self, ring: &Ring) -> io::Result<()> {
+    fn check(&self, ring: &ReceiveRing) -> io::Result<()> {
         if ring.obeys() || ring.is_over() {
             return Ok(());
         }
@@ -147,9 +147,9 @@ impl UringWire {
 
     /// Adds the socket to the ring of this thread. If there can't be a ring, it is bypassed from
     /// now on.
-    fn sit<'s>(&self, seat: &'s mut Option<Seat>) -> Option<&'s Seat> {
+    fn sit<'s>(&self, seat: &'s mut Option<SocketNumber>) -> Option<&'s SocketNumber> {
         if seat.is_none() {
-            match Seat::of_thread(self.issuer, self.socket.fd()) {
+            match SocketNumber::of_thread(self.issuer, self.socket.fd()) {
                 Ok(made) => *seat = Some(made),
                 Err(_) => self.past.store(u32::MAX, Ordering::Relaxed),
             }
@@ -158,8 +158,11 @@ impl UringWire {
     }
 
     /// Takes the bytes that the ring has, or ends its receive, before the socket is read directly.
-    fn rest(seat: Option<&Seat>, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Taken> {
-        seat.map_or(Ok(Taken::Never), |seat| {
+    fn rest(
+        seat: Option<&SocketNumber>,
+        slices: &mut [MaybeUninitSlice<'_>],
+    ) -> io::Result<TakeResult> {
+        seat.map_or(Ok(TakeResult::Never), |seat| {
             seat.ring.take_last(seat.number, slices)
         })
     }
@@ -171,7 +174,7 @@ impl UringWire {
         if let Some(there) = seat.as_ref().filter(|seat| !seat.ring.is_here()) {
             self.check(&there.ring)?;
             match there.ring.prospect(there.number, false)? {
-                Prospect::Never => seat.take().map(Seat::leave),
+                Prospect::Never => seat.take().map(SocketNumber::leave),
                 prospect => return Ok(prospect),
             };
         }
@@ -192,18 +195,20 @@ unsafe impl Wire for UringWire {
         self.look();
         let seat = &mut *self.seat();
         let mut taken = self.come_here(seat, slices)?;
-        if taken == Taken::Never {
+        if taken == TakeResult::Never {
             taken = if self.passes(slices) {
                 Self::rest(seat.as_ref(), slices)?
             } else {
                 let seat = self.sit(seat);
-                seat.map_or(Ok(Taken::Never), |seat| seat.ring.take(seat.number, slices))?
+                seat.map_or(Ok(TakeResult::Never), |seat| {
+                    seat.ring.take(seat.number, slices)
+                })?
             };
         }
         match taken {
-            Taken::Bytes(n) => Ok(Some(n)),
-            Taken::Soon => Ok(None),
-            Taken::Never => Ok(self.passed(self.socket.try_read(slices)?)),
+            TakeResult::Bytes(n) => Ok(Some(n)),
+            TakeResult::Soon => Ok(None),
+            TakeResult::Never => Ok(self.passed(self.socket.try_read(slices)?)),
         }
     }
 
@@ -213,9 +218,9 @@ unsafe impl Wire for UringWire {
             self.check(&seat.ring)?;
         }
         match Self::rest(seat.as_ref(), slices)? {
-            Taken::Bytes(n) => Ok(Some(n)),
-            Taken::Soon => Ok(None),
-            Taken::Never => self.socket.try_read(slices),
+            TakeResult::Bytes(n) => Ok(Some(n)),
+            TakeResult::Soon => Ok(None),
+            TakeResult::Never => self.socket.try_read(slices),
         }
     }
 
@@ -265,28 +270,28 @@ unsafe impl Wire for UringWire {
         self.look();
         let seat = &mut *self.seat();
         let mut taken = self.come_here(seat, slices)?;
-        if let (Taken::Soon, Some(there)) = (taken, &seat) {
+        if let (TakeResult::Soon, Some(there)) = (taken, &seat) {
             // The owner of that ring may be anywhere, and may process the completion first.
             let soon = deadline.or_sooner(Deadline::after(LET_GO));
             sleep_on([(there.ring.fd(), Interest::Readable)], soon)?;
         }
-        if taken == Taken::Never {
+        if taken == TakeResult::Never {
             let rested = if self.passes(slices) {
                 Self::rest(seat.as_ref(), slices)?
             } else {
                 self.sit(seat);
-                Taken::Soon
+                TakeResult::Soon
             };
             taken = match (rested, &seat) {
-                (Taken::Soon, Some(seat)) => seat.ring.wait(seat.number, slices, deadline)?,
-                (Taken::Soon, None) => Taken::Never,
+                (TakeResult::Soon, Some(seat)) => seat.ring.wait(seat.number, slices, deadline)?,
+                (TakeResult::Soon, None) => TakeResult::Never,
                 (rested, _) => rested,
             };
         }
         match taken {
-            Taken::Bytes(n) => Ok(Some(n)),
-            Taken::Soon => Ok(None),
-            Taken::Never => Ok(self.passed(self.socket.read(patience, deadline, slices)?)),
+            TakeResult::Bytes(n) => Ok(Some(n)),
+            TakeResult::Soon => Ok(None),
+            TakeResult::Never => Ok(self.passed(self.socket.read(patience, deadline, slices)?)),
         }
     }
 

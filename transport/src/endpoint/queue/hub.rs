@@ -7,12 +7,12 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 use std::{io, mem};
 
-use super::member::{Done, Ended, Member};
+use super::member::{Done, QueueMember, RawOutcome};
 use crate::device::connection::Interest;
 use crate::device::deadline::Deadline;
 use crate::endpoint::reactor;
 use crate::endpoint::spin::Spin;
-use crate::endpoint::watcher::{Room, Watch, Watcher, wake};
+use crate::endpoint::watcher::{Watch, WatchBuffers, Watcher, wake};
 use crate::process::Origin;
 
 /// Number of polls without result before a direction is armed, while a thread polls or spins.
@@ -29,24 +29,24 @@ const MOST_UNTURNED: u32 = 64;
 pub(super) struct Hub {
     origin: Origin,
     watcher: Arc<Watcher>,
-    state: Mutex<State>,
+    state: Mutex<HubState>,
     /// Waker that the reactor calls when there is work for a task.
     bell: Waker,
     #[cfg(test)]
     pub(super) visits: std::sync::atomic::AtomicUsize,
 }
 
-struct State {
+struct HubState {
     /// Completions, in order.
-    done: VecDeque<Waiting>,
+    done: VecDeque<CompletionEntry>,
     /// True if `done` contains a call.
     called: bool,
     /// Directions that may make progress, each at most once.
-    rung: VecDeque<Arc<Member>>,
+    rung: VecDeque<Arc<QueueMember>>,
     /// Directions that were polled without result and are not armed. Empty while a waiter relies on
     /// a wake-up: a thread that has polled such a direction then arms it, and a thread that begins
     /// to rely on a wake-up arms all of them first.
-    again: VecDeque<Arc<Member>>,
+    again: VecDeque<Arc<QueueMember>>,
     /// Number of threads that are in the watcher or about to enter it.
     asleep: usize,
     /// Number of those threads that sleep until they are woken.
@@ -65,11 +65,11 @@ struct State {
     /// Registration of the watcher with the reactor, for the tasks.
     watch: Option<Watch>,
     /// Event buffers for reuse.
-    rooms: Vec<Room>,
+    rooms: Vec<WatchBuffers>,
     closed: bool,
 }
 
-impl State {
+impl HubState {
     /// Returns true if a waiter relies on a wake-up and does not poll. A thread that does not spin
     /// is about to sleep.
     fn is_relied_on(&self) -> bool {
@@ -88,15 +88,15 @@ impl State {
 }
 
 /// Element of the completion list.
-enum Waiting {
+enum CompletionEntry {
     /// A completed operation.
-    Ended(Arc<Member>, u64, Ended),
+    Ended(Arc<QueueMember>, u64, RawOutcome),
     /// A call of the waiters.
     Call,
 }
 
 /// Result of a step.
-enum Step {
+enum HubStep {
     Took(Done),
     /// The step visited a direction.
     Visited,
@@ -104,9 +104,9 @@ enum Step {
 }
 
 /// Waker that wakes the tasks of a hub.
-struct Bell(Weak<Hub>);
+struct TaskWaker(Weak<Hub>);
 
-impl Wake for Bell {
+impl Wake for TaskWaker {
     fn wake(self: Arc<Self>) {
         if let Some(hub) = self.0.upgrade() {
             hub.wake_tasks(hub.lock());
@@ -117,7 +117,7 @@ impl Wake for Bell {
 impl Hub {
     pub(super) fn new() -> io::Result<Arc<Self>> {
         let watcher = Watcher::new()?;
-        let state = Mutex::new(State {
+        let state = Mutex::new(HubState {
             done: VecDeque::new(),
             called: false,
             rung: VecDeque::new(),
@@ -138,7 +138,7 @@ impl Hub {
             origin: Origin::here(),
             watcher,
             state,
-            bell: Arc::new(Bell(hub.clone())).into(),
+            bell: Arc::new(TaskWaker(hub.clone())).into(),
             #[cfg(test)]
             visits: Default::default(),
         }))
@@ -158,7 +158,7 @@ impl Hub {
     }
 
     /// Schedules a direction that may make progress.
-    pub(super) fn ring(&self, member: Arc<Member>) {
+    pub(super) fn ring(&self, member: Arc<QueueMember>) {
         let mut state = self.lock();
         member.warm();
         if !state.closed && member.set_rung(true) {
@@ -168,7 +168,7 @@ impl Hub {
     }
 
     /// Schedules another poll of a direction that was polled without result and is not armed.
-    fn look_again(&self, member: Arc<Member>) {
+    fn look_again(&self, member: Arc<QueueMember>) {
         let mut state = self.lock();
         if state.closed || !member.set_rung(true) {
             return;
@@ -183,10 +183,12 @@ impl Hub {
     }
 
     /// Adds a completion.
-    pub(super) fn complete(&self, member: Arc<Member>, user: u64, ended: Ended) {
+    pub(super) fn complete(&self, member: Arc<QueueMember>, user: u64, ended: RawOutcome) {
         let mut state = self.lock();
         if !state.closed {
-            state.done.push_back(Waiting::Ended(member, user, ended));
+            state
+                .done
+                .push_back(CompletionEntry::Ended(member, user, ended));
             self.tell(state);
         }
     }
@@ -196,13 +198,13 @@ impl Hub {
         let mut state = self.lock();
         if !state.closed && !state.called {
             state.called = true;
-            state.done.push_back(Waiting::Call);
+            state.done.push_back(CompletionEntry::Call);
             self.tell(state);
         }
     }
 
     /// Wakes the waiters after something was added.
-    fn tell(&self, state: MutexGuard<'_, State>) {
+    fn tell(&self, state: MutexGuard<'_, HubState>) {
         if (state.asleep > 0 || state.polled) && !self.origin.is_elsewhere() {
             self.watcher.ring();
         }
@@ -210,7 +212,7 @@ impl Hub {
     }
 
     /// Wakes all tasks, because it is not known which of them still poll.
-    fn wake_tasks<'h>(&'h self, mut state: MutexGuard<'h, State>) {
+    fn wake_tasks<'h>(&'h self, mut state: MutexGuard<'h, HubState>) {
         // Tasks that register from here on have already polled.
         for _ in 0..state.tasks.len() {
             let task = state.tasks.pop_front();
@@ -230,10 +232,10 @@ impl Hub {
         }
         loop {
             match self.step() {
-                Step::Took(done) => return Some(done),
-                Step::Visited => {}
-                Step::Nothing if turned => return None,
-                Step::Nothing => {
+                HubStep::Took(done) => return Some(done),
+                HubStep::Visited => {}
+                HubStep::Nothing if turned => return None,
+                HubStep::Nothing => {
                     self.turn(Some(Duration::ZERO));
                     turned = true;
                 }
@@ -245,7 +247,7 @@ impl Hub {
     /// to be polled as well.
     fn begin_to_look(&self) -> bool {
         let mut state = self.lock();
-        let State { rung, again, .. } = &mut *state;
+        let HubState { rung, again, .. } = &mut *state;
         rung.append(again);
         state.unturned >= MOST_UNTURNED && state.done.is_empty()
     }
@@ -258,17 +260,17 @@ impl Hub {
         let mut spin = None;
         loop {
             match self.step() {
-                Step::Took(done) => {
+                HubStep::Took(done) => {
                     if let Some(spin) = spin {
                         Spin::end(spin, &mut self.lock().habit);
                     }
                     return Some(done);
                 }
-                Step::Visited => {}
-                Step::Nothing if deadline.has_passed() || self.origin.is_elsewhere() => {
+                HubStep::Visited => {}
+                HubStep::Nothing if deadline.has_passed() || self.origin.is_elsewhere() => {
                     return self.poll();
                 }
-                Step::Nothing => {
+                HubStep::Nothing => {
                     let spin = spin.get_or_insert_with(|| self.begin_to_spin(deadline));
                     if spin.again() {
                         self.turn(Some(Duration::ZERO));
@@ -339,24 +341,24 @@ impl Hub {
         drop(forgotten);
     }
 
-    fn step(&self) -> Step {
+    fn step(&self) -> HubStep {
         let mut state = self.lock();
         if let Some(waiting) = state.done.pop_front() {
             state.unturned = state.unturned.saturating_add(1);
-            state.called &= !matches!(waiting, Waiting::Call);
+            state.called &= !matches!(waiting, CompletionEntry::Call);
             let more = !state.done.is_empty() || !state.rung.is_empty();
             let others = more && state.asleep > 0;
             drop(state);
             if others {
                 self.watcher.ring();
             }
-            return Step::Took(match waiting {
-                Waiting::Ended(member, user, ended) => member.take(user, ended),
-                Waiting::Call => Done::Called,
+            return HubStep::Took(match waiting {
+                CompletionEntry::Ended(member, user, ended) => member.take(user, ended),
+                CompletionEntry::Call => Done::Called,
             });
         }
         let Some(member) = state.rung.pop_front() else {
-            return Step::Nothing;
+            return HubStep::Nothing;
         };
         // A wake-up from here on schedules another visit.
         member.set_rung(false);
@@ -368,7 +370,7 @@ impl Hub {
         if member.visit(arms) && !arms {
             self.look_again(member);
         }
-        Step::Visited
+        HubStep::Visited
     }
 
     /// Polls the watcher, or sleeps in it up to `timeout`, and calls the wakers of the events.
@@ -434,7 +436,7 @@ impl Hub {
 
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HubState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

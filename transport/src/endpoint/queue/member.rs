@@ -10,31 +10,31 @@ use crate::endpoint::Endpoint;
 use crate::endpoint::message::{message_of, outcome_of};
 use crate::endpoint::ops::Sink;
 use crate::endpoint::receiving::Receipt;
-use crate::endpoint::sending::Sent;
-use crate::endpoint::shared::{Shared, Way};
+use crate::endpoint::sending::SendOutcome;
+use crate::endpoint::shared::{Half, Shared};
 
 /// Sink for the completions of a direction, and its waker when the direction can make progress.
-pub(super) struct Member {
+pub(super) struct QueueMember {
     hub: Arc<Hub>,
-    way: Way,
+    way: Half,
     shared: Weak<Shared>,
     /// True while the direction is scheduled for a visit. Changes only under the lock of the hub.
     rung: AtomicBool,
     /// Number of polls without result. Changes only under the lock of the hub.
     vain: AtomicU8,
-    held: Mutex<Held>,
+    held: Mutex<HeldCompletions>,
 }
 
 /// Raw outcome of an operation.
-pub(super) enum Ended {
-    Sent(Sent),
+pub(super) enum RawOutcome {
+    Sent(SendOutcome),
     Received(Receipt),
 }
 
 /// Raw completion of a queue.
 pub(crate) enum Done {
     /// A send has completed, with the user value of its operation.
-    Sent(u64, Sent),
+    Sent(u64, SendOutcome),
     /// A receive of this endpoint has completed.
     Received(u64, Receipt, Endpoint),
     /// The waiters were called.
@@ -57,7 +57,7 @@ impl Done {
     }
 }
 
-struct Held {
+struct HeldCompletions {
     /// Keeps the connection alive while a completion was not taken, as a ticket does.
     endpoint: Option<Endpoint>,
     /// Number of operations that were posted and not taken.
@@ -66,15 +66,15 @@ struct Held {
     is_left: bool,
 }
 
-impl Member {
-    pub(super) fn new(hub: Arc<Hub>, endpoint: &Endpoint, way: Way) -> Arc<Self> {
+impl QueueMember {
+    pub(super) fn new(hub: Arc<Hub>, endpoint: &Endpoint, way: Half) -> Arc<Self> {
         Arc::new(Self {
             hub,
             way,
             shared: Arc::downgrade(endpoint.shared()),
             rung: AtomicBool::new(false),
             vain: AtomicU8::new(0),
-            held: Mutex::new(Held {
+            held: Mutex::new(HeldCompletions {
                 endpoint: None,
                 untaken: 0,
                 is_left: false,
@@ -111,7 +111,7 @@ impl Member {
     }
 
     /// Takes an outcome and converts it to a raw completion.
-    pub(super) fn take(&self, user: u64, ended: Ended) -> Done {
+    pub(super) fn take(&self, user: u64, ended: RawOutcome) -> Done {
         let mut held = self.lock();
         held.untaken = held.untaken.saturating_sub(1);
         let endpoint = if held.untaken == 0 {
@@ -122,8 +122,8 @@ impl Member {
         drop(held);
         // The last handle may end the connection, so it is dropped without the lock.
         match (ended, endpoint) {
-            (Ended::Sent(sent), _) => Done::Sent(user, sent),
-            (Ended::Received(receipt), endpoint) => {
+            (RawOutcome::Sent(sent), _) => Done::Sent(user, sent),
+            (RawOutcome::Received(receipt), endpoint) => {
                 let Some(endpoint) = endpoint else {
                     unreachable!("the endpoint is held while a completion was not taken")
                 };
@@ -207,12 +207,12 @@ impl Member {
 
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, HeldCompletions> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Wake for Member {
+impl Wake for QueueMember {
     fn wake(self: Arc<Self>) {
         Hub::ring(&self.hub.clone(), self);
     }
@@ -222,14 +222,16 @@ impl Wake for Member {
     }
 }
 
-impl Sink for Member {
-    fn sent(self: Arc<Self>, user: u64, sent: Sent) {
-        self.hub.clone().complete(self, user, Ended::Sent(sent));
+impl Sink for QueueMember {
+    fn sent(self: Arc<Self>, user: u64, sent: SendOutcome) {
+        self.hub
+            .clone()
+            .complete(self, user, RawOutcome::Sent(sent));
     }
 
     fn received(self: Arc<Self>, user: u64, receipt: Receipt) {
         self.hub
             .clone()
-            .complete(self, user, Ended::Received(receipt));
+            .complete(self, user, RawOutcome::Received(receipt));
     }
 }

@@ -18,9 +18,9 @@ use jstream::buffer::{Filled, Spent};
 
 use self::hub::Hub;
 pub(crate) use self::member::Done;
-use self::member::Member;
+use self::member::QueueMember;
 use super::ops::Notify;
-use super::shared::Way;
+use super::shared::Half;
 use super::{Endpoint, Message};
 use crate::device::deadline::Deadline;
 use crate::error::{Unreceived, Unsent};
@@ -95,7 +95,7 @@ pub struct CompletionQueue {
 struct Members {
     /// Keyed by the address of the state that the handles of a connection share. The address is not
     /// reused while the member holds a weak reference to it.
-    map: HashMap<(usize, Way), Arc<Member>>,
+    map: HashMap<(usize, Half), Arc<QueueMember>>,
     /// Number of members above which the members of closed connections are removed.
     enough: usize,
 }
@@ -115,7 +115,7 @@ impl CompletionQueue {
 
     /// Posts a message to be sent, which moves into the endpoint. The completion carries `user`.
     pub fn post_send(&self, endpoint: &Endpoint, user: u64, header: Header, filled: Filled) {
-        let member = self.member(endpoint, Way::Out);
+        let member = self.member(endpoint, Half::Out);
         let notify = Notify::Sink(member.clone(), user);
         let (message, refused) = endpoint.outbound(header, filled);
         endpoint.shared().post_send(message, refused, notify);
@@ -135,7 +135,7 @@ impl CompletionQueue {
     }
 
     fn post_receive(&self, endpoint: &Endpoint, user: u64, spent: Option<Spent>) {
-        let member = self.member(endpoint, Way::In);
+        let member = self.member(endpoint, Half::In);
         let notify = Notify::Sink(member.clone(), user);
         endpoint.shared().post_recv(spent, notify);
         // One visit serves all receives that are posted together.
@@ -191,7 +191,7 @@ impl CompletionQueue {
     /// Cancels the posted receives of `endpoint` that have no message. Completed ones can still be
     /// taken.
     pub(crate) fn forget(&self, endpoint: &Endpoint) {
-        let key = (Arc::as_ptr(endpoint.shared()).addr(), Way::In);
+        let key = (Arc::as_ptr(endpoint.shared()).addr(), Half::In);
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         let member = members.map.remove(&key);
         drop(members);
@@ -227,7 +227,7 @@ impl CompletionQueue {
     }
 
     /// Returns the member of a direction. The member holds the endpoint for one more operation.
-    fn member(&self, endpoint: &Endpoint, way: Way) -> Arc<Member> {
+    fn member(&self, endpoint: &Endpoint, way: Half) -> Arc<QueueMember> {
         let key = (Arc::as_ptr(endpoint.shared()).addr(), way);
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
         if members.map.len() > members.enough {
@@ -236,7 +236,7 @@ impl CompletionQueue {
         }
         let member = members.map.entry(key).or_insert_with(|| {
             self.hub.set_spin(endpoint.shared().facts().spin);
-            Member::new(self.hub.clone(), endpoint, way)
+            QueueMember::new(self.hub.clone(), endpoint, way)
         });
         member.hold(endpoint);
         member.clone()

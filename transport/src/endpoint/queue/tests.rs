@@ -161,8 +161,8 @@ fn the_source_tells_what_was_only_looked_at() {
 }
 
 /// Returns a weak reference to the queue's member of a direction.
-fn member_of(queue: &CompletionQueue, endpoint: &Endpoint) -> Weak<Member> {
-    let key = (Arc::as_ptr(endpoint.shared()).addr(), Way::In);
+fn member_of(queue: &CompletionQueue, endpoint: &Endpoint) -> Weak<QueueMember> {
+    let key = (Arc::as_ptr(endpoint.shared()).addr(), Half::In);
     let members = queue.members.lock().unwrap();
     Arc::downgrade(&members.map[&key])
 }

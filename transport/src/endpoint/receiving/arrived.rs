@@ -70,7 +70,7 @@ pub(crate) struct Missed {
 }
 
 /// Destination of a message.
-pub(in crate::endpoint) enum Place<'s> {
+pub(in crate::endpoint) enum Destination<'s> {
     /// A buffer of the pool.
     Pool,
     /// This buffer, which is taken out of the option.
@@ -80,11 +80,11 @@ pub(in crate::endpoint) enum Place<'s> {
     Memory(usize),
 }
 
-pub(super) fn too_small(place: &Place<'_>, length: u64) -> Option<RecvError> {
+pub(super) fn too_small(place: &Destination<'_>, length: u64) -> Option<RecvError> {
     let capacity = match place {
-        Place::Pool => return None,
-        Place::Jbuf(spent) => spent.as_ref()?.capacity(),
-        Place::Memory(capacity) => *capacity,
+        Destination::Pool => return None,
+        Destination::Jbuf(spent) => spent.as_ref()?.capacity(),
+        Destination::Memory(capacity) => *capacity,
     };
     (length > capacity as u64).then_some(RecvError::TooSmall { length, capacity })
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use jstream::buffer::Filling;
 
-use super::{Place, Receiving};
+use super::{Destination, Receiving};
 use crate::device::connection::{Armed, Fault, Incoming, Interest};
 use crate::device::deadline::Deadline;
-use crate::endpoint::facts::End;
+use crate::endpoint::facts::EndReason;
 use crate::endpoint::turn::{Common, Direction};
 
 /// The receive half and its destination buffer, moved out of the lock for a sleep.
@@ -34,9 +34,9 @@ impl Direction for Receiving {
             };
             let mut spent = op.spent.take();
             let place = if spent.is_some() {
-                Place::Jbuf(&mut spent)
+                Destination::Jbuf(&mut spent)
             } else {
-                Place::Pool
+                Destination::Pool
             };
             let next = self.next(place);
             if let Some(op) = self.ops.get_mut(id) {
@@ -119,7 +119,7 @@ impl Direction for Receiving {
     fn disown(&mut self) {
         std::mem::forget((self.half.take(), self.common.watch.take()));
         if self.end.is_none() {
-            self.end_with(End::Forked);
+            self.end_with(EndReason::Forked);
             self.drive();
         }
     }

@@ -6,7 +6,7 @@ use std::task::Waker;
 use jstream::buffer::Spent;
 
 use super::{Arrived, Missed, Receipt, Receiving, RecvOp};
-use crate::endpoint::facts::End;
+use crate::endpoint::facts::EndReason;
 use crate::endpoint::ops::{Notify, OpId, Ops, Sink};
 use crate::endpoint::turn::Direction;
 use crate::error::RecvError;
@@ -122,7 +122,7 @@ impl Receiving {
 
     /// Keeps a message for the next receive, as if it had not been received yet.
     pub(in crate::endpoint) fn keep(&mut self, arrived: Arrived) {
-        if matches!(self.end, Some(End::ClosedLocally)) {
+        if matches!(self.end, Some(EndReason::ClosedLocally)) {
             return;
         }
         let kept_bytes = &mut self.remote.kept_bytes;

@@ -6,11 +6,11 @@ use jstream::buffer::Spent;
 
 use super::{Receiving, SCRATCH};
 use crate::device::connection::{Fault, Outbound, Payload, Whole};
-use crate::endpoint::facts::End;
+use crate::endpoint::facts::EndReason;
 use crate::endpoint::gate::{Credit, Overfull};
 use crate::endpoint::ops::Notify;
-use crate::endpoint::remote::Served;
-use crate::endpoint::sending::{Leftover, Sending};
+use crate::endpoint::remote::ServeOutcome;
+use crate::endpoint::sending::{Leftover, SendDirection};
 use crate::endpoint::turn::Direction;
 use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
@@ -118,7 +118,7 @@ pub(crate) enum Past {
 }
 
 /// Outcome of one step of the receive loop.
-enum Step {
+enum ReceiveStep {
     Done,
     /// No further progress is possible now.
     Wait,
@@ -169,7 +169,7 @@ impl Receiving {
             if self.held || is_away {
                 break true;
             }
-            if let Step::Wait = self.step(&*taker) {
+            if let ReceiveStep::Wait = self.step(&*taker) {
                 break true;
             }
         };
@@ -182,7 +182,7 @@ impl Receiving {
         if !goes_on {
             // No more credit arrives, so the messages that wait for credit fail.
             if let Some(shared) = self.remote.shared.upgrade() {
-                let closed = |sending: &mut Sending| {
+                let closed = |sending: &mut SendDirection| {
                     sending.close_gate();
                     Ok(())
                 };
@@ -192,19 +192,19 @@ impl Receiving {
     }
 
     #[inline]
-    fn step(&mut self, taker: &dyn Taker) -> Step {
+    fn step(&mut self, taker: &dyn Taker) -> ReceiveStep {
         if !self.kept.is_empty() {
             return self.give_kept(taker);
         }
         let Some(half) = &mut self.half else {
-            return Step::Wait;
+            return ReceiveStep::Wait;
         };
         let header = match half.header() {
             Ok(Some(header)) => header,
             Ok(None) => {
                 // The device may have restarted the operation for which it was armed.
                 self.alarm.disarm();
-                return Step::Wait;
+                return ReceiveStep::Wait;
             }
             Err(fault) => return self.step_failed(taker, fault),
         };
@@ -224,7 +224,7 @@ impl Receiving {
             self.begun = true;
         }
         let Some(half) = &mut self.half else {
-            return Step::Wait;
+            return ReceiveStep::Wait;
         };
         match half.payload(&mut self.into) {
             Ok(Some(payload)) => {
@@ -234,7 +234,7 @@ impl Receiving {
             }
             Ok(None) => {
                 self.alarm.disarm();
-                Step::Wait
+                ReceiveStep::Wait
             }
             Err(fault) => self.step_failed(taker, fault),
         }
@@ -264,7 +264,7 @@ impl Receiving {
         }
     }
 
-    fn give(&mut self, taker: &dyn Taker, header: &Header, payload: Payload) -> Step {
+    fn give(&mut self, taker: &dyn Taker, header: &Header, payload: Payload) -> ReceiveStep {
         let taken = match (std::mem::take(&mut self.scratched), payload) {
             (false, payload) => taker.take(header, payload, &mut self.replies),
             (true, Payload::Bytes(filled)) => {
@@ -275,16 +275,16 @@ impl Receiving {
             (true, Payload::Object(_)) => Err(HeaderError::Rank { kind: header.kind }),
         };
         match taken {
-            Ok(()) => Step::Done,
+            Ok(()) => ReceiveStep::Done,
             Err(error) => self.refused(error),
         }
     }
 
     /// Gives the sink a message that was received before the sink was set.
     #[cold]
-    fn give_kept(&mut self, taker: &dyn Taker) -> Step {
+    fn give_kept(&mut self, taker: &dyn Taker) -> ReceiveStep {
         let Some(arrived) = self.kept.front() else {
-            return Step::Wait;
+            return ReceiveStep::Wait;
         };
         let header = arrived.header;
         let choice = taker.choose(&header, &mut self.replies);
@@ -293,7 +293,7 @@ impl Receiving {
             Choice::Pool | Choice::Jbuf(_) | Choice::Brief => {}
         }
         let Some(arrived) = self.take_kept() else {
-            return Step::Wait;
+            return ReceiveStep::Wait;
         };
         self.scratched = matches!(choice, Choice::Brief);
         // The chosen buffer is not needed.
@@ -304,9 +304,9 @@ impl Receiving {
 
     /// Completes a message that had begun before the sink was set.
     #[cold]
-    fn finish_begun(&mut self, taker: &dyn Taker, header: Header) -> Step {
+    fn finish_begun(&mut self, taker: &dyn Taker, header: Header) -> ReceiveStep {
         let Some(half) = &mut self.half else {
-            return Step::Wait;
+            return ReceiveStep::Wait;
         };
         match half.payload(&mut self.into) {
             Ok(Some(payload)) => {
@@ -318,11 +318,11 @@ impl Receiving {
                 self.begun_before = false;
                 let arrived = self.number(header, payload);
                 self.kept.push_back(arrived);
-                Step::Done
+                ReceiveStep::Done
             }
             Ok(None) => {
                 self.alarm.disarm();
-                Step::Wait
+                ReceiveStep::Wait
             }
             Err(fault) => self.step_failed(taker, fault),
         }
@@ -330,35 +330,35 @@ impl Receiving {
 
     /// Handles a frame of puts and gets.
     #[cold]
-    fn step_beside(&mut self, header: Header) -> Step {
+    fn step_beside(&mut self, header: Header) -> ReceiveStep {
         match self.serve(header) {
-            Served::Done => Step::Done,
-            Served::Partly => Step::Wait,
+            ServeOutcome::Done => ReceiveStep::Done,
+            ServeOutcome::Partly => ReceiveStep::Wait,
             // A notification is delivered as a message.
-            Served::Arrived(arrived) => {
+            ServeOutcome::Arrived(arrived) => {
                 self.kept.push_back(arrived);
-                Step::Done
+                ReceiveStep::Done
             }
-            Served::Failed(_) => Step::Done,
+            ServeOutcome::Failed(_) => ReceiveStep::Done,
         }
     }
 
     #[cold]
-    fn step_failed(&mut self, taker: &dyn Taker, fault: Fault) -> Step {
+    fn step_failed(&mut self, taker: &dyn Taker, fault: Fault) -> ReceiveStep {
         if let Fault::NoBuffer { .. } = fault {
             self.held = true;
             taker.starve();
-            return Step::Wait;
+            return ReceiveStep::Wait;
         }
         let _ = self.trouble(fault);
-        Step::Done
+        ReceiveStep::Done
     }
 
     #[cold]
-    fn refused(&mut self, error: HeaderError) -> Step {
+    fn refused(&mut self, error: HeaderError) -> ReceiveStep {
         self.kept.clear();
-        self.end_with(End::Malformed(error));
-        Step::Done
+        self.end_with(EndReason::Malformed(error));
+        ReceiveStep::Done
     }
 
     fn lend_scratch(&mut self) {

@@ -6,7 +6,7 @@ use std::task::Waker;
 use jstream::buffer::{Filled, Filling};
 
 use super::error::RemoteError;
-use super::frame::{Frame, Target, Verdict};
+use super::frame::{RemoteFrame, RemoteVerdict, Target};
 use super::{MOST_REQUESTS, PIECE};
 use crate::address::Address;
 use crate::endpoint::ops::{Notify, OpId, Ops};
@@ -20,7 +20,7 @@ pub(super) struct Ask {
     target: Target,
     /// Length, in bytes.
     length: u64,
-    work: Work,
+    work: AskerWork,
     /// Number of requests without an answer.
     flying: usize,
     error: Option<RemoteError>,
@@ -28,7 +28,7 @@ pub(super) struct Ask {
     notify: Notify,
 }
 
-enum Work {
+enum AskerWork {
     /// A put whose request is sent by the caller.
     Sent,
     Put {
@@ -51,7 +51,7 @@ enum Got {
 }
 
 impl Ask {
-    fn new(target: Target, length: u64, work: Work) -> Self {
+    fn new(target: Target, length: u64, work: AskerWork) -> Self {
         Self {
             target,
             length,
@@ -67,7 +67,7 @@ impl Ask {
     pub(super) fn put(target: Target, payload: Filled, notice: Option<Header>) -> Self {
         let length = payload.len() as u64;
         let payload = Some(payload);
-        Self::new(target, length, Work::Put { payload, notice })
+        Self::new(target, length, AskerWork::Put { payload, notice })
     }
 
     /// Creates a get in pieces of up to `piece` bytes. If there are several, `filling` has room for
@@ -75,12 +75,12 @@ impl Ask {
     pub(super) fn get(target: Target, length: u64, piece: u32, filling: Option<Filling>) -> Self {
         let into = filling.map_or(Got::Whole(None), Got::Pieces);
         let asked = 0;
-        Self::new(target, length, Work::Get { piece, asked, into })
+        Self::new(target, length, AskerWork::Get { piece, asked, into })
     }
 }
 
 /// A request to be sent.
-pub(super) struct Request {
+pub(super) struct PendingRequest {
     pub(super) header: Header,
     pub(super) payload: Option<Filled>,
     /// Message that is sent directly behind the request.
@@ -138,7 +138,7 @@ impl Asks {
     }
 
     /// Returns the next request to send, unless the maximum number of requests is reached.
-    pub(super) fn next_request(&mut self) -> Option<Request> {
+    pub(super) fn next_request(&mut self) -> Option<PendingRequest> {
         if self.flying.len() >= MOST_REQUESTS {
             return None;
         }
@@ -148,7 +148,7 @@ impl Asks {
             unreachable!("a waiting operation exists");
         };
         let (frame, payload, notice, data) = match &mut ask.work {
-            Work::Get { piece, asked, .. } => {
+            AskerWork::Get { piece, asked, .. } => {
                 let rest = ask.length.saturating_sub(*asked);
                 let length = u32::try_from(rest).map_or(*piece, |rest| rest.min(*piece));
                 let target = Target {
@@ -159,27 +159,27 @@ impl Asks {
                 if *asked == ask.length {
                     self.waiting.pop_front();
                 }
-                let frame = Frame::Get {
+                let frame = RemoteFrame::Get {
                     request,
                     target,
                     length,
                 };
                 (frame, None, None, Some(length))
             }
-            Work::Put { payload, notice } => {
+            AskerWork::Put { payload, notice } => {
                 self.waiting.pop_front();
-                let frame = Frame::Put {
+                let frame = RemoteFrame::Put {
                     request,
                     target: ask.target,
                     noticed: notice.is_some(),
                 };
                 (frame, payload.take(), notice.take(), None)
             }
-            Work::Sent => unreachable!("such an operation does not wait"),
+            AskerWork::Sent => unreachable!("such an operation does not wait"),
         };
         ask.flying = ask.flying.saturating_add(1);
         self.take_off(op, data);
-        Some(Request {
+        Some(PendingRequest {
             header: frame.header(),
             payload,
             notice,
@@ -193,11 +193,11 @@ impl Asks {
             return None;
         }
         let request = self.next;
-        let mut ask = Ask::new(target, length, Work::Sent);
+        let mut ask = Ask::new(target, length, AskerWork::Sent);
         ask.flying = 1;
         let op = self.ops.insert(ask);
         self.take_off(op, None);
-        let frame = Frame::Put {
+        let frame = RemoteFrame::Put {
             request,
             target,
             noticed: false,
@@ -225,10 +225,10 @@ impl Asks {
     }
 
     /// Handles a verdict of the owner. Returns false if the verdict is not valid for the request.
-    pub(super) fn judge(&mut self, request: u64, verdict: Verdict, peer: &Address) -> bool {
+    pub(super) fn judge(&mut self, request: u64, verdict: RemoteVerdict, peer: &Address) -> bool {
         let mut flying = self.flying.iter();
         let is_get = |flight: &Flight| flight.request == request && flight.data.is_some();
-        if verdict == Verdict::Done && flying.any(is_get) {
+        if verdict == RemoteVerdict::Done && flying.any(is_get) {
             return false;
         }
         let Some((op, _)) = self.land(request) else {
@@ -257,12 +257,12 @@ impl Asks {
             return true;
         };
         match &mut ask.work {
-            Work::Get { into, .. } => match into {
+            AskerWork::Get { into, .. } => match into {
                 Got::Whole(place) => *place = Some(data),
                 // The buffer has room for all requested pieces.
                 Got::Pieces(filling) => drop(filling.extend(data.as_bytes())),
             },
-            Work::Sent | Work::Put { .. } => return false,
+            AskerWork::Sent | AskerWork::Put { .. } => return false,
         }
         self.advance(op);
         true
@@ -292,8 +292,8 @@ impl Asks {
             return;
         };
         let got = match &mut ask.work {
-            Work::Sent | Work::Put { .. } => None,
-            Work::Get { into, .. } => match std::mem::replace(into, Got::Whole(None)) {
+            AskerWork::Sent | AskerWork::Put { .. } => None,
+            AskerWork::Get { into, .. } => match std::mem::replace(into, Got::Whole(None)) {
                 Got::Whole(filled) => filled,
                 Got::Pieces(filling) => Some(filling.finish()),
             },
@@ -354,7 +354,7 @@ impl Asks {
             Notify::Task(task) => Some(task),
             _ => None,
         };
-        if matches!(ask.work, Work::Get { .. }) {
+        if matches!(ask.work, AskerWork::Get { .. }) {
             self.waiting.retain(|waiting| *waiting != id);
             self.advance(id);
         }
@@ -437,9 +437,9 @@ mod tests {
         // Not the next piece, and a piece that was not requested.
         assert!(!asks.take_data(1, jbuf(&[1; 4])));
         assert!(!asks.take_data(2, jbuf(&[1; 4])));
-        assert!(!asks.judge(7, Verdict::Done, &peer()));
+        assert!(!asks.judge(7, RemoteVerdict::Done, &peer()));
         // A get is not answered by `Done`.
-        assert!(!asks.judge(0, Verdict::Done, &peer()));
+        assert!(!asks.judge(0, RemoteVerdict::Done, &peer()));
         // The get still completes when the connection ends.
         asks.end(|| RemoteError::NoRoom { peer: peer() });
         assert!(matches!(asks.take(id), Some(Err(_))));
@@ -461,7 +461,7 @@ mod tests {
         }
         assert_eq!(sent, MOST_REQUESTS);
         assert!(asks.begin(TARGET, 1).is_none());
-        assert!(asks.judge(5, Verdict::Done, &peer()));
+        assert!(asks.judge(5, RemoteVerdict::Done, &peer()));
         assert!(matches!(asks.take(ids[5]), Some(Ok(None))));
         assert!(asks.next_request().is_some() && asks.next_request().is_none());
         let ended = || RemoteError::NoRoom { peer: peer() };
@@ -492,7 +492,7 @@ mod tests {
         let id = get(&mut asks, 100, 1);
         while asks.next_request().is_some() {}
         for request in 0..MOST_REQUESTS as u64 {
-            assert!(asks.judge(request, Verdict::NoSuchKey, &peer()));
+            assert!(asks.judge(request, RemoteVerdict::NoSuchKey, &peer()));
             assert!(asks.next_request().is_none());
         }
         assert!(matches!(

@@ -12,14 +12,14 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::asker::{Answer, Ask, piece};
 use super::error::RemoteError;
-use super::frame::{Frame, Target};
+use super::frame::{RemoteFrame, Target};
 use super::key::{RemoteKey, Rights};
-use super::ticket::{Asked, GetTicket, PutTicket};
+use super::ticket::{GetTicket, PutTicket, RemoteRequest};
 use super::window::{Exposure, Window};
 use crate::device::connection::{Body, Outbound};
 use crate::endpoint::Endpoint;
 use crate::endpoint::ops::OpId;
-use crate::endpoint::shared::{Patience, Shared, Way};
+use crate::endpoint::shared::{Half, Patience, Shared};
 use crate::endpoint::turn::Turn;
 use crate::error::SendError;
 use crate::header::Header;
@@ -124,7 +124,7 @@ impl Endpoint {
             offset: target.offset.saturating_add(before as u64),
             ..target
         };
-        let ask = Ask::put(target, filled, Some(Frame::notice(notice)));
+        let ask = Ask::put(target, filled, Some(RemoteFrame::notice(notice)));
         PutTicket {
             asked: self.ask(Ok(ask)),
         }
@@ -145,7 +145,7 @@ impl Endpoint {
         filled: Filled,
         notice: Header,
     ) -> PutTicket {
-        self.post_filled(key, offset, filled, Some(Frame::notice(notice)))
+        self.post_filled(key, offset, filled, Some(RemoteFrame::notice(notice)))
     }
 
     fn post_filled(
@@ -239,13 +239,13 @@ impl Endpoint {
         }
     }
 
-    fn ask(&self, ask: Result<Ask, RemoteError>) -> Asked {
+    fn ask(&self, ask: Result<Ask, RemoteError>) -> RemoteRequest {
         let shared = self.shared();
         let posted = ask.and_then(|ask| match shared.unsendable() {
             Some(source) => Err(RemoteError::Unsent { source }),
             None => Ok(shared.post_ask(ask)),
         });
-        Asked::new(shared.clone(), posted)
+        RemoteRequest::new(shared.clone(), posted)
     }
 
     /// Checks a range against the length in the key, so that an invalid request is not sent. The
@@ -389,7 +389,7 @@ impl Shared {
         }
         self.settle(self.receiving.leave(held));
         if answer.is_none() {
-            self.progress_beside(Way::In, Some(task), None);
+            self.progress_beside(Half::In, Some(task), None);
         }
         answer
     }

@@ -3,7 +3,7 @@
 use jstream::buffer::PoolError;
 use thiserror::Error;
 
-use super::frame::Verdict;
+use super::frame::RemoteVerdict;
 use crate::address::Address;
 use crate::error::{RecvError, SendError};
 
@@ -76,22 +76,27 @@ pub enum RemoteError {
 
 impl RemoteError {
     /// Converts a verdict of the owner to an error. Returns `None` if the request was carried out.
-    pub(super) fn of(verdict: Verdict, offset: u64, length: u64, peer: &Address) -> Option<Self> {
-        if verdict == Verdict::Done {
+    pub(super) fn of(
+        verdict: RemoteVerdict,
+        offset: u64,
+        length: u64,
+        peer: &Address,
+    ) -> Option<Self> {
+        if verdict == RemoteVerdict::Done {
             return None;
         }
         let peer = peer.clone();
         Some(match verdict {
-            Verdict::Done => return None,
-            Verdict::NoSuchKey => Self::NoSuchKey { peer },
-            Verdict::NotAllowed => Self::NotAllowed { peer },
-            Verdict::OutOfBounds { exposed } => Self::OutOfBounds {
+            RemoteVerdict::Done => return None,
+            RemoteVerdict::NoSuchKey => Self::NoSuchKey { peer },
+            RemoteVerdict::NotAllowed => Self::NotAllowed { peer },
+            RemoteVerdict::OutOfBounds { exposed } => Self::OutOfBounds {
                 offset,
                 length,
                 exposed,
                 peer,
             },
-            Verdict::NoRoom => Self::NoRoom { peer },
+            RemoteVerdict::NoRoom => Self::NoRoom { peer },
         })
     }
 }

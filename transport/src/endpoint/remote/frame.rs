@@ -12,7 +12,7 @@ const NOTICE: u32 = 5;
 
 /// A request, an answer or a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame {
+pub(super) enum RemoteFrame {
     Put {
         request: u64,
         target: Target,
@@ -20,7 +20,7 @@ pub(super) enum Frame {
     },
     Done {
         request: u64,
-        verdict: Verdict,
+        verdict: RemoteVerdict,
     },
     Get {
         request: u64,
@@ -42,7 +42,7 @@ pub(super) struct Target {
 
 /// The owner's answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum RemoteVerdict {
     Done,
     NoSuchKey,
     NotAllowed,
@@ -54,7 +54,7 @@ pub(super) enum Verdict {
     NoRoom,
 }
 
-impl Frame {
+impl RemoteFrame {
     /// Decodes the frame of a `header` whose `op` is not 0. The lengths that a frame requires are
     /// checked.
     pub(super) fn of(header: &Header) -> Result<Self, HeaderError> {
@@ -76,7 +76,7 @@ impl Frame {
                 return Ok(Self::Data { request: first });
             }
             DONE if third == 0 => {
-                let verdict = Verdict::of(header.kind, second).ok_or(unexpected)?;
+                let verdict = RemoteVerdict::of(header.kind, second).ok_or(unexpected)?;
                 Self::Done {
                     request: first,
                     verdict,
@@ -138,7 +138,7 @@ impl Frame {
     }
 }
 
-impl Verdict {
+impl RemoteVerdict {
     fn of(kind: u32, exposed: u64) -> Option<Self> {
         let verdict = match kind {
             0 => Self::Done,
@@ -174,30 +174,30 @@ mod tests {
     #[test]
     fn frames_come_out_as_they_went_in() {
         let mut frames = vec![
-            Frame::Data { request: 9 },
-            Frame::Notice,
-            Frame::Get {
+            RemoteFrame::Data { request: 9 },
+            RemoteFrame::Notice,
+            RemoteFrame::Get {
                 request: 3,
                 target: TARGET,
                 length: PIECE,
             },
         ];
         for noticed in [false, true] {
-            frames.push(Frame::Put {
+            frames.push(RemoteFrame::Put {
                 request: 1,
                 target: TARGET,
                 noticed,
             });
         }
-        let out = Verdict::OutOfBounds { exposed: 12 };
+        let out = RemoteVerdict::OutOfBounds { exposed: 12 };
         for verdict in [
-            Verdict::Done,
-            Verdict::NoSuchKey,
-            Verdict::NotAllowed,
+            RemoteVerdict::Done,
+            RemoteVerdict::NoSuchKey,
+            RemoteVerdict::NotAllowed,
             out,
-            Verdict::NoRoom,
+            RemoteVerdict::NoRoom,
         ] {
-            frames.push(Frame::Done {
+            frames.push(RemoteFrame::Done {
                 request: 2,
                 verdict,
             });
@@ -205,7 +205,7 @@ mod tests {
         for frame in frames {
             let bytes = frame.header().to_bytes();
             let header = Header::from_bytes(&bytes).unwrap();
-            assert_eq!(Frame::of(&header), Ok(frame));
+            assert_eq!(RemoteFrame::of(&header), Ok(frame));
         }
     }
 
@@ -218,7 +218,7 @@ mod tests {
                 ..Header::new(kind, words)
             };
             let unexpected = Err(HeaderError::Unexpected { op });
-            assert_eq!(Frame::of(&header), unexpected, "{header:?}");
+            assert_eq!(RemoteFrame::of(&header), unexpected, "{header:?}");
         };
         refused(PUT, 2, [0; 3], 0);
         refused(DONE, 5, [0; 3], 0);

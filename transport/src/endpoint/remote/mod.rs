@@ -45,7 +45,7 @@ use std::sync::Weak;
 
 use self::asker::Asks;
 use self::owner::Exposed;
-pub(super) use self::serving::Served;
+pub(super) use self::serving::ServeOutcome;
 use super::shared::Shared;
 
 /// Maximum number of requests without a received answer. Bounds the memory for a peer that sends

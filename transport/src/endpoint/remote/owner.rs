@@ -6,7 +6,7 @@ use std::ops::Range;
 use jstream::buffer::{Filled, Pool};
 
 use super::MOST_REQUESTS;
-use super::frame::{Target, Verdict};
+use super::frame::{RemoteVerdict, Target};
 use super::key::Rights;
 use super::window::Window;
 
@@ -39,7 +39,7 @@ impl Exposed {
     }
 
     /// Writes `bytes` to the target.
-    pub(super) fn put(&self, target: Target, bytes: &[u8]) -> Verdict {
+    pub(super) fn put(&self, target: Target, bytes: &[u8]) -> RemoteVerdict {
         let (window, range) = match self.range(target, bytes.len() as u64, Rights::allows_put) {
             Ok(found) => found,
             Err(verdict) => return verdict,
@@ -48,19 +48,24 @@ impl Exposed {
         match memory.as_bytes_mut().get_mut(range) {
             Some(place) if place.len() == bytes.len() => {
                 place.copy_from_slice(bytes);
-                Verdict::Done
+                RemoteVerdict::Done
             }
             _ => unreachable!("the range was checked and has the length of the bytes"),
         }
     }
 
     /// Reads `length` bytes from the target into a buffer of `pool`.
-    pub(super) fn get(&self, target: Target, length: u32, pool: &Pool) -> Result<Filled, Verdict> {
+    pub(super) fn get(
+        &self,
+        target: Target,
+        length: u32,
+        pool: &Pool,
+    ) -> Result<Filled, RemoteVerdict> {
         let (window, range) = self.range(target, length.into(), Rights::allows_get)?;
-        let spent = pool.take(range.len()).map_err(|_| Verdict::NoRoom)?;
+        let spent = pool.take(range.len()).map_err(|_| RemoteVerdict::NoRoom)?;
         let memory = window.read();
         let bytes = memory.as_bytes().get(range).unwrap_or_default();
-        spent.copy_from(bytes).map_err(|_| Verdict::NoRoom)
+        spent.copy_from(bytes).map_err(|_| RemoteVerdict::NoRoom)
     }
 
     /// Returns the window and the range of a request, after checking its key, rights and bounds.
@@ -69,13 +74,16 @@ impl Exposed {
         target: Target,
         length: u64,
         allows: impl Fn(Rights) -> bool,
-    ) -> Result<(&Window, Range<usize>), Verdict> {
-        let (window, rights) = self.windows.get(&target.key).ok_or(Verdict::NoSuchKey)?;
+    ) -> Result<(&Window, Range<usize>), RemoteVerdict> {
+        let (window, rights) = self
+            .windows
+            .get(&target.key)
+            .ok_or(RemoteVerdict::NoSuchKey)?;
         if !allows(*rights) {
-            return Err(Verdict::NotAllowed);
+            return Err(RemoteVerdict::NotAllowed);
         }
         let exposed = window.len() as u64;
-        let out = Verdict::OutOfBounds { exposed };
+        let out = RemoteVerdict::OutOfBounds { exposed };
         let end = target.offset.checked_add(length).ok_or(out)?;
         if end > exposed {
             return Err(out);
@@ -122,12 +130,12 @@ mod tests {
     #[test]
     fn bounds_are_checked() {
         let (exposed, pool) = (exposed(Rights::Both), Pool::default());
-        let out = Verdict::OutOfBounds { exposed: 100 };
+        let out = RemoteVerdict::OutOfBounds { exposed: 100 };
         for (offset, length, verdict) in [
-            (0, 0, Verdict::Done),
-            (0, 100, Verdict::Done),
-            (99, 1, Verdict::Done),
-            (100, 0, Verdict::Done),
+            (0, 0, RemoteVerdict::Done),
+            (0, 100, RemoteVerdict::Done),
+            (99, 1, RemoteVerdict::Done),
+            (100, 0, RemoteVerdict::Done),
             (100, 1, out),
             (101, 0, out),
             (0, 101, out),
@@ -140,24 +148,24 @@ mod tests {
             let got = exposed.get(at(7, offset), length as u32, &pool);
             match got {
                 Ok(filled) => {
-                    assert_eq!(verdict, Verdict::Done);
+                    assert_eq!(verdict, RemoteVerdict::Done);
                     assert_eq!(filled.as_bytes(), bytes);
                 }
                 Err(got) => assert_eq!(got, verdict),
             }
         }
-        assert_eq!(exposed.put(at(8, 0), &[]), Verdict::NoSuchKey);
+        assert_eq!(exposed.put(at(8, 0), &[]), RemoteVerdict::NoSuchKey);
     }
 
     #[test]
     fn rights_are_checked() {
         let pool = Pool::default();
         let (reading, writing) = (exposed(Rights::Get), exposed(Rights::Put));
-        assert_eq!(reading.put(at(7, 0), &[1]), Verdict::NotAllowed);
+        assert_eq!(reading.put(at(7, 0), &[1]), RemoteVerdict::NotAllowed);
         assert_eq!(reading.get(at(7, 0), 1, &pool).unwrap().as_bytes(), [0]);
-        assert_eq!(writing.put(at(7, 0), &[1]), Verdict::Done);
+        assert_eq!(writing.put(at(7, 0), &[1]), RemoteVerdict::Done);
         let refused = writing.get(at(7, 0), 1, &pool).unwrap_err();
-        assert_eq!(refused, Verdict::NotAllowed);
+        assert_eq!(refused, RemoteVerdict::NotAllowed);
     }
 
     #[test]

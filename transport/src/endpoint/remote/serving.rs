@@ -3,23 +3,23 @@
 use jstream::buffer::{Filled, Spent};
 
 use super::asker::Ask;
-use super::frame::{Frame, Verdict};
+use super::frame::{RemoteFrame, RemoteVerdict};
 use super::key::Rights;
 use super::window::Window;
 use super::{MOST_REQUESTS, RemoteError};
 use crate::device::connection::{Body, Outbound, Payload};
-use crate::endpoint::facts::End;
+use crate::endpoint::facts::EndReason;
 use crate::endpoint::gate::Overfull;
 use crate::endpoint::ops::{Notify, OpId};
-use crate::endpoint::receiving::{Arrived, Place, Receiving, SCRATCH};
-use crate::endpoint::sending::{Leftover, Sending};
+use crate::endpoint::receiving::{Arrived, Destination, Receiving, SCRATCH};
+use crate::endpoint::sending::{Leftover, SendDirection};
 use crate::endpoint::shared::Shared;
 use crate::endpoint::turn::{Common, Direction};
 use crate::error::{HeaderError, RecvError, SendError};
 use crate::header::Header;
 
 /// Result of serving the next frame.
-pub(in crate::endpoint) enum Served {
+pub(in crate::endpoint) enum ServeOutcome {
     Done,
     /// The frame is incomplete.
     Partly,
@@ -33,7 +33,7 @@ impl Receiving {
     #[cold]
     pub(in crate::endpoint) fn next_behind_frames(
         &mut self,
-        place: Place<'_>,
+        place: Destination<'_>,
     ) -> Option<Result<Arrived, RecvError>> {
         loop {
             let header = match self.half.as_mut()?.header() {
@@ -45,10 +45,10 @@ impl Receiving {
                 return self.next_new(place);
             }
             match self.serve(header) {
-                Served::Done => {}
-                Served::Partly => return None,
-                Served::Arrived(arrived) => return Some(Ok(arrived)),
-                Served::Failed(error) => return Some(Err(error)),
+                ServeOutcome::Done => {}
+                ServeOutcome::Partly => return None,
+                ServeOutcome::Arrived(arrived) => return Some(Ok(arrived)),
+                ServeOutcome::Failed(error) => return Some(Err(error)),
             }
         }
     }
@@ -65,7 +65,7 @@ impl Receiving {
                 self.remote.stuck = true;
                 break;
             }
-            match self.next_new(Place::Pool) {
+            match self.next_new(Destination::Pool) {
                 None => break,
                 Some(Ok(arrived)) => {
                     self.remote.kept_bytes =
@@ -102,12 +102,12 @@ impl Receiving {
     }
 
     /// Receives a frame, whose header has arrived, and carries it out.
-    pub(in crate::endpoint) fn serve(&mut self, header: Header) -> Served {
-        let frame = match Frame::of(&header) {
+    pub(in crate::endpoint) fn serve(&mut self, header: Header) -> ServeOutcome {
+        let frame = match RemoteFrame::of(&header) {
             Ok(frame) => frame,
             Err(error) => return self.refuse(error),
         };
-        if let Frame::Data { request } = frame {
+        if let RemoteFrame::Data { request } = frame {
             // Check before a buffer is taken for the data.
             if !self.remote.asks.expects(request, header.length) {
                 return self.refuse(HeaderError::Unexpected { op: header.op });
@@ -116,7 +116,7 @@ impl Receiving {
         if !self.begun {
             self.begun = true;
             // Data are passed to the requester in a buffer of the pool.
-            let lends = !matches!(frame, Frame::Data { .. }) && !self.facts.limits.moves;
+            let lends = !matches!(frame, RemoteFrame::Data { .. }) && !self.facts.limits.moves;
             if lends && header.length <= SCRATCH as u64 {
                 let scratch = self.scratch.take();
                 let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
@@ -125,12 +125,16 @@ impl Receiving {
             }
         }
         let Some(half) = &mut self.half else {
-            return Served::Partly;
+            return ServeOutcome::Partly;
         };
         let payload = match half.payload(&mut self.into) {
             Ok(Some(payload)) => payload,
-            Ok(None) => return Served::Partly,
-            Err(fault) => return self.trouble(fault).map_or(Served::Partly, Served::Failed),
+            Ok(None) => return ServeOutcome::Partly,
+            Err(fault) => {
+                return self
+                    .trouble(fault)
+                    .map_or(ServeOutcome::Partly, ServeOutcome::Failed);
+            }
         };
         self.end_message(&header);
         let Payload::Bytes(filled) = payload else {
@@ -142,46 +146,46 @@ impl Receiving {
         served
     }
 
-    fn carry_out(&mut self, frame: Frame, header: &Header, filled: Filled) -> Served {
+    fn carry_out(&mut self, frame: RemoteFrame, header: &Header, filled: Filled) -> ServeOutcome {
         let unexpected = HeaderError::Unexpected { op: header.op };
         let makes_sense = match frame {
-            Frame::Put {
+            RemoteFrame::Put {
                 request,
                 target,
                 noticed,
             } => {
                 let verdict = self.remote.exposed.put(target, filled.as_bytes());
                 self.recycle(filled);
-                let is_done = verdict == Verdict::Done;
+                let is_done = verdict == RemoteVerdict::Done;
                 if noticed && !self.remote.exposed.expect_notice(is_done) {
                     return self.refuse(unexpected);
                 }
-                return self.answer(Frame::Done { request, verdict }, None);
+                return self.answer(RemoteFrame::Done { request, verdict }, None);
             }
-            Frame::Get {
+            RemoteFrame::Get {
                 request,
                 target,
                 length,
             } => {
                 self.recycle(filled);
                 let got = if u64::from(length) > self.facts.limits.max_send {
-                    Err(Verdict::NoRoom)
+                    Err(RemoteVerdict::NoRoom)
                 } else {
                     let pool = &self.facts.pool;
                     self.remote.exposed.get(target, length, pool)
                 };
                 return match got {
-                    Ok(data) => self.answer(Frame::Data { request }, Some(data)),
-                    Err(verdict) => self.answer(Frame::Done { request, verdict }, None),
+                    Ok(data) => self.answer(RemoteFrame::Data { request }, Some(data)),
+                    Err(verdict) => self.answer(RemoteFrame::Done { request, verdict }, None),
                 };
             }
-            Frame::Done { request, verdict } => {
+            RemoteFrame::Done { request, verdict } => {
                 self.recycle(filled);
                 let peer = &self.facts.peer;
                 self.remote.asks.judge(request, verdict, peer)
             }
-            Frame::Data { request } => self.remote.asks.take_data(request, filled),
-            Frame::Notice => {
+            RemoteFrame::Data { request } => self.remote.asks.take_data(request, filled),
+            RemoteFrame::Notice => {
                 let is_done = self.remote.exposed.notice();
                 if is_done == Some(true) {
                     let header = Header { op: 0, ..*header };
@@ -192,14 +196,14 @@ impl Receiving {
                         .map(|spent| spent.filling().finish());
                     self.recycle(filled);
                     let payload = payload.unwrap_or_else(|_| Spent::heap(0).filling().finish());
-                    return Served::Arrived(self.number(header, Payload::Bytes(payload)));
+                    return ServeOutcome::Arrived(self.number(header, Payload::Bytes(payload)));
                 }
                 self.recycle(filled);
                 is_done.is_some()
             }
         };
         if makes_sense {
-            Served::Done
+            ServeOutcome::Done
         } else {
             self.refuse(unexpected)
         }
@@ -213,21 +217,21 @@ impl Receiving {
     }
 
     /// Ends the connection because the peer violates the protocol.
-    fn refuse(&mut self, error: HeaderError) -> Served {
-        let end = End::Malformed(error);
-        let failed = Served::Failed(self.facts.recv_error(&end));
+    fn refuse(&mut self, error: HeaderError) -> ServeOutcome {
+        let end = EndReason::Malformed(error);
+        let failed = ServeOutcome::Failed(self.facts.recv_error(&end));
         self.end_with(end);
         failed
     }
 
     /// Posts an answer behind all posted messages.
-    fn answer(&mut self, frame: Frame, data: Option<Filled>) -> Served {
+    fn answer(&mut self, frame: RemoteFrame, data: Option<Filled>) -> ServeOutcome {
         let sent = match self.remote.shared.upgrade() {
             Some(shared) => shared.post_answer(&mut self.common, outbound(frame.header(), data)),
             None => true,
         };
         if sent {
-            Served::Done
+            ServeOutcome::Done
         } else {
             self.refuse(HeaderError::TooManyRequests { max: MOST_REQUESTS })
         }
@@ -354,7 +358,7 @@ impl Shared {
     pub(in crate::endpoint) fn take_credit(
         &self,
         common: &mut Common,
-        take: impl FnOnce(&mut Sending) -> Result<(), Overfull>,
+        take: impl FnOnce(&mut SendDirection) -> Result<(), Overfull>,
     ) -> Result<Leftover, Overfull> {
         let mut held = self.sending.lock();
         let taken = take(&mut held);

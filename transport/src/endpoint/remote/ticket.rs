@@ -15,23 +15,23 @@ use crate::endpoint::ops::OpId;
 use crate::endpoint::shared::{Patience, Shared};
 
 /// A put or a get, with the sole right to take its answer.
-pub(super) struct Asked {
+pub(super) struct RemoteRequest {
     shared: Arc<Shared>,
-    state: State,
+    state: TicketState,
 }
 
-enum State {
+enum TicketState {
     /// The operation was refused for this reason.
     Refused(Box<RemoteError>),
     Posted(OpId),
     Over,
 }
 
-impl Asked {
+impl RemoteRequest {
     pub(super) fn new(shared: Arc<Shared>, posted: Result<OpId, RemoteError>) -> Self {
         let state = match posted {
-            Ok(id) => State::Posted(id),
-            Err(error) => State::Refused(Box::new(error)),
+            Ok(id) => TicketState::Posted(id),
+            Err(error) => TicketState::Refused(Box::new(error)),
         };
         Self { shared, state }
     }
@@ -39,10 +39,10 @@ impl Asked {
     /// Waits for the answer. Returns it once, or `None` if it does not arrive in time.
     pub(super) fn wait(&mut self, patience: Patience) -> Option<Answer> {
         let answer = match &self.state {
-            State::Posted(id) => self.shared.wait_answer(*id, patience)?,
+            TicketState::Posted(id) => self.shared.wait_answer(*id, patience)?,
             _ => self.refusal()?,
         };
-        self.state = State::Over;
+        self.state = TicketState::Over;
         Some(answer)
     }
 
@@ -53,13 +53,13 @@ impl Asked {
     /// If the answer was taken before.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
         let answer = match &self.state {
-            State::Posted(id) => self.shared.poll_answer(*id, context.waker()),
-            State::Refused(_) => self.refusal(),
-            State::Over => panic!("polled after it was ready"),
+            TicketState::Posted(id) => self.shared.poll_answer(*id, context.waker()),
+            TicketState::Refused(_) => self.refusal(),
+            TicketState::Over => panic!("polled after it was ready"),
         };
         match answer {
             Some(answer) => {
-                self.state = State::Over;
+                self.state = TicketState::Over;
                 Poll::Ready(answer)
             }
             None => Poll::Pending,
@@ -67,16 +67,16 @@ impl Asked {
     }
 
     fn refusal(&mut self) -> Option<Answer> {
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::Refused(error) => Some(Err(*error)),
+        match std::mem::replace(&mut self.state, TicketState::Over) {
+            TicketState::Refused(error) => Some(Err(*error)),
             _ => None,
         }
     }
 }
 
-impl Drop for Asked {
+impl Drop for RemoteRequest {
     fn drop(&mut self) {
-        if let State::Posted(id) = self.state {
+        if let TicketState::Posted(id) = self.state {
             self.shared.forget_answer(id);
         }
     }
@@ -87,7 +87,7 @@ macro_rules! ticket {
         $(#[$docs])*
         #[must_use = "contains the outcome of the operation"]
         pub struct $ticket {
-            pub(super) asked: Asked,
+            pub(super) asked: RemoteRequest,
         }
 
         impl $ticket {

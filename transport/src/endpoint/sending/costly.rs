@@ -1,14 +1,14 @@
 //! Messages that need credit of the peer. They enter the send queue when they have it.
 
-use super::{SendOp, Sending};
+use super::{SendDirection, SendOp};
 use crate::device::connection::Outbound;
-use crate::endpoint::facts::End;
+use crate::endpoint::facts::EndReason;
 use crate::endpoint::gate::{Credit, Overfull};
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::turn::Direction;
 use crate::error::SendError;
 
-impl Sending {
+impl SendDirection {
     /// As [`post`](Self::post), for a message that may have to wait for credit of the peer.
     pub(in crate::endpoint) fn post_costly(
         &mut self,
@@ -20,7 +20,7 @@ impl Sending {
         let mut refused = refused.or_else(|| self.ended());
         let goes = refused.is_some() || self.gate.charge(cost);
         if !goes && self.gate.is_closed() {
-            refused = Some(self.facts.unsendable(&End::Ended));
+            refused = Some(self.facts.unsendable(&EndReason::Ended));
         }
         let id = self.ops.insert(SendOp {
             message,
@@ -85,10 +85,10 @@ impl Sending {
     /// returns no credit. The peer may still receive.
     pub(in crate::endpoint) fn close_gate(&mut self) {
         self.gate.close();
-        self.end_all_waiting(&End::Ended);
+        self.end_all_waiting(&EndReason::Ended);
     }
 
-    pub(super) fn end_all_waiting(&mut self, end: &End) {
+    pub(super) fn end_all_waiting(&mut self, end: &EndReason) {
         while let Some(id) = self.gate.pop() {
             self.end_waiting(id, self.facts.unsendable(end));
         }

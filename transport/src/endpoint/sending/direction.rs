@@ -3,14 +3,14 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use super::Sending;
+use super::SendDirection;
 use crate::device::connection::{Armed, Fault, Interest, Outgoing, Push};
 use crate::device::deadline::Deadline;
-use crate::endpoint::facts::{End, Trouble};
+use crate::endpoint::facts::{EndReason, Trouble};
 use crate::endpoint::turn::{Common, Direction};
 use crate::error::SendError;
 
-impl Direction for Sending {
+impl Direction for SendDirection {
     type Half = Box<dyn Outgoing>;
 
     fn common(&mut self) -> &mut Common {
@@ -97,7 +97,7 @@ impl Direction for Sending {
         std::mem::forget((self.half.take(), self.common.watch.take()));
         if self.end.is_none() {
             self.begun = false;
-            self.fail(End::Forked, false);
+            self.fail(EndReason::Forked, false);
         }
     }
 

@@ -2,12 +2,12 @@
 
 use std::io::IoSlice;
 
-use super::Sending;
+use super::SendDirection;
 use crate::endpoint::facts::Trouble;
 use crate::endpoint::ops::Notify;
 use crate::header::Header;
 
-/// Outcome of a [flush](Sending::flush).
+/// Outcome of a [flush](SendDirection::flush).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::endpoint) enum Flushed {
     /// No gathered message is left, or the rest is sent with the posted messages.
@@ -18,7 +18,7 @@ pub(in crate::endpoint) enum Flushed {
     Later,
 }
 
-impl Sending {
+impl SendDirection {
     /// Leaves a message with the device, to be batched with others. Returns false if the message
     /// has to be sent by itself.
     pub(in crate::endpoint) fn gather(&mut self, header: Header, segments: &[IoSlice<'_>]) -> bool {

@@ -10,13 +10,13 @@ use jstream::buffer::{Filled, Spent};
 use super::{Patience, Shared};
 use crate::device::connection::{Body, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
-use crate::endpoint::facts::{End, Trouble};
+use crate::endpoint::facts::{EndReason, Trouble};
 use crate::endpoint::gate::Credit;
 use crate::endpoint::message::Message;
 use crate::endpoint::receiving::{Arrived, Receiving};
-use crate::endpoint::sending::{self, Sending};
+use crate::endpoint::sending::{self, SendDirection};
 use crate::endpoint::spin::Spin;
-use crate::endpoint::turn::{Direction, Held};
+use crate::endpoint::turn::{Direction, TurnGuard};
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 
@@ -107,7 +107,7 @@ impl Shared {
     #[cold]
     fn send_slowly<'s>(
         self: &'s Arc<Self>,
-        mut held: Held<'s, Sending>,
+        mut held: TurnGuard<'s, SendDirection>,
         message: &mut Outbound<'_>,
         mut pushed: Option<Result<Push, Fault>>,
         patience: Patience,
@@ -169,7 +169,7 @@ impl Shared {
             Err(Unpushed::Late) => Err(self.late(patience)),
             Err(Unpushed::Stalled) => {
                 let (sent, total) = sending::progress(message);
-                held.fail(End::Stalled { received: 0 }, false);
+                held.fail(EndReason::Stalled { received: 0 }, false);
                 Err(SendError::Stalled {
                     sent,
                     total,
@@ -186,7 +186,11 @@ impl Shared {
 
     /// Has the rest of a message sent without its caller, as if it had been posted.
     #[cold]
-    fn let_go(self: &Arc<Self>, mut held: Held<'_, Sending>, message: &mut Outbound<'_>) {
+    fn let_go(
+        self: &Arc<Self>,
+        mut held: TurnGuard<'_, SendDirection>,
+        message: &mut Outbound<'_>,
+    ) {
         let body = match std::mem::replace(&mut message.body, Body::Taken) {
             Body::Borrowed(segments) => Body::Owned(self.gather(segments)),
             Body::Owned(filled) => Body::Owned(filled),
@@ -254,7 +258,7 @@ impl Shared {
                 }
                 return Err(Unpushed::Late);
             }
-            let (slept, broke) = self.receiving.sleep_beside::<Sending>(half, deadline);
+            let (slept, broke) = self.receiving.sleep_beside::<SendDirection>(half, deadline);
             self.settle(broke);
             slept.map_err(Unpushed::Fault)?;
         }
@@ -271,7 +275,7 @@ impl Shared {
         }
     }
 
-    fn send_failed(&self, mut held: Held<'_, Sending>, fault: Fault) -> SendError {
+    fn send_failed(&self, mut held: TurnGuard<'_, SendDirection>, fault: Fault) -> SendError {
         let error = match Trouble::of(fault, 0) {
             Trouble::NoBuffer { length, source } => SendError::NoBuffer {
                 length,
@@ -410,10 +414,10 @@ impl Shared {
     /// knows that polling would find nothing.
     fn receive_slowly<'s>(
         &'s self,
-        held: Held<'s, Receiving>,
+        held: TurnGuard<'s, Receiving>,
         patience: Patience,
         mut attempt: impl FnMut(&mut Receiving) -> bool,
-    ) -> (Held<'s, Receiving>, bool) {
+    ) -> (TurnGuard<'s, Receiving>, bool) {
         let deadline = || patience.deadline();
         let attempt = |receiving: &mut Receiving| attempt(receiving).then_some(());
         let waited = self

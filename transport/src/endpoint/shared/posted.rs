@@ -5,13 +5,13 @@ use std::task::Waker;
 
 use jstream::buffer::Spent;
 
-use super::{Patience, Shared, Way};
+use super::{Half, Patience, Shared};
 use crate::device::connection::Outbound;
 use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::receiving::{Arrived, Receipt};
-use crate::endpoint::sending::{Sending, Sent};
-use crate::endpoint::turn::{Direction, Held, Turn};
+use crate::endpoint::sending::{SendDirection, SendOutcome};
+use crate::endpoint::turn::{Direction, Turn, TurnGuard};
 use crate::error::SendError;
 
 impl Shared {
@@ -63,7 +63,7 @@ impl Shared {
         id
     }
 
-    fn see_to_posted(self: &Arc<Self>, held: Held<'_, Sending>) {
+    fn see_to_posted(self: &Arc<Self>, held: TurnGuard<'_, SendDirection>) {
         let is_left = held.has_posted();
         self.settle(self.sending.leave(held));
         // Callers that already wait for a message do not know of the posted one.
@@ -143,7 +143,7 @@ impl Shared {
 
     /// Blocks until a posted send has ended, and returns its outcome. Returns `None` if it does not
     /// end in time.
-    pub(crate) fn wait_sent(&self, id: OpId, patience: Patience) -> Option<Sent> {
+    pub(crate) fn wait_sent(&self, id: OpId, patience: Patience) -> Option<SendOutcome> {
         let mut held = self.sending.lock();
         let sent = held.take(id);
         let (held, sent) = match sent {
@@ -179,7 +179,7 @@ impl Shared {
 
     /// Returns the outcome of a posted send. If it has not ended, registers `task` to be woken when
     /// it may have.
-    pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<Sent> {
+    pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<SendOutcome> {
         let mut held = self.sending.lock();
         Turn::drive_for_task(&mut *held);
         let sent = held.take(id);
@@ -189,7 +189,7 @@ impl Shared {
         }
         self.settle(self.sending.leave(held));
         if sent.is_none() {
-            self.progress_beside(Way::Out, Some(task), None);
+            self.progress_beside(Half::Out, Some(task), None);
         }
         sent
     }
@@ -206,7 +206,7 @@ impl Shared {
         }
         self.settle(self.receiving.leave(held));
         if receipt.is_none() {
-            self.progress_beside(Way::In, Some(task), None);
+            self.progress_beside(Half::In, Some(task), None);
         }
         receipt
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use jstream::buffer::{Filled, Filling};
 
-use super::{Patience, Shared, Way};
+use super::{Half, Patience, Shared};
 use crate::device::connection::{
     Armed, Body, Connection, Control, Fault, Incoming, Interest, Limits, Outbound, Outgoing,
     Payload, Push,
@@ -230,7 +230,7 @@ fn an_answer_goes_on_beside_who_sleeps_since_before() {
     let shared = endpoint.shared();
     assert!(shared.set_taker(Arc::new(Answering)));
     // The task waits, and nothing was to be sent when it began to.
-    assert!(shared.progress(Way::In, Some(Waker::noop()), None));
+    assert!(shared.progress(Half::In, Some(Waker::noop()), None));
     assert!(device.script().waker.is_none());
     device.script().here.push_back(Header::new(7, [0; 3]));
     shared.drive();

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Broke, Direction, Held, Turn};
+use super::{Broke, Direction, Turn, TurnGuard};
 use crate::device::connection::{Armed, Fault, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
@@ -19,9 +19,9 @@ impl<D: Direction> Turn<D> {
     pub(super) fn wait_for_change<'t, E: Direction>(
         &'t self,
         other: &Turn<E>,
-        mut held: Held<'t, D>,
+        mut held: TurnGuard<'t, D>,
         mut until: Deadline,
-    ) -> Held<'t, D> {
+    ) -> TurnGuard<'t, D> {
         // The thread that holds the half may have fallen asleep before an operation was posted to
         // the other direction.
         let is_pending = other.is_pending();
@@ -41,7 +41,7 @@ impl<D: Direction> Turn<D> {
                     .0
             }
         };
-        let mut held = Held { state };
+        let mut held = TurnGuard { state };
         held.common().waiting = held.common().waiting.saturating_sub(1);
         if is_pending {
             drop(held);
@@ -58,9 +58,9 @@ impl<D: Direction> Turn<D> {
     pub(super) fn sleep<'t, E: Direction>(
         &'t self,
         other: &Turn<E>,
-        held: Held<'t, D>,
+        held: TurnGuard<'t, D>,
         until: Deadline,
-    ) -> Held<'t, D> {
+    ) -> TurnGuard<'t, D> {
         self.sleep_by(held, until, |half, until| {
             other.sleep_beside::<D>(half, until)
         })
@@ -72,10 +72,10 @@ impl<D: Direction> Turn<D> {
     pub(in crate::endpoint) fn sleep_or_called<'t, E: Direction>(
         &'t self,
         other: &Turn<E>,
-        held: Held<'t, D>,
+        held: TurnGuard<'t, D>,
         bell: BorrowedFd<'_>,
         until: Deadline,
-    ) -> Held<'t, D> {
+    ) -> TurnGuard<'t, D> {
         self.sleep_by(held, until, |half, until| {
             other.beside.fetch_add(1, Ordering::Relaxed);
             let mut slept = Ok(());
@@ -94,10 +94,10 @@ impl<D: Direction> Turn<D> {
     /// Moves the half out of the lock, sleeps, and puts the half back.
     fn sleep_by<'t>(
         &'t self,
-        mut held: Held<'t, D>,
+        mut held: TurnGuard<'t, D>,
         until: Deadline,
         sleep: impl FnOnce(&mut D::Half, Deadline) -> (Result<(), Fault>, Broke),
-    ) -> Held<'t, D> {
+    ) -> TurnGuard<'t, D> {
         let patience = held.patience();
         // The sleeping thread measures the time itself.
         held.common().waited_since = None;
@@ -171,7 +171,7 @@ impl<D: Direction> Turn<D> {
     }
 
     /// Publishes posted and ended operations before a sleep.
-    fn tell(&self, mut held: Held<'_, D>) {
+    fn tell(&self, mut held: TurnGuard<'_, D>) {
         self.note_posted(&held);
         let common = held.common();
         if std::mem::take(&mut common.news) && common.waiting > 0 {

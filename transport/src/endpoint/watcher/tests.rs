@@ -12,12 +12,12 @@ use crate::device::poll::sleep_on;
 use crate::endpoint::reactor::{watch, watcher};
 
 /// Sends its name each time it is called.
-struct Bell {
+struct NamedWaker {
     name: usize,
     rings: mpsc::Sender<usize>,
 }
 
-impl Wake for Bell {
+impl Wake for NamedWaker {
     fn wake(self: Arc<Self>) {
         let _ = self.rings.send(self.name);
     }
@@ -37,7 +37,7 @@ impl Bells {
 
     fn waker(&self, name: usize) -> Waker {
         let rings = self.sender.clone();
-        Arc::new(Bell { name, rings }).into()
+        Arc::new(NamedWaker { name, rings }).into()
     }
 
     fn hear(&self) -> usize {
@@ -144,7 +144,7 @@ fn registrations_move_from_watcher_to_watcher() {
         .unwrap();
     other.write_all(&[1]).unwrap();
     bells.is_silent();
-    let mut room = Room::default();
+    let mut room = WatchBuffers::default();
     own.sleep(&mut room, None);
     own.call(&mut room);
     assert_eq!(bells.hear(), 2);
@@ -299,7 +299,7 @@ fn who_sleeps_at_the_bell_hears_of_what_is_watched() {
         let watch = watcher.watch_anew(one.as_fd(), Interest::Readable, &waker);
         assert!(sleeper.join().unwrap());
         // The bell was reset.
-        let mut room = Room::default();
+        let mut room = WatchBuffers::default();
         watcher.sleep(&mut room, Some(Duration::ZERO));
         watcher.call(&mut room);
         let sleeper = scope.spawn(|| watcher.sleep_beside(sleep));

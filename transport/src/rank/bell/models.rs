@@ -1,5 +1,6 @@
-//! Interleavings of one who sleeps on a bell with those who ring it, tried by loom: each model beside twins with
-//! a mistake that it must find. Who would sleep stops instead, and must then have been rung for.
+//! Loom models of a thread that sleeps on a bell while other threads ring it. Each model has
+//! mutants with a mistake that it must detect. Instead of sleeping, the thread stops, and the bell
+//! must have been rung.
 
 use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use loom::sync::{Arc, Mutex};
@@ -7,10 +8,10 @@ use loom::thread;
 
 use super::Expected;
 
-/// What an inbox, its bell and a connection are to each other.
+/// Model of an inbox, its bell and a connection.
 struct Model {
     expected: Expected,
-    /// What the system keeps of a ring until somebody has slept.
+    /// A ring that the operating system keeps until a thread has slept.
     event: AtomicBool,
     epoch: AtomicU32,
     /// Under the lock of the inbox.
@@ -25,14 +26,14 @@ struct Line {
     is_armed: bool,
 }
 
-/// When whoever is going to sleep says so.
+/// The point at which the thread that is going to sleep enables rings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expects {
-    /// Before others see that it does, and before it arms.
+    /// Before other threads see that it sleeps, and before it arms the connection.
     First,
     /// When the connection is armed.
     Armed,
-    /// When it has looked for the last time.
+    /// After its last poll.
     Last,
 }
 
@@ -53,7 +54,7 @@ impl Model {
         }
     }
 
-    /// Another thread of the process ends a request.
+    /// Ends a request, as another thread of the process does.
     fn tell(&self) {
         let is_watched = self.is_watched.lock().unwrap();
         self.epoch.fetch_add(1, Ordering::Release);
@@ -62,7 +63,7 @@ impl Model {
         }
     }
 
-    /// Something comes over the connection.
+    /// Delivers a message over the connection.
     fn deliver(&self) {
         let mut line = self.line.lock().unwrap();
         line.has_more = true;
@@ -73,7 +74,7 @@ impl Model {
         }
     }
 
-    /// Takes what has come, and arms the connection where nothing has.
+    /// Receives what has arrived, or arms the connection if there is nothing.
     fn drive(&self, arms: bool) {
         let mut line = self.line.lock().unwrap();
         if std::mem::take(&mut line.has_more) {
@@ -83,7 +84,7 @@ impl Model {
         }
     }
 
-    /// Whether it comes to a sleep.
+    /// Returns true if the thread goes to sleep.
     fn goes_to_sleep(&self, seen: u32, expects: Expects) -> bool {
         let is_new = || self.epoch.load(Ordering::Acquire) != seen;
         let mut is_watched = self.is_watched.lock().unwrap();
@@ -117,7 +118,7 @@ impl Model {
     }
 }
 
-/// One waits until all `ringers` have rung.
+/// Waits until all `ringers` have rung.
 fn waiting(ringers: &'static [fn(&Model)], expects: Expects) {
     loom::model(move || {
         let model = Model::new();

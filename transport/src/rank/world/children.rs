@@ -1,4 +1,4 @@
-//! Processes that were started for a world, and how they end.
+//! Child processes of a world, and how they ended.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,10 +13,11 @@ use super::error::WorldError;
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on_any;
 
-/// How often a system is asked that has no descriptors of processes.
+/// Polling interval on systems without process file descriptors.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The processes, all ranks but 0. Those that have not ended are killed when it is dropped.
+/// The child processes, which are all ranks except 0. On drop, those that are still running are
+/// killed.
 pub(super) struct Children {
     kept: Arc<Kept>,
     keeper: Option<JoinHandle<()>>,
@@ -24,7 +25,7 @@ pub(super) struct Children {
 
 struct Kept {
     started: Mutex<Vec<Started>>,
-    /// One has ended.
+    /// Notified when a process has ended.
     ended: Condvar,
 }
 
@@ -35,8 +36,8 @@ struct Started {
 }
 
 impl Children {
-    /// Starts them. They may ask the system to kill them when the thread ends that started them, so a thread of
-    /// its own does, which stays until all have ended.
+    /// Starts the processes. A process may have asked the kernel to be killed when the thread that
+    /// started it ends. So a dedicated thread starts them, and lives until all have ended.
     pub(super) fn start(commands: Vec<(u32, Command)>) -> Result<Self, WorldError> {
         let kept = Arc::new(Kept {
             started: Mutex::default(),
@@ -50,7 +51,7 @@ impl Children {
             let _ = told.send(failed);
             keeping.keep();
         })?;
-        // Dropped on an error, it ends those that were started.
+        // If an error is returned below, dropping this kills the processes that were started.
         let children = Self {
             kept,
             keeper: Some(keeper),
@@ -62,7 +63,7 @@ impl Children {
         }
     }
 
-    /// Fails when one has ended.
+    /// Returns an error if a process has ended.
     pub(super) fn check(&self) -> Result<(), WorldError> {
         let started = self.kept.lock();
         let ends = started.iter().filter(|child| child.status.is_some());
@@ -73,7 +74,8 @@ impl Children {
         Err(WorldError::Children { ends })
     }
 
-    /// Waits until all have ended, and kills those that don't in time. Those that did not end well.
+    /// Waits until all processes have ended. Returns those that did not succeed; those that are
+    /// still running at the deadline are killed on drop.
     pub(super) fn finish(self, until: Deadline) -> Vec<(u32, Option<ExitStatus>)> {
         let mut started = self.kept.lock();
         while !until.has_passed() && started.iter().any(|child| child.status.is_none()) {
@@ -92,7 +94,7 @@ impl Drop for Children {
     fn drop(&mut self) {
         for started in self.kept.lock().iter_mut() {
             if started.status.is_none() {
-                // It may just have ended.
+                // The process may just have ended.
                 let _ = started.child.kill();
             }
         }
@@ -115,7 +117,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Waits for their ends.
+    /// Waits until all processes have ended, and records their status.
     fn keep(&self) {
         let open = |started: &Started| {
             let number = i32::try_from(started.child.id()).ok();
@@ -155,7 +157,7 @@ impl Kept {
         }
     }
 
-    /// A panic elsewhere can't leave the list half changed: it holds between statements.
+    /// Locks the list. The list is valid between statements, so a poisoned lock is usable.
     fn lock(&self) -> MutexGuard<'_, Vec<Started>> {
         self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,5 @@
-//! Letting in those who connect, each in a thread of its own: one who is silent holds up nobody else.
+//! Acceptor of members. Each connection is handled in its own thread, so a silent peer does not
+//! delay the others.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,30 +12,30 @@ use super::words::{Unheard, Word};
 use crate::endpoint::{Closer, Endpoint, Incoming, Listener};
 use crate::error::AcceptError;
 
-/// How many are about to come in at once; further ones wait outside. Answers those who connect and are
-/// silent.
+/// Maximum number of connections that are being handled. Further ones wait to be accepted. Limits
+/// the cost of peers that connect and stay silent.
 const MAX_ENTERING: usize = 64;
 
-/// How long one who is refused may take to say goodbye.
+/// Time for which a refused peer may take to close its connection.
 const GOODBYE: Duration = Duration::from_millis(200);
 
-/// A listener, and the thread that lets in those who come there. Dropping it frees the address.
+/// A listener, and the thread that accepts its connections. Dropping this frees the address.
 pub(super) struct Door {
     closer: Closer,
     entering: Arc<Entering>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// How many are about to come in.
+/// Counter of the connections that are being handled.
 #[derive(Default)]
 struct Entering {
-    /// And whether the door is closed.
+    /// The count, and true if the acceptor is closed.
     state: Mutex<(usize, bool)>,
     changed: Condvar,
 }
 
 impl Door {
-    /// Calls `admit` with all who connect.
+    /// Starts to accept connections, and calls `admit` with each of them.
     pub(super) fn open(
         listener: Listener,
         admit: impl Fn(Incoming) -> Result<(), String> + Send + Sync + 'static,
@@ -51,7 +52,7 @@ impl Door {
                         if matches!(error, AcceptError::ClosedLocally { .. }) {
                             return;
                         }
-                        // It waits by itself before it asks the system again.
+                        // The listener pauses by itself before it accepts again.
                         tracing::debug!(%error, "nobody came to the world");
                     }
                 }
@@ -85,7 +86,7 @@ where
 }
 
 impl Entering {
-    /// Waits until one more may come in. False when the door is closed.
+    /// Waits until another connection may be handled. Returns false if the acceptor is closed.
     fn begin(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.0 >= MAX_ENTERING && !state.1 {
@@ -115,14 +116,14 @@ impl Drop for Door {
     fn drop(&mut self) {
         self.closer.close();
         self.entering.close();
-        // Those who are about to come in are not waited for.
+        // The threads that handle connections are not joined.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// Hears what one wants who came, and keeps a place for it; who is refused is told why.
+/// Receives the request of a member and reserves its place. A refused member is told the reason.
 pub(super) fn ask<'h, M: Member>(
     hall: &'h Hall<M>,
     endpoint: &Endpoint,
@@ -137,7 +138,8 @@ pub(super) fn ask<'h, M: Member>(
         Err(unheard) => return Err(unheard.to_string()),
     };
     if Word::Refused(refusal).say(endpoint).is_ok() && endpoint.finish().is_ok() {
-        // What it has said besides is read: else the system would reset the connection.
+        // Unread data is received and discarded, because otherwise the operating system would reset
+        // the connection.
         while Word::hear(endpoint, GOODBYE).is_ok() {}
     }
     Err(format!("refused: {refusal}"))

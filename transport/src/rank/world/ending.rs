@@ -1,4 +1,4 @@
-//! Saying goodbye: nothing that was sent is lost by the end of a process.
+//! Orderly shutdown, so that no message is lost when a process ends.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,11 +13,11 @@ use crate::endpoint::{CompletionQueue, Endpoint, Outcome};
 use crate::error::{RecvError, Unreceived};
 use crate::rank::Rank;
 
-/// The tag of goodbyes, in a context of their own.
+/// The tag of goodbye messages, which have a separate context.
 const GOODBYE: u64 = 0;
 
-/// Says goodbye to all other ranks, and hears theirs: all that they have sent before is here then. Those that
-/// did not say it, in the order of their ranks, and why.
+/// Exchanges goodbye messages with all other ranks, so that everything they sent before has
+/// arrived. Returns the ranks that did not answer, in order, with the reasons.
 pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
     let others = (0..rank.size()).filter(|other| *other != rank.rank());
     let heard: Vec<_> = others
@@ -47,8 +47,9 @@ pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
     lost
 }
 
-/// Says to all peers that nothing more comes, and receives until they have said so, too: those who did not,
-/// in the order of their ranks, and why. What they had sent that nobody has received is dropped.
+/// Ends sending to all peers, and receives until they have done so too. Returns the peers that did
+/// not, in order of their ranks, with the reasons. Messages that were not received before are
+/// dropped.
 pub(super) fn farewell(
     peers: Vec<(u32, Endpoint)>,
     until: Deadline,
@@ -58,7 +59,8 @@ pub(super) fn farewell(
         queue.post_recv_any(endpoint, u64::from(*rank));
     }
     let finishing = peers.clone();
-    // Each may wait for a peer that waits in turn for being read here. It ends with the time-out of sending.
+    // Runs in a separate thread: each call may wait for a peer that waits until its own messages
+    // are read here. The send timeout limits it.
     let (done, finished) = mpsc::channel();
     let builder = Builder::new().name("jstream-goodbye".to_owned());
     builder.spawn(move || {
@@ -98,7 +100,7 @@ pub(super) fn farewell(
     for rank in open.into_keys() {
         lost.insert(rank, "it did not say goodbye in time".to_owned());
     }
-    // Peers may have said goodbye before we have.
+    // The peers may have ended before this side did.
     let _ = finished.recv_timeout(left(until));
     Ok(lost)
 }

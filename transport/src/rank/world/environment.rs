@@ -1,4 +1,4 @@
-//! Which member of which world a process is, as who started it says.
+//! Environment variables by which a launcher tells a process its rank and world.
 
 use std::env::{self, VarError};
 use std::str::FromStr;
@@ -11,19 +11,19 @@ use super::options::WorldOptions;
 use super::session::Session;
 use crate::address::Address;
 
-/// The variable with the rank of a process.
+/// Name of the variable with the rank of a process.
 pub const RANK: &str = "JSTREAM_RANK";
-/// The variable with how many ranks there are.
+/// Name of the variable with the number of ranks.
 pub const SIZE: &str = "JSTREAM_SIZE";
-/// The variable with the addresses of rank 0, between spaces.
+/// Name of the variable with the addresses of rank 0, separated by white space.
 pub const WORLD: &str = "JSTREAM_WORLD";
-/// The variable with the [`Session`], which may be missing.
+/// Name of the optional variable with the [`Session`].
 pub const SESSION: &str = "JSTREAM_SESSION";
-/// The variable with the number of the process that starts the others, with which they are to end; it may be
-/// missing.
+/// Name of the optional variable with the id of the parent process. The process is killed when its
+/// parent ends.
 pub const PARENT: &str = "JSTREAM_PARENT";
 
-/// What a process is.
+/// The rank and world of this process.
 pub(super) struct Place {
     pub(super) rank: u32,
     pub(super) size: u32,
@@ -32,7 +32,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// `None` where no launcher has set anything.
+    /// Reads the variables. Returns `None` if no launcher has set them.
     pub(super) fn of_this_process() -> Result<Option<Self>, WorldError> {
         if env::var_os(RANK).is_none() {
             return Ok(None);
@@ -64,12 +64,13 @@ impl Place {
 }
 
 impl World {
-    /// Joins as the environment says: [`RANK`], [`SIZE`], [`WORLD`], and where they are set [`SESSION`] and
-    /// [`PARENT`]. So does a launcher tell its processes, on one host or on several, what they are.
+    /// Joins the world that the environment describes by [`RANK`], [`SIZE`], [`WORLD`], and
+    /// optionally [`SESSION`] and [`PARENT`]. A launcher sets these variables for each process, on
+    /// one host or on several.
     ///
     /// # Errors
     ///
-    /// [`WorldError::Environment`] when a variable is missing or wrong, or another [`WorldError`].
+    /// [`WorldError::Environment`] if a variable is missing or invalid, or another [`WorldError`].
     pub fn from_env(options: &WorldOptions) -> Result<Self, WorldError> {
         let place = Place::of_this_process()?;
         let place = place.ok_or_else(|| WorldError::Environment {
@@ -80,7 +81,7 @@ impl World {
     }
 }
 
-/// A variable, if it is set.
+/// Returns the value of a variable, if it is set.
 fn variable<T: FromStr>(variable: &'static str) -> Result<Option<T>, WorldError> {
     let text = match env::var(variable) {
         Ok(text) => text,
@@ -96,13 +97,13 @@ fn variable<T: FromStr>(variable: &'static str) -> Result<Option<T>, WorldError>
     }
 }
 
-/// Has the system kill this process when the one that started it ends, if that one asked for it.
+/// If [`PARENT`] is set, asks the kernel to kill this process when its parent ends.
 fn end_with_parent() -> Result<(), WorldError> {
     let Some(parent) = variable::<i32>(PARENT)? else {
         return Ok(());
     };
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(std::io::Error::from)?;
-    // It may have ended before.
+    // The parent may have ended before that.
     if getppid().is_some_and(|found| found.as_raw_nonzero().get() == parent) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with a world.
+//! Errors of worlds.
 
 use std::fmt;
 use std::io;
@@ -10,193 +10,193 @@ use thiserror::Error;
 use crate::address::Address;
 use crate::error::{AddressError, ConnectError, ListenError};
 
-/// Why there is no world, or why it did not end as it should.
+/// Error of creating or ending a world.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// There is no such rank.
+    /// The rank is not less than the size of the world.
     #[error(
         "there is no rank {rank} in a world of {size}: ranks go from 0 to one less than the size"
     )]
     NoRank {
-        /// The rank asked for.
+        /// The requested rank.
         rank: u32,
-        /// How many ranks there are to be.
+        /// The size of the world.
         size: u32,
     },
-    /// A world of that size is not made.
+    /// The size of the world is out of range.
     #[error("a world has 1 to {max} ranks, not {size}")]
     BadSize {
-        /// How many were asked for.
+        /// The requested size.
         size: u32,
-        /// How many there may be.
+        /// The maximum size.
         max: u32,
     },
-    /// The text is no session.
+    /// The text is not a valid session.
     #[error("`{text}` is no session, which has 32 hexadecimal digits")]
     BadSession {
-        /// What was given.
+        /// The text, escaped and shortened to 64 characters.
         text: String,
     },
-    /// No address was given at which rank 0 is.
+    /// No address of rank 0 was given.
     #[error("no address was given at which rank 0 is")]
     NoAddress,
-    /// An address that this member would listen on can't be made of those of rank 0.
+    /// No listening address for this member can be derived from those of rank 0.
     #[error("{source}; name where this rank listens with WorldOptions::listen")]
     Address {
-        /// Why.
+        /// The cause.
         #[from]
         source: AddressError,
     },
-    /// This member listens nowhere.
+    /// This member can't listen on any of its addresses.
     #[error("rank {rank} can't listen: {source}")]
     Listen {
-        /// This member's rank.
+        /// The rank of this member.
         rank: u32,
-        /// Why.
+        /// The cause.
         source: ListenError,
     },
-    /// A member is not reached.
+    /// A member can't be reached.
     #[error("rank {rank} can't be reached: {source}; does it run, and is that its address?")]
     Unreachable {
-        /// The member.
+        /// The rank of that member.
         rank: u32,
-        /// Why.
+        /// The cause.
         source: ConnectError,
     },
-    /// A member does not want this one.
+    /// Another member refused this one.
     #[error("{address} refused rank {rank}: {refusal}")]
     Refused {
-        /// Where the member is.
+        /// The address of the other member.
         address: Address,
-        /// This member's rank.
+        /// The rank of this member.
         rank: u32,
-        /// Why.
+        /// The reason.
         refusal: Refusal,
     },
-    /// Not all have joined in time.
+    /// Not all members have joined in time.
     #[error(
         "{} of {size} did not join within {after:?}; start them, or raise WorldOptions::timeout{}",
         Ranks(ranks),
         Also(also)
     )]
     Missing {
-        /// Those who did not.
+        /// The ranks that are missing.
         ranks: Vec<u32>,
-        /// How many there are to be.
+        /// The size of the world.
         size: u32,
-        /// How long they were waited for.
+        /// The timeout.
         after: Duration,
-        /// Whom rank 0 refused last, or who went away again, and why.
+        /// The last member that was refused or lost, with the reason.
         also: Option<String>,
     },
-    /// The others did not get ready in time.
+    /// The other members were not ready in time.
     #[error("the world was not complete within {after:?}: {what}")]
     TimedOut {
-        /// How long it was waited for.
+        /// The timeout.
         after: Duration,
-        /// What was waited for.
+        /// The missing step.
         what: String,
     },
-    /// A member went away while the world was made.
+    /// The connection to a member was lost while the world was being created.
     #[error("rank {rank} went away while the world was made: {reason}")]
     Lost {
-        /// The member.
+        /// The rank of the member.
         rank: u32,
-        /// How that showed.
+        /// The cause.
         reason: String,
     },
-    /// Another member found that the world can't be made.
+    /// Another member reported that the world can't be created.
     #[error("rank {rank} gave up: {reason}")]
     Failed {
-        /// That member.
+        /// The rank of that member.
         rank: u32,
-        /// What it said, escaped.
+        /// The reason that it reported, escaped.
         reason: String,
     },
-    /// Who answered does not do as members of this version do.
+    /// The peer violated the protocol; it may be of another version.
     #[error("rank {rank} does not answer as members do: {reason}; are all of one version?")]
     Nonsense {
-        /// The member.
+        /// The rank of the peer.
         rank: u32,
-        /// What it did.
+        /// The violation.
         reason: String,
     },
-    /// The environment does not say which member of which world this process is.
+    /// The environment variables do not describe a member of a world.
     #[error("the variable {variable} {problem}; a launcher sets it for each process of a world")]
     Environment {
-        /// The variable.
+        /// The name of the variable.
         variable: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// A process was not started.
+    /// A process could not be started.
     #[error("the process of rank {rank} can't be started: {source}")]
     Spawn {
-        /// The rank that it was to be.
+        /// The rank of the process.
         rank: u32,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Processes that were started ended as they should not.
+    /// Child processes ended early or without success.
     #[error("{}", Ends(ends))]
     Children {
-        /// Their ranks, and how they ended; `None` for those that did not, and were killed.
+        /// The ranks with their exit status; `None` for processes that did not end and were killed.
         ends: Vec<(u32, Option<ExitStatus>)>,
     },
     /// Not all members said goodbye in time, or some were lost before.
     #[error("{} did not end properly within {after:?}: {reason}", Ranks(ranks))]
     Unfinished {
-        /// Those who did not.
+        /// The ranks of these members.
         ranks: Vec<u32>,
-        /// How long they were waited for.
+        /// The timeout.
         after: Duration,
-        /// What happened to the first.
+        /// The reason for the first of them.
         reason: String,
     },
-    /// The system is out of something.
+    /// A system call failed.
     #[error("the world can't be made: {source}")]
     System {
-        /// What it said.
+        /// The error of the operating system.
         #[from]
         source: io::Error,
     },
 }
 
-/// Why a member is not let in.
+/// Reason why a member was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The two speak different versions of the protocol.
+    /// The two members have different versions of the protocol.
     #[non_exhaustive]
     Version {
-        /// The version of who refuses.
+        /// The version of the refusing member.
         theirs: u64,
-        /// The version of who is refused.
+        /// The version of the refused member.
         ours: u64,
     },
-    /// The two disagree about how many there are.
+    /// The two members have different sizes of the world.
     #[non_exhaustive]
     Size {
-        /// The size at who refuses.
+        /// The size at the refusing member.
         theirs: u64,
-        /// The size at who is refused.
+        /// The size at the refused member.
         ours: u64,
     },
-    /// That rank has no place there.
+    /// The refusing member does not expect this rank.
     Rank,
-    /// That rank is there already.
+    /// A member with this rank has joined already.
     Taken,
-    /// It belongs to another world.
+    /// The session belongs to another world.
     Session,
-    /// All are there, or they are not waited for any more.
+    /// The world is complete, or was given up.
     Closed,
-    /// It was not understood.
+    /// The request was not understood.
     Nonsense,
 }
 
 impl Refusal {
-    /// As it travels: a number, and what stands with it.
+    /// Returns the words that encode the reason in a message.
     pub(super) fn to_words(self) -> [u64; 3] {
         match self {
             Self::Version { theirs, ours } => [1, theirs, ours],
@@ -251,10 +251,10 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Ranks in a sentence.
+/// Displays a list of ranks.
 struct Ranks<'r>(&'r [u32]);
 
-/// How many of them are named.
+/// Maximum number of ranks that are listed by number.
 const NAMED: usize = 10;
 
 impl fmt::Display for Ranks<'_> {
@@ -272,7 +272,7 @@ impl fmt::Display for Ranks<'_> {
     }
 }
 
-/// What happened besides.
+/// Displays additional information in parentheses, if there is any.
 struct Also<'a>(&'a Option<String>);
 
 impl fmt::Display for Also<'_> {
@@ -281,7 +281,7 @@ impl fmt::Display for Also<'_> {
     }
 }
 
-/// How processes ended.
+/// Displays the exit status of processes.
 struct Ends<'e>(&'e [(u32, Option<ExitStatus>)]);
 
 impl fmt::Display for Ends<'_> {

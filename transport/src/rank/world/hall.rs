@@ -1,4 +1,4 @@
-//! Where those are who have come, while others are waited for.
+//! Lobby for members that have joined while others are still missing.
 
 use std::mem::ManuallyDrop;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,17 +11,18 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
 use crate::error::RecvError;
 
-/// How often who waits looks whether there is a reason to give up.
+/// Interval at which a waiting thread checks for a reason to give up.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// Gives a reason to give up, where there is one.
+/// Callback that returns an error if there is a reason to give up.
 pub(super) type Check<'c> = &'c mut dyn FnMut() -> Result<(), WorldError>;
 
-/// One who has come.
+/// A member that has joined.
 pub(super) trait Member {
     fn endpoint(&self) -> &Endpoint;
 
-    /// Whether it is still there. Nobody has anything to say before there is a world.
+    /// Returns true if the member is still connected. Members send nothing before the world is
+    /// complete.
     fn lives(&self) -> bool {
         matches!(
             self.endpoint().try_recv_message(),
@@ -36,7 +37,7 @@ impl Member for Endpoint {
     }
 }
 
-/// A roll that threads share.
+/// The roster of members, shared by threads.
 pub(super) struct Hall<M> {
     state: Mutex<State<M>>,
     changed: Condvar,
@@ -44,7 +45,7 @@ pub(super) struct Hall<M> {
 
 struct State<M> {
     roll: Roll<M>,
-    /// Who was refused last, or went away again.
+    /// The last refused or lost member, for error messages.
     note: Option<String>,
 }
 
@@ -56,7 +57,7 @@ impl<M: Member> Hall<M> {
         }
     }
 
-    /// Keeps a place for one who asks.
+    /// Reserves the place that a member asks for.
     pub(super) fn reserve(&self, ask: &Ask) -> Result<Place<'_, M>, Refusal> {
         let mut state = self.lock();
         match state.roll.reserve(ask, M::lives) {
@@ -71,7 +72,7 @@ impl<M: Member> Hall<M> {
         }
     }
 
-    /// Notes what became of one who came, for who asks why others are missing.
+    /// Records a failed attempt to join, to be included in the error if members are missing.
     pub(super) fn note(&self, note: String) {
         self.lock().note = Some(note);
     }
@@ -80,7 +81,7 @@ impl<M: Member> Hall<M> {
         self.lock().note.clone()
     }
 
-    /// Waits until all are there and live. False when the time is over.
+    /// Waits until all members have joined and are connected. Returns false if the deadline passes.
     pub(super) fn wait(&self, until: Deadline, check: Check<'_>) -> Result<bool, WorldError> {
         let mut state = self.lock();
         loop {
@@ -96,7 +97,7 @@ impl<M: Member> Hall<M> {
             let look = until.left().map_or(LOOK, |left| left.min(LOOK));
             let waited = self.changed.wait_timeout(state, look);
             drop(waited.unwrap_or_else(PoisonError::into_inner));
-            // What it asks may be slow.
+            // The lock is released, because the check may be slow.
             check()?;
             state = self.lock();
         }
@@ -106,18 +107,18 @@ impl<M: Member> Hall<M> {
         self.lock().roll.missing()
     }
 
-    /// All who are there.
+    /// Closes the roster and returns the members that have joined.
     pub(super) fn close(&self) -> Vec<(u32, M)> {
         self.lock().roll.close()
     }
 
-    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    /// Locks the state. The state is valid between statements, so a poisoned lock is usable.
     fn lock(&self) -> MutexGuard<'_, State<M>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A place that is kept for one; it is free again when this is dropped before.
+/// A reserved place. If this is dropped before the member has joined, the place is free again.
 pub(super) struct Place<'h, M: Member> {
     hall: &'h Hall<M>,
     rank: u32,
@@ -128,9 +129,10 @@ impl<M: Member> Place<'_, M> {
         self.rank
     }
 
-    /// It came.
+    /// Records that the member has joined.
     pub(super) fn take(self, member: M) {
-        // The place is not given back: it may be another one's soon.
+        // The destructor must not run: it would release the place, which may be reserved for
+        // another member by then.
         let place = ManuallyDrop::new(self);
         place.hall.lock().roll.take(place.rank, member);
         place.hall.changed.notify_all();

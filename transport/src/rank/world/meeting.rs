@@ -1,4 +1,4 @@
-//! Rank 0's part: it lets the others in, and tells each where all are.
+//! Rank 0 of a world: accepts the other members and sends them the table of addresses.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,10 +18,11 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::{Completion, CompletionQueue, Endpoint, Incoming, Outcome, listen_all};
 use crate::error::Unreceived;
 
-/// Rank 0 of a world to be, which listens.
+/// Rank 0 of a world that is being created, which listens for the other members.
 ///
-/// [`World::join`] opens one for rank 0 and waits in it. Who starts the others in between opens it first: then
-/// it can tell them where it is, also where the system chose the port.
+/// [`World::join`] opens a meeting for rank 0 and waits in it. A program that starts the other
+/// members itself opens the meeting first, so that it can tell them the addresses, including ports
+/// chosen by the operating system.
 ///
 /// ```
 /// use jstream_transport::rank::world::{Meeting, World, WorldOptions};
@@ -49,7 +50,7 @@ pub struct Meeting {
     door: Door,
 }
 
-/// One who has come, and where it listens.
+/// A member that has joined, and its listening addresses.
 struct Guest {
     endpoint: Endpoint,
     addresses: Vec<Address>,
@@ -66,7 +67,7 @@ impl Meeting {
     ///
     /// # Errors
     ///
-    /// [`WorldError`] when it can't listen on all of them, or there is no world of that size.
+    /// [`WorldError`] if this can't listen on all of the addresses, or if the size is out of range.
     pub fn open(
         addresses: &[Address],
         size: u32,
@@ -118,29 +119,29 @@ impl Meeting {
         })
     }
 
-    /// Where it listens, with the ports that port 0 became.
+    /// Returns the addresses at which this listens, with the actual port for each port 0.
     #[must_use]
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// The number of the world.
+    /// Returns the number of the world.
     #[must_use]
     pub fn session(&self) -> Session {
         self.session
     }
 
-    /// Waits until all others have joined and are connected to each other.
+    /// Waits until all other members have joined and are connected to each other.
     ///
     /// # Errors
     ///
-    /// [`WorldError::Missing`] when some don't come in time, or another [`WorldError`]. Those who came are
-    /// told.
+    /// [`WorldError::Missing`] if some do not join in time, or another [`WorldError`]. The members
+    /// that have joined are notified.
     pub fn join(self) -> Result<World, WorldError> {
         self.join_unless(&mut || Ok(()))
     }
 
-    /// As [`join`](Self::join), as long as there is no reason to give up.
+    /// Like [`join`](Self::join), but gives up if `check` returns an error.
     pub(super) fn join_unless(self, check: Check<'_>) -> Result<World, WorldError> {
         let until = Deadline::after(self.options.timeout);
         let all_came = self.hall.wait(until, check).and_then(|all| {
@@ -182,7 +183,7 @@ impl fmt::Debug for Meeting {
     }
 }
 
-/// All others, while they connect to each other.
+/// All other members, while they connect to each other.
 struct Crowd<'c> {
     guests: Vec<(u32, Guest)>,
     options: &'c WorldOptions,
@@ -190,7 +191,8 @@ struct Crowd<'c> {
 }
 
 impl Crowd<'_> {
-    /// Tells all where all are, and waits until each has reached the others. None holds up another one.
+    /// Sends the table of addresses to all members, and waits until each has connected to the
+    /// others. A slow member does not delay the others.
     fn connect(&self, check: Check<'_>) -> Result<(), WorldError> {
         let queue = CompletionQueue::new()?;
         let places = self.guests.iter().map(|(_, guest)| guest.addresses.clone());
@@ -237,7 +239,7 @@ impl Crowd<'_> {
         Ok(())
     }
 
-    /// Tells those who are there that there will be no world.
+    /// Notifies the members that the world can't be created.
     fn tell(&self, error: &WorldError) {
         let (about, reason) = match error {
             WorldError::Failed { rank, reason } => (*rank, reason.clone()),
@@ -255,7 +257,7 @@ impl Crowd<'_> {
     }
 }
 
-/// Whether a member says that it has reached all others.
+/// Returns true if the completion is the notice of a member that it is connected to all others.
 fn is_ready(completion: Completion) -> Result<bool, WorldError> {
     let rank = u32::try_from(completion.user).unwrap_or(u32::MAX);
     let lost = |reason: String| WorldError::Lost { rank, reason };

@@ -1,4 +1,4 @@
-//! The part of all ranks but 0: they join it, and connect to each other.
+//! Members other than rank 0: they join rank 0, and connect to each other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::{Endpoint, Incoming, listen_all};
 use crate::error::RecvError;
 
-/// One who is about to join.
+/// A member that is about to join.
 pub(super) struct Joining<'j> {
-    /// Where rank 0 is.
+    /// The addresses of rank 0.
     pub(super) addresses: &'j [Address],
     pub(super) rank: u32,
     pub(super) size: u32,
@@ -47,7 +47,8 @@ impl Joining<'_> {
         World::new(self.rank, self.size, all, self.options)
     }
 
-    /// Asks a member to be let in: the session, and the host that we are seen at.
+    /// Asks another member to accept this one. Returns the session, and the host under which the
+    /// other member sees this one.
     fn be_welcomed(
         &self,
         rank: u32,
@@ -60,7 +61,8 @@ impl Joining<'_> {
             size: u64::from(self.size),
             session,
         };
-        // What it said before it went away says more than that it did.
+        // The connection is read even if sending has failed: a message that the peer sent before it
+        // closed explains more.
         let said = Word::Ask(ask).say(endpoint);
         match Word::hear(endpoint, self.left()) {
             Ok(Word::Welcome(session, seen)) => Ok((session, seen)),
@@ -80,7 +82,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Listens, tells rank 0 where, learns where the others do, and connects to them.
+    /// Listens, sends the listening addresses to rank 0, receives those of the others, and connects
+    /// to them.
     fn connect(
         &self,
         first: &Endpoint,
@@ -134,7 +137,7 @@ impl Joining<'_> {
         }
     }
 
-    /// Waits until rank 0 says where all others listen.
+    /// Waits for the table of addresses from rank 0.
     fn table(&self, first: &Endpoint) -> Result<Vec<Vec<Address>>, WorldError> {
         let message = first
             .recv_message_timeout(self.left())
@@ -148,7 +151,7 @@ impl Joining<'_> {
         }
     }
 
-    /// One endpoint to each rank between 0 and ours; those above connect to us.
+    /// Connects to each rank between 0 and this one. Members of higher rank connect to this one.
     fn meet_those_below(
         &self,
         table: &[Vec<Address>],
@@ -171,7 +174,7 @@ impl Joining<'_> {
         Ok(others)
     }
 
-    /// Tells rank 0 that there will be no world, unless it knows.
+    /// Notifies rank 0 that the world can't be created, unless rank 0 has said so itself.
     fn give_up(&self, first: &Endpoint, error: &WorldError) {
         if !matches!(error, WorldError::Failed { .. }) {
             let failed = Word::Failed(self.rank, error.to_string());
@@ -201,7 +204,7 @@ impl Joining<'_> {
     }
 }
 
-/// Lets in one who connects to us.
+/// Accepts a member that connects to this one.
 fn let_in(
     hall: &Hall<Endpoint>,
     incoming: Incoming,
@@ -216,7 +219,7 @@ fn let_in(
     Ok(())
 }
 
-/// Fails when rank 0 is gone, or says that there will be no world.
+/// Returns an error if rank 0 is gone, or reports that the world can't be created.
 fn still(first: &Endpoint) -> Result<(), WorldError> {
     match Word::try_hear(first) {
         Ok(None) => Ok(()),

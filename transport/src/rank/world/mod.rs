@@ -1,8 +1,9 @@
-//! Worlds: ranks that find each other, in one process, in many, or on many hosts.
+//! Worlds: ranks that find each other within one process, across processes, or across hosts.
 //!
-//! Rank 0 listens at an address that all know. The others connect to it, in any order and before it is there;
-//! each tells it where it listens itself, gets a table of all, and connects to those of lower rank. So there is
-//! one endpoint for each pair, of the cheapest device that works for the two.
+//! Rank 0 listens at an address that all members know. The others connect to it in any order, even
+//! before it listens. Each of them tells rank 0 its own listening addresses, receives a table with
+//! the addresses of all, and connects to the members of lower rank. So each pair shares one
+//! endpoint, over the cheapest device that works for both.
 //!
 //! ```
 //! use jstream_transport::rank::world::{World, WorldOptions};
@@ -10,7 +11,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let address = format!("shm://world-{}", std::process::id()).parse()?;
 //! let worlds = std::thread::scope(|scope| {
-//!     // As a rule these are processes.
+//! These are usually processes.
 //!     let joining = [2, 0, 1].map(|rank| {
 //!         let address = &address;
 //!         scope.spawn(move || World::join(address, rank, 3, &WorldOptions::default()))
@@ -24,15 +25,16 @@
 //! # }
 //! ```
 //!
-//! | who starts the members | what each calls |
+//! | members are started by | function that each calls |
 //! |---|---|
 //! | several programs, or a person | [`World::join`], or [`World::join_cheapest`] with an address for each device |
 //! | a launcher | [`World::from_env`] |
 //! | the program itself | [`World::processes`], [`World::threads_over`] |
 //!
-//! Joining is not authenticated. Rank 0 draws a [`Session`], a random number that each member shows to the
-//! others: it keeps those out who come to a wrong address by accident. Where strangers can reach the addresses,
-//! let who starts the members tell them the session ([`WorldOptions::session`]), as [`World::processes`] does.
+//! Joining is not authenticated. Rank 0 generates a [`Session`], a random number that the members
+//! show to each other. It rejects members that connect to a wrong address by accident. If untrusted
+//! peers can reach the addresses, let the launcher tell the members the session
+//! ([`WorldOptions::session`]), as [`World::processes`] does.
 
 mod children;
 mod door;
@@ -69,33 +71,36 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
 use crate::rank::{Mesh, Rank};
 
-/// How many ranks a world has at most. Answers the threat of tables without end.
+/// Maximum number of ranks of a world. Limits the size of the tables of addresses.
 const MAX_SIZE: u32 = 1 << 16;
 
-/// How long those who are told that there is no world are waited for.
+/// Time for which a member waits for others to close when the world can't be created.
 const GOODBYE: Duration = Duration::from_millis(500);
 
-/// All ranks, as one of them sees them: connected to each other.
+/// A rank that is connected to all other ranks of its world.
 ///
-/// It ends when it is dropped. [`finish`](Self::finish) it instead where messages may be on their way.
+/// Dropping it ends the rank. Call [`finish`](Self::finish) instead if messages may still be in
+/// transit.
 pub struct World {
     rank: Rank,
-    /// The same in a context of its own, for goodbyes.
+    /// The same rank in a separate context, for goodbye messages.
     ending: Rank,
-    /// By rank; there is none to this one, nor to threads that are reached directly.
+    /// Endpoints by rank. `None` for this rank, and for threads that are reached directly.
     endpoints: Vec<Option<Endpoint>>,
     finish_timeout: Duration,
-    /// Dropped last: what they may still say comes before their end.
+    /// Dropped last, so that messages that the processes still send are received before they are
+    /// killed.
     children: Option<Children>,
 }
 
 impl World {
-    /// Joins the world whose rank 0 listens at `address`, as `rank` of `size`. Rank 0 itself listens there; the
-    /// others wait for it. Returns when all are there and connected.
+    /// Joins the world whose rank 0 listens at `address`, as `rank` of `size`. Rank 0 itself
+    /// listens there; the others wait for it. Returns when all members have joined and are
+    /// connected.
     ///
     /// # Errors
     ///
-    /// [`WorldError`]: within [`WorldOptions::timeout`], on all ranks.
+    /// [`WorldError`] on all ranks, within [`WorldOptions::timeout`].
     pub fn join(
         address: &Address,
         rank: u32,
@@ -105,9 +110,10 @@ impl World {
         Self::join_cheapest(std::slice::from_ref(address), rank, size, options)
     }
 
-    /// As [`join`](Self::join), where rank 0 listens on all of `addresses`. The members listen on the same
-    /// devices, and each pair is connected by the cheapest that works: ranks of one host by shared memory, say,
-    /// and others by TCP. Give all the same addresses.
+    /// Like [`join`](Self::join), where rank 0 listens on all of `addresses`. The members listen on
+    /// the same devices, and each pair is connected by the cheapest one that works: for example,
+    /// ranks on one host by shared memory, and others by TCP. All members must be given the same
+    /// addresses.
     ///
     /// # Errors
     ///
@@ -166,28 +172,30 @@ impl World {
         }
     }
 
-    /// The connection to another rank, for its counters and limits, and for memory that is exposed there: what
-    /// is sent over it belongs to the ranks. `None` for this rank, and for threads that are reached directly.
+    /// Returns the connection to another rank, for access to its counters, its limits and its
+    /// exposed memory. Messages over it are reserved for the ranks. `None` for this rank, and for
+    /// threads that are reached directly.
     #[must_use]
     pub fn endpoint(&self, rank: u32) -> Option<&Endpoint> {
         let place = usize::try_from(rank).ok()?;
         self.endpoints.get(place)?.as_ref()
     }
 
-    /// Ends the world so that all that was sent is delivered: says to all that nothing more comes, and waits
-    /// until they have said so, too. Who started the others waits for their processes, which
-    /// [`WorldOptions::finish_timeout`] bounds, too.
+    /// Ends the world after everything that was sent has been delivered: announces to all members
+    /// that nothing more is sent, and waits until they have done so too. If this rank has started
+    /// the other processes, it waits for these as well. [`WorldOptions::finish_timeout`] limits
+    /// both.
     ///
     /// # Errors
     ///
-    /// [`WorldError::Unfinished`] names those who did not say goodbye in time, or were lost before;
-    /// [`WorldError::Children`] the processes that did not end well.
+    /// [`WorldError::Unfinished`] lists the members that did not say goodbye in time or were lost
+    /// before. [`WorldError::Children`] lists the processes that did not succeed.
     pub fn finish(self) -> Result<(), WorldError> {
         let timeout = self.finish_timeout;
         self.finish_within(timeout)
     }
 
-    /// As [`finish`](Self::finish), for so long at most.
+    /// Like [`finish`](Self::finish), for at most `timeout`.
     ///
     /// # Errors
     ///
@@ -195,7 +203,7 @@ impl World {
     pub fn finish_within(mut self, timeout: Duration) -> Result<(), WorldError> {
         let until = Deadline::after(timeout);
         let lost = goodbye(&self.ending, until);
-        // Whoever is connected sees by it that this rank was not lost.
+        // The clean shutdown tells connected peers that this rank was not lost.
         for (rank, endpoint) in (0u32..).zip(&self.endpoints) {
             let said = endpoint.as_ref().map(Endpoint::finish);
             if let Some(Err(error)) = said.filter(|_| !lost.contains_key(&rank)) {

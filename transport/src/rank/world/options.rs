@@ -1,4 +1,4 @@
-//! How a world comes together.
+//! Options of worlds.
 
 use std::time::Duration;
 
@@ -7,29 +7,31 @@ use crate::address::Address;
 use crate::options::Options;
 use crate::rank;
 
-/// How the members of a world find each other, and for how long they try.
+/// Configuration of a world: how its members connect, and for how long they try.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WorldOptions {
-    /// How the connections between members receive, and what they allow.
+    /// Options of the connections between members.
     pub transport: Options,
-    /// How the ranks receive, and what they allow each other.
+    /// Options of the ranks.
     pub rank: rank::Options,
-    /// How long joining may take, until all are there and connected (default 30 s). Answers members
-    /// that never start, and strangers that hold a place.
+    /// Maximum time to join, until all members are connected (default 30 s). It covers members that
+    /// never start, and strangers that occupy a place.
     pub timeout: Duration,
-    /// How long [`World::finish`](super::World::finish) may take (default 30 s). Answers members that don't.
+    /// Maximum time of [`World::finish`](super::World::finish) (default 30 s). It covers members
+    /// that never finish.
     pub finish_timeout: Duration,
-    /// Where this member listens for the others (default: derived from how it reaches rank 0). They try the
-    /// cheapest first.
+    /// Addresses at which this member listens for the others (default: derived from the addresses
+    /// of rank 0). The others try the cheapest first.
     pub listen: Vec<Address>,
-    /// The session, where the members were told it by who started them. Rank 0 then lets in nobody who does not
-    /// show it; without it, it draws one, and tells everybody who asks for a place.
+    /// The session, if the launcher has told it to the members. Rank 0 then refuses every member
+    /// that does not show it. Otherwise, rank 0 generates a session, and tells it to every member
+    /// that asks for a place.
     pub session: Option<Session>,
 }
 
 impl WorldOptions {
-    /// The defaults, over connections with these options.
+    /// Returns the defaults, with these options for the connections.
     #[must_use]
     pub fn new(transport: Options) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Where a member listens for the others.
+//! Listening addresses of members.
 
 use std::net::IpAddr;
 
@@ -6,16 +6,17 @@ use super::session::Session;
 use crate::address::Address;
 use crate::error::AddressError;
 
-/// What a member knows of itself when it begins to listen.
+/// Information of a member about itself, from which it derives its listening addresses.
 pub(super) struct Whereabouts<'w> {
     pub(super) rank: u32,
     pub(super) session: Session,
-    /// The host that rank 0 sees it at; empty when it was not reached over a network.
+    /// The host under which rank 0 sees this member; empty if it was not reached over a network.
     pub(super) seen: &'w str,
 }
 
 impl Whereabouts<'_> {
-    /// An address for each of those of rank 0: of the same device, and of a name or a port of its own.
+    /// Returns a listening address for each address of rank 0, on the same device, with a separate
+    /// name or port.
     pub(super) fn beside(&self, given: &[Address]) -> Result<Vec<Address>, AddressError> {
         let name = || format!("jsw-{}-{}", self.session.short(), self.rank);
         let mut places = Vec::with_capacity(given.len());
@@ -24,7 +25,7 @@ impl Whereabouts<'_> {
                 Address::Inproc { .. } => Address::inproc(&name()),
                 Address::Shm { .. } => Address::shm(&name()),
                 Address::Sim { .. } => Address::sim(&name()),
-                // A name outside of the file system goes with its process.
+                // An abstract name disappears with its process.
                 Address::Uds { path } if path.starts_with('@') => {
                     Address::uds(&format!("@{}", name()))
                 }
@@ -40,7 +41,8 @@ impl Whereabouts<'_> {
         Ok(places)
     }
 
-    /// Who reaches rank 0 without a network is on its host.
+    /// Returns the host to listen on. A member that reaches rank 0 without a network is on the same
+    /// host.
     fn host<'h>(&'h self, given: &'h str) -> &'h str {
         if self.seen.is_empty() {
             given
@@ -49,7 +51,8 @@ impl Whereabouts<'_> {
         }
     }
 
-    /// The address at which others reach one where it listens: nobody reaches all interfaces.
+    /// Returns the address at which others reach a listener. An unspecified IP address is replaced
+    /// by the known host.
     pub(super) fn public(&self, local: &Address) -> Result<Address, AddressError> {
         match local {
             Address::Tcp { host, port } if self.replaces(host) => Address::tcp(self.seen, *port),
@@ -67,7 +70,7 @@ impl Whereabouts<'_> {
     }
 }
 
-/// The host of an address that is reached over a network.
+/// Returns the host of a network address, or an empty string.
 pub(super) fn host_of(address: &Address) -> &str {
     match address {
         Address::Tcp { host, .. } | Address::Uring { host, .. } | Address::Tls { host, .. } => host,

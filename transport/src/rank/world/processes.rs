@@ -14,12 +14,12 @@ use super::session::Session;
 use crate::address::Address;
 
 impl World {
-    /// Starts this program as often as needed, with the same arguments, so that it runs as a world of `size`
-    /// processes, which meet at `addresses` of rank 0 (port 0 will do). This process is rank 0. In the others,
-    /// the same call joins.
+    /// Starts this program as a world of `size` processes with the same arguments. The processes
+    /// meet at `addresses` of rank 0, where port 0 is allowed. This process becomes rank 0. In the
+    /// other processes, the same call joins the world.
     ///
-    /// The others are killed when this process ends in any way. [`finish`](Self::finish) waits for them, and
-    /// says which ended otherwise than with success.
+    /// The other processes are killed when this process ends in any way. [`finish`](Self::finish)
+    /// waits for them, and returns an error for those that did not succeed.
     ///
     /// ```no_run
     /// use jstream_transport::rank::world::{World, WorldError, WorldOptions};
@@ -34,7 +34,8 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`WorldError`]; [`WorldError::Children`] at once when one of them ends before it has joined.
+    /// [`WorldError`]. [`WorldError::Children`] immediately if one of the processes ends before it
+    /// has joined.
     pub fn processes(
         addresses: &[Address],
         size: u32,
@@ -48,13 +49,13 @@ impl World {
         })
     }
 
-    /// As [`processes`](Self::processes), with a command for each rank from 1 on: another program, other
-    /// arguments, or one that starts it on another host. What it starts calls
-    /// [`from_env`](Self::from_env), or this.
+    /// Like [`processes`](Self::processes), with a command for each rank from 1: another program,
+    /// other arguments, or a command that starts the process on another host. The started process
+    /// calls [`from_env`](Self::from_env), or this function.
     ///
-    /// Where the command is not that process itself, but starts it, let it
-    /// [remove](Command::env_remove) the variable [`PARENT`]: nothing then ends that process but the end of the
-    /// others.
+    /// If the command only starts the process that joins, let it [remove](Command::env_remove) the
+    /// variable [`PARENT`]. That process is then not killed with its parent, and ends when it loses
+    /// the other members.
     ///
     /// # Errors
     ///
@@ -75,7 +76,7 @@ impl World {
             return place.join(options);
         }
         let mut options = options.clone();
-        // Nobody else gets in.
+        // The session keeps out all other processes.
         let session = options.session.map_or_else(Session::new, Ok)?;
         options.session = Some(session);
         let meeting = Meeting::open(addresses, size, &options)?;

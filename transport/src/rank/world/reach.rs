@@ -1,4 +1,4 @@
-//! Connecting to a member that may not be there yet.
+//! Connecting to a member that may not listen yet.
 
 use std::thread;
 use std::time::Duration;
@@ -12,22 +12,22 @@ use crate::endpoint::{Endpoint, connect};
 use crate::error::{ConnectError, HandshakeError};
 use crate::options::Options;
 
-/// How soon one who finds nobody looks again: at first, and at last.
+/// First and last pause between attempts if nothing listens. The pause doubles each time.
 const SOON: Duration = Duration::from_millis(1);
 const LATER: Duration = Duration::from_millis(50);
 
-/// Who is to be reached, and for how long.
+/// The member to connect to, and the deadline.
 pub(super) struct Reach<'r> {
     pub(super) rank: u32,
     pub(super) addresses: &'r [Address],
     pub(super) options: &'r Options,
     pub(super) until: Deadline,
-    /// It listens already: that nobody does is an error at once.
+    /// True if the member listens already. A missing listener is then an immediate error.
     pub(super) is_there: bool,
 }
 
 impl Reach<'_> {
-    /// Connects to the cheapest address that works, and waits for one that does.
+    /// Connects to the cheapest address that works, and retries until one does.
     pub(super) fn reach(&self, check: Check<'_>) -> Result<Endpoint, WorldError> {
         let addresses = by_cost(self.addresses);
         let mut pause = SOON;
@@ -50,7 +50,8 @@ impl Reach<'_> {
         }
     }
 
-    /// The cheapest that works, or why none does: what may change, if there is such a reason.
+    /// Connects to the cheapest address that works. On failure, returns the error of an address
+    /// that may work later, if there is one.
     fn try_all(&self, addresses: &[&Address]) -> Result<Endpoint, Option<ConnectError>> {
         let mut why: Option<ConnectError> = None;
         for (place, address) in addresses.iter().enumerate() {
@@ -69,7 +70,8 @@ impl Reach<'_> {
         Err(why)
     }
 
-    /// Who has begun to listen between two attempts listens at all its addresses by now.
+    /// Tries the cheaper addresses once more: if the member began to listen between two attempts,
+    /// it listens on all of its addresses by now.
     fn cheaper(&self, addresses: &[&Address]) -> Option<Endpoint> {
         let mut addresses = addresses.iter();
         addresses.find_map(|address| self.connect(address).ok())
@@ -85,7 +87,7 @@ impl Reach<'_> {
         connect(address, &options)
     }
 
-    /// Whether it may work later.
+    /// Returns true if a later attempt may succeed.
     fn may_come(&self, error: &ConnectError) -> bool {
         match error {
             ConnectError::TimedOut { .. } => true,
@@ -103,7 +105,7 @@ impl Reach<'_> {
     }
 }
 
-/// The cheapest first.
+/// Sorts the addresses by cost, cheapest first.
 fn by_cost(addresses: &[Address]) -> Vec<&Address> {
     let devices = device::devices();
     let cost = |address: &&Address| {

@@ -1,4 +1,4 @@
-//! Who has come. No input or output, and no locks.
+//! Roster of the members of a world, without input, output or locks.
 
 use std::mem;
 
@@ -6,11 +6,11 @@ use super::error::Refusal;
 use super::session::Session;
 use super::words::{Ask, VERSION};
 
-/// The ranks that are waited for, and what is known of those that came.
+/// The expected ranks, and the members that have joined.
 pub(super) struct Roll<M> {
     size: u32,
     session: Session,
-    /// Who does not show the session is not let in.
+    /// True if members that do not know the session are refused.
     is_strict: bool,
     /// The rank of the first seat.
     first: u32,
@@ -20,13 +20,14 @@ pub(super) struct Roll<M> {
 
 enum Seat<M> {
     Free,
-    /// It was told that it is welcome.
+    /// Reserved for a member that is joining.
     Coming,
     Taken(M),
 }
 
 impl<M> Roll<M> {
-    /// Waits for the ranks from `first` on. Where the members don't know the session yet it is not asked for.
+    /// Returns a roster for the ranks from `first` on. Set `is_strict` if the members know the
+    /// session already.
     pub(super) fn new(session: Session, is_strict: bool, first: u32, size: u32) -> Self {
         Self {
             size,
@@ -43,8 +44,8 @@ impl<M> Roll<M> {
         self.seats.get_mut(place)
     }
 
-    /// Keeps a seat for one who asks, or says why not. One who sits there and does not live any more makes
-    /// room.
+    /// Reserves a seat for a member that asks, or returns the reason why not. A seat whose member
+    /// is no longer connected is given to the new one.
     pub(super) fn reserve(
         &mut self,
         ask: &Ask,
@@ -78,21 +79,21 @@ impl<M> Roll<M> {
         Ok(rank)
     }
 
-    /// The one who came does not come after all.
+    /// Frees the seat of a member that did not complete joining.
     pub(super) fn release(&mut self, rank: u32) {
         if let Some(seat @ Seat::Coming) = self.seat(rank) {
             *seat = Seat::Free;
         }
     }
 
-    /// It came.
+    /// Seats a member that has joined.
     pub(super) fn take(&mut self, rank: u32, member: M) {
         if let Some(seat @ Seat::Coming) = self.seat(rank) {
             *seat = Seat::Taken(member);
         }
     }
 
-    /// Frees the seats of those who don't live any more; the last of them.
+    /// Frees the seats of members that are no longer connected. Returns the last of them.
     pub(super) fn sweep(&mut self, lives: impl Fn(&M) -> bool) -> Option<u32> {
         let mut gone = None;
         for (rank, seat) in (self.first..).zip(&mut self.seats) {
@@ -109,14 +110,14 @@ impl<M> Roll<M> {
         seats.all(|seat| matches!(seat, Seat::Taken(_)))
     }
 
-    /// Those who are not there.
+    /// Returns the ranks that have not joined.
     pub(super) fn missing(&self) -> Vec<u32> {
         let seats = (self.first..).zip(&self.seats);
         let missing = seats.filter(|(_, seat)| !matches!(seat, Seat::Taken(_)));
         missing.map(|(rank, _)| rank).collect()
     }
 
-    /// Those who are there; nobody is let in any more.
+    /// Closes the roster and returns the members that have joined.
     pub(super) fn close(&mut self) -> Vec<(u32, M)> {
         self.is_closed = true;
         let mut members = Vec::new();
@@ -133,7 +134,7 @@ impl<M> Roll<M> {
 mod tests {
     use super::*;
 
-    /// One who asks for a rank of a world of four.
+    /// Returns a request for a rank in a world of four.
     fn ask(session: Session, rank: u64) -> Ask {
         Ask {
             version: VERSION,
@@ -151,7 +152,7 @@ mod tests {
             assert!(!roll.is_complete());
             let asked = roll.reserve(&ask(session, rank), |_| true);
             let rank = asked.unwrap();
-            // Twice before it is there, and twice afterwards.
+            // Duplicate requests are refused before and after the member has joined.
             let again = ask(Session::UNKNOWN, u64::from(rank));
             assert_eq!(roll.reserve(&again, |_| true), Err(Refusal::Taken));
             roll.take(rank, rank * 10);
@@ -208,7 +209,7 @@ mod tests {
         let again = roll.reserve(&ask(session, 1), |member| *member != "first");
         assert_eq!(again, Ok(1));
         roll.take(1, "second");
-        // One who is there does not go when another one's place is given back.
+        // Releasing the seat of a joined member has no effect.
         roll.release(1);
         assert_eq!(roll.missing(), [2, 3]);
         assert_eq!(roll.sweep(|_| true), None);

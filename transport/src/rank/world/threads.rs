@@ -11,8 +11,8 @@ use crate::address::Address;
 use crate::rank;
 
 impl World {
-    /// Runs `work` in `size` threads, each a rank of one world, and finishes each. What they returned, by
-    /// rank. The ranks reach each other directly, without connections.
+    /// Runs `work` in `size` threads, each of which is a rank of one world, and finishes each rank.
+    /// Returns the results by rank. The ranks reach each other directly, without connections.
     ///
     /// ```
     /// use jstream_transport::rank::world::{World, WorldError, WorldOptions};
@@ -31,12 +31,12 @@ impl World {
     ///
     /// # Panics
     ///
-    /// When all have ended and one panicked, with what that one did. The others don't wait for it: it is
-    /// gone for them.
+    /// If one of the threads panics, resumes the panic after all have ended. The other threads see
+    /// the rank as gone, and do not wait for it.
     ///
     /// # Errors
     ///
-    /// [`WorldError`] when a world did not end properly.
+    /// [`WorldError`] if a rank did not end properly.
     pub fn threads<R: Send>(
         size: u32,
         options: &WorldOptions,
@@ -51,7 +51,7 @@ impl World {
         run(worlds.collect(), &work)
     }
 
-    /// As [`threads`](Self::threads), but connected over `addresses`, as processes are.
+    /// Like [`threads`](Self::threads), but connected over `addresses`, as processes are.
     ///
     /// # Panics
     ///
@@ -59,7 +59,7 @@ impl World {
     ///
     /// # Errors
     ///
-    /// [`WorldError`] when there is no world, or it did not end properly.
+    /// [`WorldError`] if the world can't be created, or a rank did not end properly.
     pub fn threads_over<R: Send>(
         addresses: &[Address],
         size: u32,
@@ -83,7 +83,7 @@ impl World {
     }
 }
 
-/// Each in a thread of its own: makes its world, works in it, and finishes it.
+/// Runs each member in its own thread: creates its world, runs `work`, and finishes the world.
 fn run<R: Send>(
     makes: Vec<impl FnOnce() -> Result<World, WorldError> + Send>,
     work: &(impl Fn(&World) -> R + Sync),

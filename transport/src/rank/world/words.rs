@@ -1,5 +1,5 @@
-//! What members say to each other before there is a world. Nothing here does input or output but
-//! through the endpoint that it is given.
+//! Protocol by which members join a world. This module does no input or output except through the
+//! endpoint that it is given.
 
 use std::fmt::Write;
 use std::io::IoSlice;
@@ -13,10 +13,10 @@ use crate::endpoint::Endpoint;
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 
-/// The version of this part of the protocol.
+/// Version of this protocol.
 pub(super) const VERSION: u64 = 1;
 
-/// The kinds of the messages; `jsw` and a number.
+/// Message kinds: `jsw` and a number.
 const ASK: u32 = 0x6a73_7701;
 const WELCOME: u32 = 0x6a73_7702;
 const HERE: u32 = 0x6a73_7703;
@@ -26,46 +26,47 @@ const GO: u32 = 0x6a73_7706;
 const FAILED: u32 = 0x6a73_7707;
 const REFUSED: u32 = 0x6a73_7708;
 
-/// How many addresses a member has at most. Answers the threat of tables without end.
+/// Maximum number of addresses of a member. Limits the size of the tables of addresses.
 pub(super) const MAX_ADDRESSES: usize = 8;
 
-/// The longest message that a member takes from one who is not let in yet: its addresses.
+/// Maximum length in bytes of a message from a peer that is not a member yet: its list of
+/// addresses.
 pub(super) const LONGEST: usize = MAX_ADDRESSES * 513;
 
-/// How much of a reason travels, in bytes.
+/// Maximum length in bytes of the reason in a message.
 const REASON: usize = 512;
 
-/// What one says who wants to be let in, by rank 0 or by another member.
+/// Request of a member to join, sent to rank 0 or to another member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ask {
     pub(super) version: u64,
     pub(super) rank: u64,
     pub(super) size: u64,
-    /// [`Session::UNKNOWN`] from who was not told.
+    /// The session, or [`Session::UNKNOWN`] if the member does not know it.
     pub(super) session: Session,
 }
 
-/// What is said back, and what follows.
+/// A message of the protocol.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Ask(Ask),
-    /// Let in: the session, and the host that the other one is seen at, if there is one.
+    /// Acceptance: the session, and the host under which the peer is seen, if there is one.
     Welcome(Session, String),
-    /// Where a member listens.
+    /// The listening addresses of a member.
     Here(Vec<Address>),
-    /// Where those listen that are not rank 0, in the order of their ranks.
+    /// The listening addresses of all members except rank 0, in the order of their ranks.
     Table(Vec<Vec<Address>>),
-    /// A member is connected to all others.
+    /// Notice that a member is connected to all others.
     Ready,
-    /// All are.
+    /// Notice that all members are connected.
     Go,
-    /// The member of that rank gave up, and why.
+    /// Notice that the member of this rank has given up, with the reason.
     Failed(u32, String),
     Refused(Refusal),
 }
 
 impl Word {
-    /// The message that says it.
+    /// Encodes the message.
     pub(super) fn to_message(&self) -> (Header, Vec<u8>) {
         let says = |kind, words, payload: Vec<u8>| (Header::new(kind, words), payload);
         match self {
@@ -95,7 +96,7 @@ impl Word {
         }
     }
 
-    /// What a message says; the peer may have sent anything.
+    /// Decodes a message of a peer, which may contain anything.
     pub(super) fn from_message(header: &Header, payload: &[u8]) -> Result<Self, String> {
         let [first, second, third] = header.words;
         Ok(match header.kind {
@@ -115,7 +116,7 @@ impl Word {
             TABLE => {
                 let lines = text(payload)?.split('\n').filter(|_| first > 0);
                 let count = u64::from(MAX_SIZE).min(first);
-                // One line too many is enough to see that they are.
+                // One more line than expected is enough to detect a wrong count.
                 let most = usize::try_from(count).unwrap_or(0).saturating_add(1);
                 let places: Result<Vec<_>, _> = lines.take(most).map(addresses).collect();
                 let places = places?;
@@ -139,19 +140,19 @@ impl Word {
         })
     }
 
-    /// Says it.
+    /// Sends the message.
     pub(super) fn say(&self, endpoint: &Endpoint) -> Result<(), SendError> {
         let (header, payload) = self.to_message();
         endpoint.send_message(header, &[IoSlice::new(&payload)])
     }
 
-    /// Says it if that needs no waiting.
+    /// Sends the message if this does not block.
     pub(super) fn try_say(&self, endpoint: &Endpoint) -> Result<(), SendError> {
         let (header, payload) = self.to_message();
         endpoint.try_send_message(header, &[IoSlice::new(&payload)])
     }
 
-    /// Hears what the other one says, up to [`LONGEST`] bytes, for so long at most.
+    /// Receives a message of at most [`LONGEST`] bytes, and waits for at most `wait`.
     pub(super) fn hear(endpoint: &Endpoint, wait: Duration) -> Result<Self, Unheard> {
         let mut memory = [0; LONGEST];
         let header = endpoint
@@ -162,7 +163,7 @@ impl Word {
             .map_err(Unheard::Nonsense)
     }
 
-    /// Hears what has come, however long it is; `None` when nothing has.
+    /// Receives a message of any length. Returns `None` if none has arrived.
     pub(super) fn try_hear(endpoint: &Endpoint) -> Result<Option<Self>, Unheard> {
         match endpoint.try_recv_message() {
             Ok(message) => Self::from_message(&message.header, message.payload.as_bytes())
@@ -174,7 +175,7 @@ impl Word {
     }
 }
 
-/// Why nothing was heard that could be understood.
+/// Error of receiving a message: no message, or an invalid one.
 #[derive(Debug)]
 pub(super) enum Unheard {
     Nothing(RecvError),
@@ -190,7 +191,7 @@ impl std::fmt::Display for Unheard {
     }
 }
 
-/// Addresses have no white space in them.
+/// Joins addresses by spaces. An address contains no white space.
 fn line(addresses: &[Address]) -> String {
     let mut line = String::new();
     for address in addresses {

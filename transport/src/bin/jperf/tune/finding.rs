@@ -1,4 +1,4 @@
-//! What a study found, and how it is printed.
+//! Results of studies, and their output.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use serde_json::{Value as Json, json as object};
 use super::table::Table;
 use crate::units;
 
-/// From how much on a setting is worth saying: what is less changes from run to run.
+/// Minimum gain for which a setting is recommended. Smaller gains vary from run to run.
 const WORTH: f64 = 1.05;
 
-/// A setting.
+/// The value of a setting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Setting {
     Time(Duration),
-    /// A threshold in bytes; nothing where there is none up to the longest payload that was measured.
+    /// A threshold in bytes; `None` if it is above the longest measured payload.
     Bytes(Option<u64>),
     Is(bool),
 }
@@ -42,19 +42,19 @@ impl Setting {
     }
 }
 
-/// What the best setting of one device is.
+/// The best value of a setting for one device.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) scheme: &'static str,
     pub(crate) what: &'static str,
-    /// What stands at the points of the table.
+    /// The unit of the points of the table.
     pub(crate) at: &'static str,
-    /// Where the library has a default.
+    /// The default of the library, if there is one.
     pub(crate) usual: Option<Setting>,
     pub(crate) here: Setting,
-    /// The time that the default takes, divided by what this setting takes.
+    /// The time of the default, divided by the time of the best setting.
     pub(crate) gain: Option<f64>,
-    /// How a program says it.
+    /// The line of code for a program.
     pub(crate) code: String,
     pub(crate) table: Table,
 }
@@ -64,7 +64,7 @@ pub(crate) fn heading() -> String {
 }
 
 impl Finding {
-    /// Whether a program should say it.
+    /// Returns true if the setting is better than the default.
     pub(crate) fn pays(&self) -> bool {
         self.usual != Some(self.here) && self.gain.is_none_or(|gain| gain >= WORTH)
     }

@@ -1,4 +1,4 @@
-//! `jperf tune`: what the defaults should be on this machine.
+//! `jperf tune`: measures the best settings for this machine.
 
 mod finding;
 mod pair;
@@ -13,7 +13,7 @@ use crate::own::SCHEMES;
 use self::finding::Finding;
 use self::pair::Bench;
 
-/// `jperf tune`.
+/// Runs `jperf tune`.
 pub(crate) fn tune(arguments: &Tune) -> Result<(), Failure> {
     arguments.check()?;
     let progress = Progress::new(arguments.quiet);
@@ -51,7 +51,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<(), Failure> {
     code(&findings)
 }
 
-/// What a program would say, where it gains something.
+/// Prints the code for all settings that are better than the defaults.
 fn code(findings: &[Finding]) -> Result<(), Failure> {
     output::line("")?;
     let mut scheme = "";

@@ -1,4 +1,4 @@
-//! Connections to servers that are set up in different ways, measured in turn.
+//! Connections to servers with different settings, measured in turn.
 
 use std::slice;
 use std::time::Duration;
@@ -14,25 +14,26 @@ use crate::own::Own;
 use crate::run::{Settings, measure};
 use crate::work::{Op, Order, Plan, Receive, Touch, Work};
 
-/// How long a server may take to answer.
+/// Time for which a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Longer than anything takes that is waited for, and short enough that servers sleep that are not measured.
+/// Spin time that is longer than any wait during a measurement, and short enough that servers sleep
+/// while they are not measured.
 const BUSY: Duration = Duration::from_millis(50);
-/// Exchanges that don't count, before.
+/// Number of exchanges that are not counted.
 const WARMUP: u64 = 20;
 
 /// A server, and a connection to it.
 pub(crate) struct Pair {
-    /// Ends before the server.
+    /// Dropped before the server.
     pub(crate) endpoint: Endpoint,
     _own: Own,
 }
 
-/// How everything is measured.
+/// Settings that all measurements share.
 pub(crate) struct Bench<'a> {
     arguments: &'a Tune,
     progress: &'a Progress,
-    /// The time that sides spin by default.
+    /// The default spin time of the library.
     pub(crate) spin: Duration,
 }
 
@@ -45,12 +46,13 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// How both sides are set up where spinning is not studied: so that neither sleeps while it waits for the
-    /// other, which takes longer than what is studied, and not always as long.
+    /// Returns the settings for studies that do not vary the spin time. Neither side sleeps while
+    /// it waits for the other, because wake-ups take longer than the effects that are studied, and
+    /// their time varies.
     pub(crate) fn busy(&self, longest: u64) -> Settings {
         Settings {
             spin: match self.spin {
-                // There is one processor.
+                // There is only one processor.
                 Duration::ZERO => Duration::ZERO,
                 _ => BUSY,
             },
@@ -59,7 +61,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A server of this scheme, set up like this side.
+    /// Starts a server of this scheme with the same settings as this side, and connects to it.
     pub(crate) fn pair(&self, scheme: &str, settings: &Settings) -> Result<Pair, Failure> {
         let own = Own::start(scheme, settings, self.arguments.pin.get(1).copied())?;
         let endpoint = connect(own.address(), &settings.options())?;
@@ -70,8 +72,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Measures each choice at each point, round by round, so that whatever disturbs the machine disturbs
-    /// all choices alike. Times are halves of round trips, without what the other side thinks.
+    /// Measures each choice at each point, round by round, so that disturbances of the machine
+    /// affect all choices equally. Times are half of a round trip, without the delay of the server.
     pub(crate) fn fill<'p>(
         &self,
         what: &str,
@@ -104,7 +106,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A ping-pong whose payloads are read where they arrive.
+/// Returns a ping-pong whose payloads are read on arrival.
 pub(crate) fn ping(size: u64) -> Result<Work, Failure> {
     Ok(Work {
         op: Op::Pingpong,

@@ -1,4 +1,4 @@
-//! What is studied of each device.
+//! Studies of each device.
 
 use std::time::Duration;
 
@@ -11,19 +11,20 @@ use crate::failure::Failure;
 use crate::run::Settings;
 use crate::work::{Op, Receive, Work};
 
-/// A study of the device of a scheme, if there is something to be found.
+/// A study of the device of a scheme. Returns `None` if it does not apply to the device.
 type Study = fn(&Bench<'_>, &'static str) -> Result<Option<Finding>, Failure>;
 
 pub(crate) const ALL: [Study; 4] = [spin, receive_into, eager, remote_reads];
 
-/// How long to look before sleeping, in microseconds.
+/// Spin times, in microseconds.
 const SPINS: [u64; 6] = [0, 2, 5, 10, 20, 50];
-/// After how long the answer comes, besides its way, in nanoseconds.
+/// Delays of the answer, in nanoseconds.
 const THINKING: [u64; 5] = [0, 2_000, 5_000, 10_000, 20_000];
-/// A shorter time of spinning that costs so much more is as good: the processor can do something else.
+/// Factor by which a shorter spin time may be slower than the best, because it leaves the processor
+/// to other threads.
 const SLACK: f64 = 1.1;
 
-/// Payloads that are received into memory, or into jbufs.
+/// Payload lengths for receiving into memory or into jbufs.
 const INTO: [u64; 9] = [
     8,
     64,
@@ -35,7 +36,7 @@ const INTO: [u64; 9] = [
     512 << 10,
     2 << 20,
 ];
-/// Payloads that come at once, or are announced.
+/// Payload lengths for sending eagerly or with an announcement.
 const EAGER: [u64; 11] = [
     4 << 10,
     8 << 10,
@@ -49,7 +50,7 @@ const EAGER: [u64; 11] = [
     2 << 20,
     4 << 20,
 ];
-/// Payloads that are long enough to be read out of the other process.
+/// Payload lengths for which the memory of the other process can be read.
 const READ: [u64; 3] = [4 << 20, 16 << 20, 64 << 20];
 
 fn nothing_to_choose(pairs: &[Pair]) -> Failure {
@@ -57,7 +58,7 @@ fn nothing_to_choose(pairs: &[Pair]) -> Failure {
     Failure::Said(format!("there are only {count} servers"))
 }
 
-/// For how long it pays to look again and again: answers come after different times.
+/// Finds the best spin time, with answers after different delays.
 fn spin(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Failure> {
     let usual = bench.spin;
     let mut spins: Vec<_> = SPINS.into_iter().map(Duration::from_micros).collect();
@@ -104,7 +105,7 @@ fn spin(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fail
     }))
 }
 
-/// Measures two ways that one server does.
+/// Measures two ways of sending and receiving with the same server.
 fn compare(
     bench: &Bench<'_>,
     scheme: &'static str,
@@ -129,7 +130,7 @@ fn compare(
     Ok((pair, table))
 }
 
-/// Up to which length memory of the program is better than a jbuf.
+/// Finds the length up to which receiving into memory is better than into a jbuf.
 fn receive_into(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Failure> {
     let names = ["recv_into", "recv_message"];
     let ways = [(Op::Pingpong, Receive::Into), (Op::Pingpong, Receive::Jbuf)];
@@ -151,7 +152,7 @@ fn receive_into(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Findin
     }))
 }
 
-/// Up to which length a message that no receive waits for is better sent at once, and copied twice, than
+/// Finds the length up to which an unexpected message is better sent eagerly, with two copies, than
 /// announced.
 fn eager(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Failure> {
     let names = ["eager", "announced"];
@@ -165,7 +166,8 @@ fn eager(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fai
     let usual = ranks.eager(1).unwrap_or(0);
     let split = table.best_split();
     let before = EAGER.iter().filter(|size| **size <= usual).count();
-    // What is longer than anything that was measured is not known.
+    // If the split is at the same point as the default, the default is kept: lengths between the
+    // points are unknown.
     let here = match split {
         split if split == before => usual,
         split => EAGER.into_iter().take(split).next_back().unwrap_or(0),
@@ -183,7 +185,7 @@ fn eager(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fai
     }))
 }
 
-/// Whether long messages are better read out of the other process.
+/// Finds out whether long messages are better read from the memory of the other process.
 fn remote_reads(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Failure> {
     if scheme != "shm" {
         return Ok(None);
@@ -199,7 +201,7 @@ fn remote_reads(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Findin
     let [reads, copies] = pairs;
     let (reads, copies) = (reads?, copies?);
     if !reads.endpoint.degraded().is_empty() {
-        // The system does not let it.
+        // The operating system does not allow it.
         return Ok(None);
     }
     let names = ["read", "copied"].map(str::to_owned).to_vec();

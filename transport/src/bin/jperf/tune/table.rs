@@ -1,12 +1,12 @@
-//! Times of some choices at some points, and which choice is best where.
+//! Times of choices at points, and the search for the best choice.
 
-/// The times that were measured: a row for each point, with one for each choice.
+/// Measured times, with a row for each point and a column for each choice.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    /// What is measured at: lengths in bytes, or times in nanoseconds.
+    /// The points: lengths in bytes, or times in nanoseconds.
     pub(crate) points: Vec<u64>,
     pub(crate) choices: Vec<String>,
-    /// All rounds of each, point by point and choice by choice; in picoseconds.
+    /// Times of all rounds in picoseconds, by point and then by choice.
     rounds: Vec<Vec<u64>>,
 }
 
@@ -34,14 +34,14 @@ impl Table {
             .saturating_add(choice)
     }
 
-    /// The middle one of all rounds, in picoseconds.
+    /// Returns the median of all rounds, in picoseconds.
     pub(crate) fn time(&self, point: usize, choice: usize) -> u64 {
         let rounds = self.rounds.get(self.cell(point, choice));
         let middle = rounds.and_then(|rounds| rounds.get(rounds.len() / 2));
         middle.copied().unwrap_or(0)
     }
 
-    /// The geometric mean over all points, where each has the choice that `rule` says.
+    /// Returns the geometric mean over all points, with the choice that `rule` selects for each.
     pub(crate) fn mean(&self, rule: impl Fn(usize) -> usize) -> f64 {
         let logs = (0..self.points.len()).map(|point| {
             let time = self.time(point, rule(point)).max(1);
@@ -50,7 +50,7 @@ impl Table {
         (logs.sum::<f64>() / self.points.len().max(1) as f64).exp()
     }
 
-    /// The first of the choices that is at most `slack` times as long as the best one.
+    /// Returns the first choice whose mean is at most `slack` times that of the best.
     pub(crate) fn first_good(&self, slack: f64) -> usize {
         let mean = |choice: usize| self.mean(|_| choice);
         let all = 0..self.choices.len();
@@ -60,7 +60,8 @@ impl Table {
             .unwrap_or(0)
     }
 
-    /// The number of points, from the first one on, that should have choice 0; the others have choice 1.
+    /// Returns the number of points, counted from the first, that should use choice 0. The others
+    /// use choice 1.
     pub(crate) fn best_split(&self) -> usize {
         let mean = |split: usize| self.mean(|point| usize::from(point >= split));
         let splits = 0..=self.points.len();
@@ -80,7 +81,7 @@ mod tests {
         let mut table = Table::new(points, vec!["a".to_owned(), "b".to_owned()]);
         for (point, row) in times.iter().enumerate() {
             for (choice, time) in row.iter().enumerate() {
-                // One round that was disturbed changes nothing.
+                // A single disturbed round has no effect.
                 for time in [*time, 100 * time, *time] {
                     table.add(point, choice, time);
                 }
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(table(&[[1, 2], [2, 3], [9, 4], [20, 5]]).best_split(), 2);
         assert_eq!(table(&[[1, 2], [2, 3]]).best_split(), 2);
         assert_eq!(table(&[[3, 2], [4, 3]]).best_split(), 0);
-        // A point that does not fit does not decide.
+        // A single outlier does not decide.
         assert_eq!(
             table(&[[10, 30], [21, 20], [10, 30], [90, 10]]).best_split(),
             3

@@ -10,10 +10,10 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use socket2::{Domain, Socket, Type};
 
 use super::super::incoming::ShmIncoming;
-use super::super::line::Line;
+use super::super::line::ShmConnection;
 use super::super::mapping::{Control, DATA, LENGTH, Lane, Mapping, SLOTS};
 use super::super::outgoing::ShmOutgoing;
-use super::super::remote::{Mark, Nonce, Remote};
+use super::super::remote::{Nonce, NonceMark, Remote};
 use super::super::ring::{Consumer, Producer};
 use super::super::signal::Barriers;
 use super::*;
@@ -23,9 +23,9 @@ use crate::error::{ConnectError, HandshakeError};
 pub(super) struct Victim {
     pub(super) incoming: ShmIncoming,
     pub(super) outgoing: ShmOutgoing,
-    line: Arc<Line>,
+    line: Arc<ShmConnection>,
     /// The mark of the victim's peer, which is the same process.
-    mark: Mark,
+    mark: NonceMark,
     /// The lane into the victim and the lane out of it.
     pub(super) lanes: [Lane; 2],
     _sockets: [Socket; 2],
@@ -40,7 +40,7 @@ pub(super) fn victim() -> Victim {
     let (consumed, b) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
     let nonce = Nonce::new();
     let mark = nonce.mark();
-    let line = Arc::new(Line::new(
+    let line = Arc::new(ShmConnection::new(
         published,
         consumed,
         out_lane.clone(),
@@ -59,7 +59,7 @@ pub(super) fn victim() -> Victim {
 }
 
 /// Returns a receive half at the beginning of a lane.
-fn incoming(line: &Arc<Line>, lane: &Lane, mark: Mark, pool: &Pool) -> ShmIncoming {
+fn incoming(line: &Arc<ShmConnection>, lane: &Lane, mark: NonceMark, pool: &Pool) -> ShmIncoming {
     let remote = Remote::probe(std::process::id().try_into().unwrap(), mark).unwrap();
     let consumer = Consumer::new(lane.clone(), Barriers::Both);
     ShmIncoming::new(line.clone(), consumer, Some(remote), pool.clone(), MAX)

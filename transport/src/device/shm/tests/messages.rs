@@ -4,7 +4,7 @@ use std::io::IoSlice;
 
 use super::super::mapping::{DATA, Mapping, SLOTS};
 use super::super::outgoing::REMOTE_FROM;
-use super::super::ring::{Consumer, INLINE, Kind, Mark, Producer, Stretch};
+use super::super::ring::{Consumer, INLINE, Kind, Producer, SlotMark, Stretch};
 use super::super::signal::Barriers;
 use super::*;
 
@@ -209,7 +209,7 @@ fn data_begins_at_the_front_again_when_all_is_consumed() {
     let mut publish = |n| {
         assert!(producer.has_room(n, Stretch::of(n)).unwrap());
         let at = producer.data_at();
-        assert!(!producer.publish(Mark::new(Kind::Data, n)));
+        assert!(!producer.publish(SlotMark::new(Kind::Data, n)));
         at
     };
     let mut consume = |at| {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::super::mapping::{Control, DATA, Mapping, SLOTS};
-use super::super::ring::{Consumer, Kind, Mark, Producer, Stretch, lap};
+use super::super::ring::{Consumer, Kind, Producer, SlotMark, Stretch, lap};
 use super::super::signal::Barriers;
 
 /// Returns a ring as if this many slots and bytes of data had been used before.
@@ -28,7 +28,7 @@ fn go_on(mut producer: Producer, mut consumer: Consumer, n: usize) {
         assert!(consumer.next().unwrap().is_none(), "round {round}");
         while producer.has_room(n, Stretch::of(n)).unwrap() {
             places.push(producer.data_at());
-            let _ = producer.publish(Mark::new(Kind::Data, n));
+            let _ = producer.publish(SlotMark::new(Kind::Data, n));
         }
         assert_eq!(places.len(), SLOTS.min(DATA / n.next_multiple_of(64)));
         for place in places {

@@ -12,14 +12,14 @@ use crate::device::shm::ring::malformed;
 use crate::error::HeaderError;
 
 /// Memory of the messages that the peer announces.
-pub(in super::super) struct Inbox {
+pub(in super::super) struct TrustedInbox {
     memory: Arc<Memory>,
     /// Gives places back to the peer. It owns the memory, so a received message can be read for as
     /// long as it is held, whatever happened to the peer.
     keeper: Arc<Keeper>,
 }
 
-impl Inbox {
+impl TrustedInbox {
     /// Maps the memory file that the peer sent.
     pub(in super::super) fn open(fd: OwnedFd) -> io::Result<Self> {
         let memory = Arc::new(Memory::open(fd)?);

@@ -34,7 +34,7 @@ use std::sync::atomic::AtomicU64;
 
 use memmap2::{MmapOptions, MmapRaw};
 
-pub(super) use self::inbox::Inbox;
+pub(super) use self::inbox::TrustedInbox;
 pub(super) use self::offered::Offered;
 pub(crate) use self::outbox::Outbox;
 use self::returns::WORDS;

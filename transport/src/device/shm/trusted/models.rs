@@ -18,7 +18,7 @@ use super::returns;
 /// Two places in one word, and one place in another.
 const PLACES: [usize; 3] = [0, 63, 64];
 
-struct Model {
+struct TrustedModel {
     words: [AtomicU64; 2],
     blocks: [UnsafeCell<u64>; PLACES.len()],
 }
@@ -26,7 +26,7 @@ struct Model {
 type GiveBack = fn(&[AtomicU64], usize);
 type Collect = fn(&AtomicU64) -> u64;
 
-impl Model {
+impl TrustedModel {
     /// Reads a message in place, writes to it, and gives its place back.
     fn receive(&self, n: usize, give_back: GiveBack) {
         self.blocks[n].with_mut(|block| unsafe { *block += 1 });
@@ -49,7 +49,7 @@ impl Model {
 
 fn places(give_back: GiveBack, collect: Collect) {
     loom::model(move || {
-        let model = Arc::new(Model {
+        let model = Arc::new(TrustedModel {
             words: std::array::from_fn(|_| AtomicU64::new(0)),
             blocks: std::array::from_fn(|_| UnsafeCell::new(0)),
         });

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::{Inbox, Outbox};
+use super::{Outbox, TrustedInbox};
 use crate::error::HandshakeError;
 use crate::options::Options;
 
@@ -50,11 +50,11 @@ impl Offered {
         &mut self,
         trusted: bool,
         given: impl FnOnce() -> Option<OwnedFd>,
-    ) -> Result<Option<Inbox>, HandshakeError> {
+    ) -> Result<Option<TrustedInbox>, HandshakeError> {
         match self {
             Self::Outbox(..) if trusted => {
                 let inbox = match given() {
-                    Some(fd) => Inbox::open(fd),
+                    Some(fd) => TrustedInbox::open(fd),
                     None => Err(io::Error::new(
                         io::ErrorKind::InvalidData,
                         "the peer sent no descriptor of an outbox",

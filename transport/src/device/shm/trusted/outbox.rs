@@ -25,12 +25,12 @@ pub(crate) struct Outbox {
 
 struct Inner {
     memory: Memory,
-    state: Mutex<State>,
+    state: Mutex<OutboxState>,
     /// Length of the last object in bytes.
     usual: AtomicUsize,
 }
 
-struct State {
+struct OutboxState {
     blocks: Blocks,
     /// For each place, the number of the block that the peer holds, or `NONE`.
     out: [u32; PLACES],
@@ -42,7 +42,7 @@ struct State {
 
 const NONE: u32 = u32::MAX;
 
-impl State {
+impl OutboxState {
     /// Frees the blocks that the peer has given back.
     #[inline]
     fn collect(&mut self, memory: &Memory) {
@@ -98,7 +98,7 @@ impl State {
 impl Inner {
     /// Ignores poisoning: no code that holds the lock panics, so the state is never half changed.
     #[inline]
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutboxState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,7 +108,7 @@ impl Outbox {
     /// the peer.
     pub(in super::super) fn create(bytes: usize) -> io::Result<(Self, OwnedFd)> {
         let (memory, fd) = Memory::create(bytes)?;
-        let state = State {
+        let state = OutboxState {
             blocks: Blocks::new(memory.len().saturating_sub(BLOCKS_AT)),
             out: [NONE; PLACES],
             free: [u64::MAX; WORDS],

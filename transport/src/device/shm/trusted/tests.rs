@@ -14,9 +14,9 @@ use crate::device::connection::Body;
 
 const BYTES: usize = 64 << 10;
 
-fn sides() -> (Outbox, Inbox) {
+fn sides() -> (Outbox, TrustedInbox) {
     let (outbox, fd) = Outbox::create(BYTES).unwrap();
-    (outbox, Inbox::open(fd).unwrap())
+    (outbox, TrustedInbox::open(fd).unwrap())
 }
 
 fn owned(outbox: &Outbox, bytes: &[u8]) -> Body<'static> {
@@ -138,7 +138,7 @@ fn a_file_that_could_shrink_is_refused() {
 
     let fd = memfd_create("test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
     ftruncate(&fd, 1 << 20).unwrap();
-    assert!(Inbox::open(fd).is_err());
+    assert!(TrustedInbox::open(fd).is_err());
     let file = mapping::sealed(BLOCKS_AT).unwrap();
-    assert!(Inbox::open(file.into()).is_err());
+    assert!(TrustedInbox::open(file.into()).is_err());
 }

@@ -6,7 +6,7 @@
 use super::*;
 use crate::device::connection::{Body, Connection, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
-use crate::device::stream::tests::{LONG, Way, pair, recv, send};
+use crate::device::stream::tests::{LONG, WaitMode, pair, recv, send};
 use crate::device::tcp::Tcp;
 use crate::header::Header;
 
@@ -78,7 +78,7 @@ fn gather(outgoing: &mut dyn Outgoing, number: u64, payload: &[u8]) -> bool {
 
 /// Receives the message with that number.
 fn expect(connection: &mut Connection, number: u64, payload: &[u8]) {
-    let (header, filled) = recv(&mut *connection.incoming, Way::Blocking, None).unwrap();
+    let (header, filled) = recv(&mut *connection.incoming, WaitMode::Blocking, None).unwrap();
     assert_eq!(header.words.first(), Some(&number));
     assert_eq!(filled.as_bytes(), payload);
 }
@@ -119,7 +119,7 @@ fn what_was_gathered_goes_when_it_is_flushed_or_before_what_is_pushed() {
     assert!(gather(&mut *one.outgoing, 5, b"last"));
     drop(one);
     expect(&mut other, 5, b"last");
-    assert!(recv(&mut *other.incoming, Way::Blocking, None).is_err());
+    assert!(recv(&mut *other.incoming, WaitMode::Blocking, None).is_err());
 }
 
 #[test]

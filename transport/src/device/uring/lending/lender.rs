@@ -53,7 +53,7 @@ impl Drop for Mine {
 }
 
 /// The result of sending.
-pub(super) enum Sent {
+pub(super) enum LendOutcome {
     Bytes(usize),
     /// The socket's send buffer is full.
     Full,
@@ -74,10 +74,10 @@ pub(super) enum Sent {
 /// kernel reports that it does not read them any more.
 pub(super) struct Lender {
     uring: IoUring,
-    state: Mutex<State>,
+    state: Mutex<LenderState>,
 }
 
-struct State {
+struct LenderState {
     loans: Loans,
     regions: Regions,
     /// Empty `Lent` handles of returned buffers, for reuse.
@@ -110,7 +110,7 @@ impl Lender {
         let regions = Regions::new(&uring);
         Ok(Arc::new(Self {
             uring,
-            state: Mutex::new(State {
+            state: Mutex::new(LenderState {
                 loans: Loans::new(),
                 regions,
                 spare: Vec::with_capacity(MOST),
@@ -154,7 +154,7 @@ impl Lender {
         from: (&Lent, usize),
         account: &Arc<Account>,
         pool: &Pool,
-    ) -> io::Result<Sent> {
+    ) -> io::Result<LendOutcome> {
         let mut state = self.state();
         let sent = self.send_locked(&mut state, socket, from, account, pool);
         if sent.is_err() {
@@ -166,25 +166,25 @@ impl Lender {
 
     fn send_locked(
         &self,
-        state: &mut State,
+        state: &mut LenderState,
         socket: BorrowedFd<'_>,
         (lent, from): (&Lent, usize),
         account: &Arc<Account>,
         pool: &Pool,
-    ) -> io::Result<Sent> {
+    ) -> io::Result<LendOutcome> {
         self.look(state);
         let none_out = state.loans.is_empty();
         let Some(jbuf) = lent.jbuf().filter(|_| !state.spoiled) else {
-            return Ok(Sent::Busy);
+            return Ok(LendOutcome::Busy);
         };
         let rest = jbuf.as_bytes().get(from..).unwrap_or_default();
         let piece = rest.get(..PIECE).unwrap_or(rest);
         let Ok(length) = u32::try_from(piece.len()) else {
-            return Ok(Sent::Busy);
+            return Ok(LendOutcome::Busy);
         };
         let known = state.regions.number(&self.uring, jbuf, pool);
         let Some(number) = state.loans.begin(lent.clone(), account.clone()) else {
-            return Ok(Sent::Busy);
+            return Ok(LendOutcome::Busy);
         };
         let send = opcode::SendZc::new(Fd(socket.as_raw_fd()), piece.as_ptr(), length)
             .flags(SEND)
@@ -219,7 +219,7 @@ impl Lender {
     }
 
     /// Processes completions.
-    fn look(&self, state: &mut State) {
+    fn look(&self, state: &mut LenderState) {
         // SAFETY: as in `send_locked`.
         let queue = unsafe { self.uring.completion_shared() };
         for entry in queue {
@@ -245,7 +245,7 @@ impl Lender {
     }
 
     /// Releases the lock, and returns released buffers to their pools.
-    fn leave_state<'l>(&'l self, mut state: MutexGuard<'l, State>) {
+    fn leave_state<'l>(&'l self, mut state: MutexGuard<'l, LenderState>) {
         while let Some(lent) = state.loans.back.pop() {
             drop(state);
             self.end(lent);
@@ -260,7 +260,7 @@ impl Lender {
         let mut state = self.state();
         // The last two references are `self` and that of the thread.
         if Arc::strong_count(&self) <= 2 {
-            let State { regions, .. } = &mut *state;
+            let LenderState { regions, .. } = &mut *state;
             regions.forget(&self.uring);
         }
         drop(state);
@@ -273,7 +273,7 @@ impl Lender {
     }
 
     /// Locks the state. Poisoning is ignored, because no panic can leave it half changed.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LenderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -305,17 +305,17 @@ fn orphans() -> MutexGuard<'static, Vec<Arc<Lender>>> {
 }
 
 /// Interprets the result of a send. `none_out` is true if no other loan was outstanding.
-fn sent(result: i32, none_out: bool) -> Sent {
+fn sent(result: i32, none_out: bool) -> LendOutcome {
     if let Ok(n) = usize::try_from(result) {
-        return Sent::Bytes(n);
+        return LendOutcome::Bytes(n);
     }
     match Errno::from_raw_os_error(result.saturating_neg()) {
-        Errno::AGAIN => Sent::Full,
-        Errno::INTR => Sent::Busy,
+        Errno::AGAIN => LendOutcome::Full,
+        Errno::INTR => LendOutcome::Busy,
         // The limit of locked memory was reached, which counts outstanding loans.
-        Errno::NOMEM | Errno::NOBUFS if !none_out => Sent::Busy,
-        errno @ (Errno::NOMEM | Errno::NOBUFS) => Sent::Refused(errno),
-        errno if is_refusal(errno) => Sent::Refused(errno),
-        errno => Sent::Failed(errno),
+        Errno::NOMEM | Errno::NOBUFS if !none_out => LendOutcome::Busy,
+        errno @ (Errno::NOMEM | Errno::NOBUFS) => LendOutcome::Refused(errno),
+        errno if is_refusal(errno) => LendOutcome::Refused(errno),
+        errno => LendOutcome::Failed(errno),
     }
 }

@@ -26,7 +26,7 @@ use jstream::buffer::{Filled, Pool};
 use rustix::io::Errno;
 use socket2::SockRef;
 
-use self::lender::{Lender, Sent};
+use self::lender::{LendOutcome, Lender};
 use self::loans::Account;
 use crate::device::stream::Wire;
 use crate::device::stream::lent::Lent;
@@ -112,20 +112,20 @@ impl Lending {
         let lender = self.lender_here().filter(|_| self.account.is_open());
         let sent = match lender {
             Some(lender) => lender.send(socket.fd(), (lent, from), &self.account, &self.pool)?,
-            None => Sent::Busy,
+            None => LendOutcome::Busy,
         };
         match sent {
-            Sent::Bytes(n) => Ok(Some(n)),
-            Sent::Full => Ok(None),
-            Sent::Busy => copy(socket, lent, from),
-            Sent::Refused(errno) => {
+            LendOutcome::Bytes(n) => Ok(Some(n)),
+            LendOutcome::Full => Ok(None),
+            LendOutcome::Busy => copy(socket, lent, from),
+            LendOutcome::Refused(errno) => {
                 if self.account.close() {
                     let why = io::Error::from(errno);
                     tracing::info!("no more zero-copy sends, large jbufs are copied: {why}");
                 }
                 copy(socket, lent, from)
             }
-            Sent::Failed(errno) => Err(errno.into()),
+            LendOutcome::Failed(errno) => Err(errno.into()),
         }
     }
 

@@ -25,7 +25,7 @@ fn flood(stream: &TcpStream) {
 #[test]
 fn one_thread_receives_from_many() {
     for options in [options(), single()] {
-        for way in [Way::Spinning, Way::Blocking, Way::Polling] {
+        for way in [WaitMode::Spinning, WaitMode::Blocking, WaitMode::Polling] {
             let mut all = crowd(&options, MANY);
             for round in 0..5u32 {
                 for (at, (stream, _)) in all.iter_mut().enumerate() {
@@ -44,7 +44,7 @@ fn one_thread_receives_from_many() {
 #[test]
 fn what_some_leave_unread_starves_nobody() {
     for options in [options(), single()] {
-        for way in [Way::Spinning, Way::Blocking, Way::Polling] {
+        for way in [WaitMode::Spinning, WaitMode::Blocking, WaitMode::Polling] {
             let mut idle = crowd(&options, 8);
             let mut busy = crowd(&options, 3);
             for (_, connection) in &mut idle {
@@ -88,7 +88,7 @@ fn one_that_is_closed_disturbs_no_other() {
                 _ => connection.control.close(),
             }
             for (_, connection) in &mut all {
-                check(connection, Way::Blocking, kind);
+                check(connection, WaitMode::Blocking, kind);
             }
             // The peer of the closed connection is notified.
             stream.set_nonblocking(false).unwrap();
@@ -116,9 +116,9 @@ fn a_thread_that_has_ended_left_everything() {
         });
         for (mut stream, mut connection) in begun.join().unwrap() {
             stream.write_all(&message(1, 20_000)[9000..]).unwrap();
-            check(&mut connection, Way::Blocking, 1);
+            check(&mut connection, WaitMode::Blocking, 1);
             stream.write_all(&message(2, 7)).unwrap();
-            check(&mut connection, Way::Spinning, 2);
+            check(&mut connection, WaitMode::Spinning, 2);
         }
     }
 }
@@ -171,7 +171,7 @@ fn a_watcher_wakes_those_who_have_something() {
             let called = calls.0.load(Ordering::Acquire);
             assert_eq!(called, usize::from(chosen(at)));
             if called > 0 {
-                check(connection, Way::Spinning, round);
+                check(connection, WaitMode::Spinning, round);
                 assert!(arm(connection, calls, &watcher));
             }
         }
@@ -208,8 +208,8 @@ fn who_looks_for_others_wakes_the_sleeper() {
             // The data for it may already have arrived.
             let _ = arm(&mut other, &calls, &watcher);
             told.send(kind).unwrap();
-            check(&mut sleeper, Way::Blocking, kind);
-            check(&mut other, Way::Blocking, kind);
+            check(&mut sleeper, WaitMode::Blocking, kind);
+            check(&mut other, WaitMode::Blocking, kind);
         }
         over.store(true, Ordering::Release);
     });
