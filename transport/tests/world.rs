@@ -276,7 +276,7 @@ fn who_does_not_fit_is_told_why_and_harms_nobody() {
     let size = refusal(1, 3, None);
     assert!(
         size.to_string()
-            .contains("has 2 ranks, this one is to have 3"),
+            .contains("has 2 ranks, but this member expects 3"),
         "{size}"
     );
     let session = Session::new().unwrap();

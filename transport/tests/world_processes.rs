@@ -209,7 +209,7 @@ fn be_killed_while_joining() {
             let reasons = [
                 "rank 2",
                 "rank 0 went away",
-                "nobody any more",
+                "no more members",
                 "rank 0 can't",
             ];
             assert!(reasons.iter().any(|reason| text.contains(reason)), "{text}");

@@ -257,7 +257,7 @@ mod tests {
             let held = if message.announced { 0 } else { message.length };
             assert!(
                 self.account.arrive(held),
-                "who keeps to the rules is let in"
+                "a sender with credit is admitted"
             );
             self.waiting.push(message);
         }

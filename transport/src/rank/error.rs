@@ -20,8 +20,8 @@ pub enum Error {
     /// The matched message is longer than the memory of the receive. The message is dropped,
     /// nothing is written to the memory, and the next message is received as usual.
     #[error(
-        "the message of rank {rank} with tag {tag:#x} has {length} bytes, but there is room for \
-         {capacity}; probe for its length first, or receive into a jbuf"
+        "the message of rank {rank} with tag {tag:#x} has {length} bytes, but the receive has room \
+         for {capacity}; probe for its length first, or receive into a jbuf"
     )]
     Truncated {
         /// The length of the message in bytes.
@@ -36,8 +36,8 @@ pub enum Error {
     /// The matched message has elements of another type. The message is dropped, nothing is written
     /// to the memory, and the next message is received as usual.
     #[error(
-        "the message of rank {rank} with tag {tag:#x} has elements of {sent}, but {expected} was \
-         expected; both sides have to name the same type"
+        "the message of rank {rank} with tag {tag:#x} has elements of {sent}, but the receive \
+         expects {expected}; both sides have to name the same type"
     )]
     WrongElements {
         /// The element type of the receive.
@@ -58,19 +58,19 @@ pub enum Error {
         why: Arc<str>,
     },
     /// A receive from any source failed because all other ranks are gone.
-    #[error("all other ranks are gone, and no message of theirs waits")]
+    #[error("all other ranks are gone, and none of their messages is left")]
     NobodyLeft,
     /// The operation was cancelled.
     #[error("the operation was cancelled")]
     Cancelled,
     /// No message arrived in time. The operation was cancelled.
-    #[error("no message came within {after:?}")]
+    #[error("no message arrived within {after:?}")]
     TimedOut {
         /// The timeout of the call.
         after: Duration,
     },
     /// The group has no rank of this number, or this rank is not connected to it.
-    #[error("there is no rank {rank} that this rank, of {size}, is connected to")]
+    #[error("this rank is not connected to a rank {rank} (size of the group: {size})")]
     NoRank {
         /// The number.
         rank: u32,

@@ -251,6 +251,6 @@ mod tests {
             done.send(()).unwrap();
         });
         let woken = woken.recv_timeout(Duration::from_secs(60));
-        woken.expect("it sleeps while its messages wait for room");
+        woken.expect("the thread sleeps while messages wait for room");
     }
 }

@@ -139,7 +139,7 @@ impl Node {
     pub(super) fn outcome(&self, id: OpId) -> Outcome {
         match self.wait_for(id, None, Deadline::NEVER) {
             Some(outcome) => outcome,
-            None => unreachable!("who waits for ever waits until it has ended"),
+            None => unreachable!("a wait without a deadline ends with the request"),
         }
     }
 

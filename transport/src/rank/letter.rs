@@ -57,7 +57,7 @@ pub(super) enum Ack {
     /// The rank on the other side of the connection, with its number for the message.
     Line(Number),
     Thread(Sender),
-    /// A thread whose message found no room. It is notified as soon as the message is queued.
+    /// A thread whose message had no room. The thread is notified as soon as the message is queued.
     Admitted(Sender),
 }
 

@@ -313,7 +313,7 @@ impl Node {
         (request, Sender::new(self.inbox.clone(), request, to))
     }
 
-    /// Posts a message to a thread, whose payload is moved.
+    /// Posts a message to a thread. The payload is moved.
     pub(super) fn post_to_thread(
         &self,
         to: u32,

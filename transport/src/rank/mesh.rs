@@ -104,7 +104,7 @@ impl Mesh {
     fn set(&mut self, peer: u32, way: Way) {
         let size = self.links.len();
         let Some(place) = self.links.get_mut(peer as usize) else {
-            panic!("there is no rank {peer} among {size}")
+            panic!("there is no rank {peer} in a group of {size}")
         };
         *place = Some(way);
     }
@@ -121,7 +121,7 @@ impl Mesh {
             Some(Way::Endpoint(endpoint)) => Link::Line(Line::new(peer, endpoint, &inbox)),
             None => {
                 let mut todo = Todo::default();
-                let why = Arc::from("it was never connected");
+                let why = Arc::from("this rank is not connected to it");
                 let mut state = inbox.lock();
                 state.lose(peer, &why, &mut todo);
                 inbox.leave(state);

@@ -96,7 +96,7 @@ impl Rank {
         let Some(pattern) = self.pattern(from, tag) else {
             return Err(Error::PeerGone {
                 rank: Status::NOBODY,
-                why: "nobody sends no object".into(),
+                why: "the null source sends no object".into(),
             });
         };
         let (status, payload) = node.receive_payload(pattern)?;

@@ -77,14 +77,14 @@ impl Node {
         let never = Deadline::NEVER;
         let spun = match self.receive_soon(&pattern, &mut Wanted::Payload, never) {
             Ok(Came::Whole(heading, payload)) => return Ok((Status::of(&heading), payload)),
-            Ok(Came::Put(_)) => unreachable!("there is no memory to put it in"),
+            Ok(Came::Put(_)) => unreachable!("no memory was given"),
             Err(spun) => spun,
         };
         let expected = ElementName::BYTES;
         let id = self.with(|state, todo| state.post(pattern, Place::Pool, expected, todo));
         let mut pending = Pending::new(self.clone(), id);
         let Some(outcome) = pending.wait_spun(spun, never) else {
-            unreachable!("who waits for ever waits until it has ended")
+            unreachable!("a wait without a deadline ends with the request")
         };
         let status = outcome.result?;
         let nothing = || Payload::Bytes(Filled::nothing());

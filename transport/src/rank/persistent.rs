@@ -129,7 +129,7 @@ impl PersistentRecv {
             Some(Started::Null) => Ok(Status::NULL),
             Some(Started::Posted(mut pending)) => match pending.wait(Deadline::NEVER) {
                 Some(outcome) => self.end(outcome),
-                None => unreachable!("who waits for ever waits until it has ended"),
+                None => unreachable!("a wait without a deadline ends with the request"),
             },
         }
     }
@@ -181,7 +181,7 @@ impl PersistentSend {
                 let sent = self.rank.post_send(self.to, self.label, copy, false);
                 self.started = Some(sent);
             }
-            Err(_) => unreachable!("the pool gives what is asked for"),
+            Err(_) => unreachable!("the jbuf has the requested capacity"),
         }
         Ok(())
     }

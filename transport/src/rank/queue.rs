@@ -6,8 +6,9 @@
 //! only under the lock.
 //!
 //! A queue is open while the bounds have room for all that it may contain, and while the backlog of
-//! its rank is empty. So the bounds of the inbox are kept. They can be exceeded by one queue, if
-//! several threads of a rank send while one of them reaches the bounds.
+//! its rank is empty. This keeps the bounds of the inbox, with one exception: if several threads of
+//! a rank send while one of them reaches the bounds, the others can exceed them by the contents of
+//! one queue.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
@@ -252,7 +253,7 @@ impl Inbox {
                 }
                 state.note_arrival();
             }
-            Ok(Arrival::Full(_)) => unreachable!("it is let in beyond the bounds"),
+            Ok(Arrival::Full(_)) => unreachable!("the bounds do not apply to queued messages"),
             // The rank has ended.
             Err(_) => {
                 if let Content::Jbuf(filled) = content {

@@ -57,7 +57,7 @@ pub(super) struct Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sending {
     pub(super) to: u32,
-    /// Its number at the peer, if the peer may be asked to withdraw it.
+    /// The number of the message at the peer, if the peer may be asked to withdraw it.
     pub(super) offer: Option<Number>,
 }
 

@@ -145,9 +145,10 @@ impl Drop for Pending {
 /// A posted send.
 ///
 /// Waiting for it drives everything that its rank has posted, and so does polling it as a future.
-/// If the request is dropped, the message is still sent, unless the rank ends before the message is
-/// received, or there is no room for it within the send timeout.
-#[must_use = "says whether the message was sent"]
+/// If the request is dropped, the message is still sent, unless the rank ends before the peer has
+/// requested the payload of an announced message, or there is no room for the message within the
+/// send timeout.
+#[must_use = "the request reports whether the message was sent"]
 pub struct SendRequest {
     state: State<Result<Option<Spent>, Unsent>>,
 }
@@ -156,7 +157,7 @@ pub struct SendRequest {
 ///
 /// Dropping the request [cancels](Self::cancel) it. If it has a message already, that message is
 /// lost.
-#[must_use = "gives the message"]
+#[must_use = "dropping the request cancels the receive"]
 pub struct RecvRequest {
     state: State<Result<RankMessage, Unreceived>>,
 }
@@ -297,7 +298,7 @@ macro_rules! request {
 }
 
 /// A request that can be waited for together with others: see [`wait_any`](super::wait_any).
-#[allow(private_bounds, reason = "nobody else implements it")]
+#[allow(private_bounds, reason = "the trait is sealed")]
 pub trait Request: Waitable {
     /// The outcome.
     type Output;

@@ -71,13 +71,13 @@ impl Posted {
 }
 
 /// A receive that was posted in a [`Scope`]. The scope waits for it at its end.
-#[must_use = "says whether the message was received"]
+#[must_use = "the request reports whether the message was received"]
 pub struct ScopedRecv<'scope> {
     ticket: Ticket<'scope>,
 }
 
 /// A send that was posted in a [`Scope`]. The scope waits for it at its end.
-#[must_use = "says whether the message was sent"]
+#[must_use = "the request reports whether the message was sent"]
 pub struct ScopedSend<'scope> {
     ticket: Ticket<'scope>,
 }
@@ -137,7 +137,7 @@ impl Rank {
             }
             posted.wait(node, Deadline::NEVER);
             if posted.id.is_some() {
-                unreachable!("who waits for ever waits until it has ended");
+                unreachable!("a wait without a deadline ends with the request");
             }
         }
         std::mem::forget(guard);
@@ -267,7 +267,7 @@ impl Ticket<'_> {
     fn wait(&self) -> Result<Status, Error> {
         match self.result(Deadline::NEVER) {
             Some(result) => result,
-            None => unreachable!("nobody else takes it"),
+            None => unreachable!("only this call takes the result"),
         }
     }
 

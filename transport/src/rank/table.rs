@@ -37,7 +37,7 @@ impl<T> Table<T> {
             }
         }
         let Ok(number) = Number::try_from(self.entries.len()) else {
-            panic!("no peer is asked that much")
+            panic!("too many entries for one peer")
         };
         self.entries.push(Some(entry));
         number

@@ -73,7 +73,7 @@ impl State {
                 todo.push(Task::Say { to: source, frame });
                 want
             }
-            _ => unreachable!("only announced messages are asked for"),
+            _ => unreachable!("only the payloads of announced messages are requested"),
         };
         if let Some(request) = requests.get_mut(request) {
             request.asked = Some((source, want));

@@ -26,7 +26,7 @@ impl Failure {
     /// Returns the reason.
     pub(crate) fn text(&self) -> &str {
         match self {
-            Self::Closed => "nobody reads the output",
+            Self::Closed => "the output was closed by its reader",
             Self::Usage(text) | Self::Said(text) => text,
         }
     }

@@ -83,10 +83,9 @@ pub(crate) fn instead(header: &Header, payload: Option<&[u8]>) -> Failure {
             )
         }
         (WRONG, _) => format!(
-            "the other side received something else than message {message} that was sent, \
-             from its byte {at} on"
+            "the other side received message {message} with wrong contents, from byte {at} on"
         ),
-        (kind, _) => format!("a message of kind {kind:#x} makes no sense here; is it jperf?"),
+        (kind, _) => format!("unexpected message of kind {kind:#x}; is the other side jperf?"),
     })
 }
 
@@ -97,8 +96,8 @@ pub(crate) fn join(endpoint: &Endpoint, patience: Duration) -> Result<Allowed, F
     let [version, longest, memory] = welcome.header.words;
     if version != VERSION {
         return Err(Failure::Said(format!(
-            "the server's jperf has version {version} of what is said, this one {VERSION}; \
-             update the older one"
+            "the protocol version of the server is {version}, that of this client is {VERSION}; \
+             update the older jperf"
         )));
     }
     Ok(Allowed { longest, memory })
@@ -180,10 +179,10 @@ impl Work {
         let low = |word: u64| u32::try_from(word & u64::from(u32::MAX)).unwrap_or(0);
         let depth = low(size >> 32);
         let size = u64::from(low(size));
-        let unknown = || "it asks for something that this version does not know".to_owned();
+        let unknown = || "the request contains a value that this version does not know".to_owned();
         if size > allowed.longest {
             return Err(format!(
-                "payloads of {size} bytes are too long for it; its --max-size is {}",
+                "payloads of {size} bytes are too long; the --max-size of the server is {}",
                 allowed.longest
             ));
         }
@@ -201,7 +200,7 @@ impl Work {
         };
         if work.memory() > allowed.memory {
             return Err(format!(
-                "{} bytes of memory are too many for it; its --max-memory is {}",
+                "{} bytes of memory are too many; the --max-memory of the server is {}",
                 work.memory(),
                 allowed.memory
             ));

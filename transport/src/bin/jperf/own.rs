@@ -46,7 +46,7 @@ impl Where {
         }
         match uri.parse() {
             Ok(Address::Inproc { .. } | Address::Sim { .. }) => Err(usage(format!(
-                "{uri} is inside one process, where nobody else listens; `inproc` alone starts a server there"
+                "{uri} is inside one process, so no other process listens there; `inproc` alone starts a server"
             ))),
             Ok(address) => Ok(Self::At(address)),
             Err(error) => Err(usage(error.to_string())),
@@ -159,7 +159,7 @@ impl Own {
             end(&mut child);
             let why = match heard {
                 Some(Err(error)) => error.to_string(),
-                _ => "it has said on the standard error output why".to_owned(),
+                _ => "see the standard error output".to_owned(),
             };
             return Err(Failure::Said(format!("the server did not start: {why}")));
         };

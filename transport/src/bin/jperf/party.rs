@@ -87,7 +87,7 @@ impl<'e> Party<'e> {
                     self.announce(kind)?;
                     kind
                 }
-                Op::Tags => unreachable!("ranks do that"),
+                Op::Tags => unreachable!("ranks perform these exchanges"),
             };
             if kind == LAST {
                 return Ok(());
@@ -143,7 +143,7 @@ impl<'e> Party<'e> {
         if self.work.receive == Receive::Moved {
             let kept = self.kept.pop_front();
             let mut filled =
-                kept.ok_or_else(|| Failure::Said("the jbufs did not come back".to_owned()))?;
+                kept.ok_or_else(|| Failure::Said("the jbufs were not returned".to_owned()))?;
             prepare(filled.as_bytes_mut(), &self.work, self.sent);
             return Ok(filled);
         }
@@ -201,7 +201,7 @@ impl<'e> Party<'e> {
                 let number = self.received;
                 let _ = tell(self.endpoint, WRONG, [number, at as u64, 0]);
                 Failure::Said(format!(
-                    "message {number} is not what was sent, from its byte {at} on"
+                    "message {number} differs from what was sent, from byte {at} on"
                 ))
             }
         }
@@ -283,7 +283,7 @@ impl Exchange for Party<'_> {
                 self.announce(kind)?;
                 self.ask().map(drop)
             }
-            Op::Tags => unreachable!("ranks do that"),
+            Op::Tags => unreachable!("ranks perform these exchanges"),
         }
     }
 }

@@ -62,7 +62,7 @@ impl<'r> Report<'r> {
             title.push_str(&format!(", depth {}", arguments.depth));
         }
         title.push_str(&format!(
-            "; a look at the clock takes {}",
+            "; reading the clock takes {}",
             units::time(machine::clock())
         ));
         title

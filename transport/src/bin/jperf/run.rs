@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let address = match (&place, &own) {
         (Where::At(address), _) => address,
         (_, Some(own)) => own.address(),
-        (Where::Own(_), None) => unreachable!("a server of its own was started"),
+        (Where::Own(_), None) => unreachable!("the server was started above"),
     };
     if let Some(cpu) = here {
         machine::pin(cpu)?;

@@ -192,7 +192,7 @@ impl Server {
         let mut state = self.shared.state();
         if state.clients.len() >= self.shared.limits.clients {
             drop(state);
-            return incoming.refuse("it serves as many clients as it may; try again later");
+            return incoming.refuse("the server has too many clients; try again later");
         }
         state.came = state.came.wrapping_add(1);
         let number = state.came;
@@ -212,7 +212,7 @@ impl Server {
         let spawned = serving.spawn(move || attend(incoming, &place));
         if let Err(error) = spawned {
             self.shared
-                .say(&format!("there is no thread for a client: {error}"));
+                .say(&format!("can't start a thread for a client: {error}"));
         }
     }
 }

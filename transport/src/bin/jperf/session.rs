@@ -20,7 +20,7 @@ pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failur
     greeting::welcome(endpoint, limits.allowed, limits.idle)?;
     let begun = Instant::now();
     let go_on = || match begun.elapsed() > limits.time {
-        true => Err(Failure::Said("it took longer than --max-time".to_owned())),
+        true => Err(Failure::Said("the session exceeded --max-time".to_owned())),
         false => Ok(()),
     };
     loop {
@@ -40,7 +40,7 @@ pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failur
         let Some(_grant) = shared.grant(work.memory()) else {
             refuse(
                 endpoint,
-                "others use its memory; try again, or raise its --max-memory",
+                "other clients use all memory of the server; try again, or raise its --max-memory",
             )?;
             continue;
         };

@@ -23,7 +23,7 @@ impl FromStr for Sizes {
                     let (from, to) = (size(from)?, size(to)?);
                     if from > to {
                         return Err(format!(
-                            "{part} has no powers of two: it ends before it begins"
+                            "{part} has no powers of two: the range ends before it begins"
                         ));
                     }
                     let before = sizes.len();
@@ -48,7 +48,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
             units::bytes(LONGEST)
         )),
         None => Err(format!(
-            "`{text}` is not a length; say 8, 64K, 1M, a list 8,1K, or powers of two 1..64M"
+            "`{text}` is not a length; use 8, 64K, 1M, a list 8,1K, or powers of two 1..64M"
         )),
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn memory(text: &str) -> Result<u64, String> {
     };
     let number = digits.and_then(|digits| digits.parse::<u64>().ok());
     let bytes = number.map(|number| number.saturating_mul(1 << shift));
-    bytes.ok_or_else(|| format!("`{text}` is not an amount of memory; say 4096, 64K, 256M or 2G"))
+    bytes.ok_or_else(|| format!("`{text}` is not an amount of memory; use 4096, 64K, 256M or 2G"))
 }
 
 #[cfg(test)]

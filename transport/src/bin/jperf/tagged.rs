@@ -47,7 +47,7 @@ impl From<Ended> for Failure {
         Self::Said(match ended {
             Ended::Error(error) => error.to_string(),
             Ended::Payload(number, at) => {
-                format!("message {number} is not what was sent, from its byte {at} on")
+                format!("message {number} differs from what was sent, from byte {at} on")
             }
         })
     }

@@ -28,7 +28,7 @@ pub(crate) fn bytes(count: u64) -> String {
     count.to_string()
 }
 
-/// Formats a number with three digits, in the largest unit in which it is at least 1.
+/// Formats a number with three digits, in the first unit with at most three before the point.
 fn scaled(mut number: f64, step: f64, units: &[&str], last: &str) -> String {
     for unit in units {
         if number < step * 0.9995 {

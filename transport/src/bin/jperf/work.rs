@@ -1,23 +1,24 @@
-//! What both sides do in a measurement.
+//! Parameters of a measurement, which both sides know.
 
 use std::time::Duration;
 
 use clap::ValueEnum;
 
-/// What is measured.
+/// Kind of measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Op {
-    /// A message there, and one like it back: half of the round trip.
+    /// A message and an answer of the same length: half of the round trip.
     Pingpong,
     /// Both sides send, then both receive: the time of each pair of messages that cross.
     Pingping,
-    /// A window of messages there, and a short answer: bytes in a second.
+    /// A window of messages and a short answer: bytes per second.
     Bandwidth,
-    /// The same: messages in a second.
+    /// A window of messages and a short answer: messages per second.
     Rate,
-    /// A window of tagged messages between ranks there, and one back: half of that, for each message.
+    /// A window of tagged messages between ranks in each direction: half of that time, per message.
     Tags,
-    /// As pingpong, but each message is announced, and asked for, before it comes: what a rendezvous costs.
+    /// Like pingpong, but each message is announced and requested before it is sent: the cost of a
+    /// rendezvous.
     #[value(skip)]
     Rendezvous,
 }
@@ -34,30 +35,31 @@ impl Op {
         }
     }
 
-    /// Whether many messages come before an answer.
+    /// Returns true if there are several messages before an answer.
     pub(crate) const fn has_window(self) -> bool {
         matches!(self, Self::Bandwidth | Self::Rate | Self::Tags)
     }
 
-    /// Whether times are looked at, and not what gets through.
+    /// Returns true if latency is measured, and not throughput.
     pub(crate) const fn is_latency(self) -> bool {
         !matches!(self, Self::Bandwidth | Self::Rate)
     }
 }
 
-/// Where a message is received.
+/// Destination of received messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Receive {
     /// Into memory of the program (recv_into).
     Into,
     /// Into a jbuf of the pool (recv_message).
     Jbuf,
-    /// Into a jbuf, which goes back with what it holds (send_filled); for pingpong and pingping.
+    /// Into a jbuf, which is sent back with its contents (send_filled); for pingpong and pingping.
     Moved,
-    /// In place, where the peer wrote it (Options::trust_peer; shm only). Whoever says this vouches for the
-    /// program on the other side.
+    /// In place, where the peer wrote the message (Options::trust_peer; shm only). With this value,
+    /// the user vouches for the program on the other side.
     Trusted,
-    /// Into a jbuf, and from there into memory of the program: what a message costs that nobody waited for.
+    /// Into a jbuf, and copied from there into memory of the program: the cost of an unexpected
+    /// message.
     #[value(skip)]
     Copied,
 }
@@ -77,11 +79,11 @@ impl Receive {
 /// The order in which tagged messages are received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Order {
-    /// In that in which they are sent.
+    /// In the order of sending.
     In,
-    /// In the reverse one.
+    /// In reverse order.
     Reverse,
-    /// In that in which they come, whatever their source and tag.
+    /// In the order of arrival, from any source and with any tag.
     Any,
 }
 
@@ -95,14 +97,14 @@ impl Order {
     }
 }
 
-/// What is done to payloads beside sending them.
+/// Access to payloads apart from sending them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Touch {
-    /// Nothing.
+    /// No access.
     None,
-    /// The receiver reads all of it; the sender leaves it as it is.
+    /// The receiver reads all bytes; the sender does not change them.
     Clean,
-    /// The sender writes all of it anew for each message, and the receiver reads all of it.
+    /// The sender writes all bytes of each message, and the receiver reads them.
     Dirty,
 }
 
@@ -116,39 +118,39 @@ impl Touch {
     }
 }
 
-/// The memory of a receive that waits, roughly, in bytes.
+/// Approximate memory of a pending receive, in bytes.
 const RECEIVE: u64 = 512;
 
-/// A measurement, as both sides know it.
+/// The parameters of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Work {
     pub(crate) op: Op,
     pub(crate) receive: Receive,
     pub(crate) touch: Touch,
-    /// Whether each byte is compared with what it should be.
+    /// True if each byte is compared with its expected value.
     pub(crate) check: bool,
-    /// The length of a payload.
+    /// The length of a payload in bytes.
     pub(crate) size: usize,
-    /// Messages before an answer.
+    /// The number of messages before an answer.
     pub(crate) window: u32,
-    /// Places that messages are sent from, and received to, in turn.
+    /// The number of memory slices that are used in turn to send from and to receive into.
     pub(crate) places: u32,
     /// The order in which tagged messages are received.
     pub(crate) order: Order,
-    /// Receives of other tags that wait beside.
+    /// The number of receives with other tags that are pending during the measurement.
     pub(crate) depth: u32,
-    /// How long the other side thinks before it answers, in nanoseconds.
+    /// The delay of the server before it answers, in nanoseconds.
     pub(crate) think: u32,
 }
 
 impl Work {
-    /// How far apart its places are.
+    /// Returns the distance between two slices of memory, in bytes.
     pub(crate) fn stride(&self) -> usize {
-        // Not on one cache line.
+        // No two slices share a cache line.
         self.size.max(1).next_multiple_of(64)
     }
 
-    /// The memory that one side needs for it, in bytes.
+    /// Returns the memory that one side needs, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         let places = match self.op {
             Op::Tags => self.window,
@@ -159,7 +161,7 @@ impl Work {
         one.saturating_mul(2).saturating_add(waiting)
     }
 
-    /// The messages that go both ways in an exchange, payloads only.
+    /// Returns the number of messages with payload in an exchange, in both directions.
     pub(crate) fn messages(&self) -> u64 {
         match self.op {
             Op::Pingpong | Op::Pingping | Op::Rendezvous => 2,
@@ -168,7 +170,7 @@ impl Work {
         }
     }
 
-    /// What the time of an exchange is divided by for the time that is reported.
+    /// Returns the number by which the time of an exchange is divided to get the reported time.
     pub(crate) fn share(&self) -> u64 {
         match self.op {
             Op::Pingpong | Op::Rendezvous => 2,
@@ -179,17 +181,17 @@ impl Work {
     }
 }
 
-/// How long a side goes on.
+/// Duration of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// Exchanges that don't count, before.
+    /// Number of exchanges for the warm-up, which are not counted.
     pub(crate) warmup: u64,
-    /// How long these take, at most.
+    /// Maximum time of the warm-up.
     pub(crate) warming: Duration,
-    /// Exchanges, at most.
+    /// Maximum number of exchanges.
     pub(crate) iterations: u64,
-    /// The time, at most.
+    /// Maximum time.
     pub(crate) time: Duration,
-    /// Exchanges between two looks at the clock.
+    /// Number of exchanges between two readings of the clock.
     pub(crate) batch: u64,
 }

@@ -151,7 +151,7 @@ impl Kept {
                 Deadline::after(LOOK)
             };
             if let Err(error) = sleep_on_any(told.map(AsFd::as_fd), until) {
-                tracing::debug!(%error, "processes are not waited for");
+                tracing::debug!(%error, "can't wait for child processes");
                 std::thread::sleep(LOOK);
             }
         }

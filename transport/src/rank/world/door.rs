@@ -53,7 +53,7 @@ impl Door {
                             return;
                         }
                         // The listener pauses by itself before it accepts again.
-                        tracing::debug!(%error, "nobody came to the world");
+                        tracing::debug!(%error, "accepting a member failed");
                     }
                 }
             }

@@ -40,7 +40,7 @@ pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
         let reason = match request.wait_timeout(left(until)) {
             Some(Ok(_)) => continue,
             Some(Err(error)) => error.to_string(),
-            None => "it did not take a goodbye in time".to_owned(),
+            None => "it did not receive the goodbye in time".to_owned(),
         };
         lost.entry(other).or_insert(reason);
     }
@@ -66,7 +66,7 @@ pub(super) fn farewell(
     builder.spawn(move || {
         for (rank, endpoint) in finishing {
             if let Err(error) = endpoint.finish() {
-                tracing::debug!(rank, %error, "no goodbye");
+                tracing::debug!(rank, %error, "can't shut down the connection");
             }
         }
         let _ = done.send(());
@@ -83,7 +83,7 @@ pub(super) fn farewell(
         let rank = u32::try_from(completion.user).unwrap_or(u32::MAX);
         match completion.outcome {
             Outcome::Received(Ok(message)) => {
-                tracing::debug!(rank, header = ?message.header, "dropped at the end");
+                tracing::debug!(rank, header = ?message.header, "message dropped at the end");
                 if let Some(endpoint) = open.get(&rank) {
                     queue.post_recv_any(endpoint, completion.user);
                 }

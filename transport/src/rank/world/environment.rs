@@ -50,7 +50,7 @@ impl Place {
             size: variable(SIZE)?.ok_or_else(|| missing(SIZE))?,
             addresses: addresses.map_err(|error| WorldError::Environment {
                 variable: WORLD,
-                problem: format!("has an address that is none: {error}"),
+                problem: format!("has an invalid address: {error}"),
             })?,
             session: variable(SESSION)?,
         }))
@@ -92,7 +92,7 @@ fn variable<T: FromStr>(variable: &'static str) -> Result<Option<T>, WorldError>
         Ok(value) => Ok(Some(value)),
         Err(_) => Err(WorldError::Environment {
             variable,
-            problem: format!("is `{}`, which makes no sense", text.escape_debug()),
+            problem: format!("is `{}`, which is not valid", text.escape_debug()),
         }),
     }
 }
@@ -109,6 +109,6 @@ fn end_with_parent() -> Result<(), WorldError> {
     }
     Err(WorldError::Environment {
         variable: PARENT,
-        problem: format!("is {parent}, which did not start this process, or is gone"),
+        problem: format!("is {parent}, but that process did not start this process, or has ended"),
     })
 }

@@ -16,7 +16,7 @@ use crate::error::{AddressError, ConnectError, ListenError};
 pub enum WorldError {
     /// The rank is not less than the size of the world.
     #[error(
-        "there is no rank {rank} in a world of {size}: ranks go from 0 to one less than the size"
+        "there is no rank {rank} in a world of {size}: ranks are numbered from 0 to the size minus 1"
     )]
     NoRank {
         /// The requested rank.
@@ -33,16 +33,16 @@ pub enum WorldError {
         max: u32,
     },
     /// The text is not a valid session.
-    #[error("`{text}` is no session, which has 32 hexadecimal digits")]
+    #[error("`{text}` is not a session, which has 32 hexadecimal digits and is not 0")]
     BadSession {
         /// The text, escaped and shortened to 64 characters.
         text: String,
     },
     /// No address of rank 0 was given.
-    #[error("no address was given at which rank 0 is")]
+    #[error("no address was given for rank 0")]
     NoAddress,
     /// No listening address for this member can be derived from those of rank 0.
-    #[error("{source}; name where this rank listens with WorldOptions::listen")]
+    #[error("{source}; set the addresses of this rank with WorldOptions::listen")]
     Address {
         /// The cause.
         #[from]
@@ -57,7 +57,7 @@ pub enum WorldError {
         source: ListenError,
     },
     /// A member can't be reached.
-    #[error("rank {rank} can't be reached: {source}; does it run, and is that its address?")]
+    #[error("rank {rank} can't be reached: {source}; check that it is running, and its address")]
     Unreachable {
         /// The rank of that member.
         rank: u32,
@@ -99,7 +99,7 @@ pub enum WorldError {
         what: String,
     },
     /// The connection to a member was lost while the world was being created.
-    #[error("rank {rank} went away while the world was made: {reason}")]
+    #[error("rank {rank} went away while the world was being created: {reason}")]
     Lost {
         /// The rank of the member.
         rank: u32,
@@ -115,7 +115,7 @@ pub enum WorldError {
         reason: String,
     },
     /// The peer violated the protocol; it may be of another version.
-    #[error("rank {rank} does not answer as members do: {reason}; are all of one version?")]
+    #[error("rank {rank} violated the protocol: {reason}; do all members have the same version?")]
     Nonsense {
         /// The rank of the peer.
         rank: u32,
@@ -155,7 +155,7 @@ pub enum WorldError {
         reason: String,
     },
     /// A system call failed.
-    #[error("the world can't be made: {source}")]
+    #[error("the world can't be created: {source}")]
     System {
         /// The error of the operating system.
         #[from]
@@ -228,25 +228,27 @@ impl fmt::Display for Refusal {
         match self {
             Self::Version { theirs, ours } => write!(
                 f,
-                "it makes worlds of version {theirs}, this one of version {ours}; build all from one version"
+                "its protocol version is {theirs}, that of this member is {ours}; use the same version for all members"
             ),
             Self::Size { theirs, ours } => write!(
                 f,
-                "its world has {theirs} ranks, this one is to have {ours}; give all the same size"
+                "its world has {theirs} ranks, but this member expects {ours}; give all members the same size"
             ),
             Self::Rank => {
-                f.write_str("the rank has no place there; does another world use the address?")
+                f.write_str("it does not expect this rank; does another world use the address?")
             }
             Self::Taken => {
-                f.write_str("the rank is there already; give each member a rank of its own")
+                f.write_str("this rank has joined already; give each member a different rank")
             }
             Self::Session => {
-                f.write_str("it belongs to another world; give each world addresses of its own")
+                f.write_str("it belongs to another world; give each world different addresses")
             }
             Self::Closed => {
-                f.write_str("it lets in nobody any more: its world is complete, or was given up")
+                f.write_str("it accepts no more members: its world is complete, or was given up")
             }
-            Self::Nonsense => f.write_str("it was not understood; are all of one version?"),
+            Self::Nonsense => f.write_str(
+                "it did not understand the request; do all members have the same version?",
+            ),
         }
     }
 }

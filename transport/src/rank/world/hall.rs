@@ -64,7 +64,7 @@ impl<M: Member> Hall<M> {
             Ok(rank) => Ok(Place { hall: self, rank }),
             Err(refusal) => {
                 state.note = Some(format!(
-                    "one who asked for rank {} was refused: {refusal}",
+                    "a member that asked for rank {} was refused: {refusal}",
                     ask.rank
                 ));
                 Err(refusal)
@@ -88,7 +88,7 @@ impl<M: Member> Hall<M> {
             if state.roll.is_complete() {
                 match state.roll.sweep(M::lives) {
                     None => return Ok(true),
-                    Some(gone) => state.note = Some(format!("rank {gone} came, and went away")),
+                    Some(gone) => state.note = Some(format!("rank {gone} joined and was lost")),
                 }
             }
             if until.has_passed() {

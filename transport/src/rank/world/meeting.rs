@@ -102,9 +102,9 @@ impl Meeting {
                 other => {
                     let reason = other
                         .err()
-                        .unwrap_or_else(|| "it spoke out of turn".to_owned());
+                        .unwrap_or_else(|| "it sent an unexpected message".to_owned());
                     let rank = place.rank();
-                    entered.note(format!("rank {rank} came, and went away again: {reason}"));
+                    entered.note(format!("rank {rank} failed to join: {reason}"));
                     Err(reason)
                 }
             }
@@ -206,7 +206,8 @@ impl Crowd<'_> {
             let spent = pool.take(table.len());
             let spent = spent.map_err(|error| lost(error.to_string()))?;
             let filled = spent.copy_from(&table);
-            let filled = filled.map_err(|_| lost("its table has no room".to_owned()))?;
+            let filled =
+                filled.map_err(|_| lost("the pool has no room for its table".to_owned()))?;
             queue.post_send(&guest.endpoint, u64::from(*rank), header, filled);
             queue.post_recv_any(&guest.endpoint, u64::from(*rank));
         }
@@ -222,7 +223,7 @@ impl Crowd<'_> {
                 None if self.until.has_passed() => {
                     return Err(WorldError::TimedOut {
                         after: self.options.timeout,
-                        what: format!("{waiting} ranks did not reach all others"),
+                        what: format!("{waiting} ranks did not connect to all others"),
                     });
                 }
                 None => check()?,
@@ -248,7 +249,7 @@ impl Crowd<'_> {
         let failed = Word::Failed(about, reason);
         for (rank, guest) in &self.guests {
             if let Err(error) = failed.try_say(&guest.endpoint) {
-                tracing::debug!(rank, %error, "not told that there is no world");
+                tracing::debug!(rank, %error, "can't notify a member that the world failed");
             }
         }
         let endpoints = self.guests.iter();
@@ -271,7 +272,7 @@ fn is_ready(completion: Completion) -> Result<bool, WorldError> {
                 Ok(Word::Failed(_, reason)) => Err(WorldError::Failed { rank, reason }),
                 Ok(_) => Err(WorldError::Nonsense {
                     rank,
-                    reason: "it spoke out of turn".to_owned(),
+                    reason: "it sent an unexpected message".to_owned(),
                 }),
                 Err(reason) => Err(WorldError::Nonsense { rank, reason }),
             }

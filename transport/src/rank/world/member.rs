@@ -236,6 +236,6 @@ fn still(first: &Endpoint) -> Result<(), WorldError> {
 fn out_of_turn(rank: u32) -> WorldError {
     WorldError::Nonsense {
         rank,
-        reason: "it spoke out of turn".to_owned(),
+        reason: "it sent an unexpected message".to_owned(),
     }
 }

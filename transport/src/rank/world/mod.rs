@@ -11,7 +11,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let address = format!("shm://world-{}", std::process::id()).parse()?;
 //! let worlds = std::thread::scope(|scope| {
-//! These are usually processes.
+//!     // The members are usually processes.
 //!     let joining = [2, 0, 1].map(|rank| {
 //!         let address = &address;
 //!         scope.spawn(move || World::join(address, rank, 3, &WorldOptions::default()))
@@ -83,7 +83,7 @@ const GOODBYE: Duration = Duration::from_millis(500);
 /// transit.
 pub struct World {
     rank: Rank,
-    /// The same rank in a separate context, for goodbye messages.
+    /// Handle of this rank in a separate context, for goodbye messages.
     ending: Rank,
     /// Endpoints by rank. `None` for this rank, and for threads that are reached directly.
     endpoints: Vec<Option<Endpoint>>,
@@ -207,7 +207,7 @@ impl World {
         for (rank, endpoint) in (0u32..).zip(&self.endpoints) {
             let said = endpoint.as_ref().map(Endpoint::finish);
             if let Some(Err(error)) = said.filter(|_| !lost.contains_key(&rank)) {
-                tracing::debug!(rank, %error, "no farewell");
+                tracing::debug!(rank, %error, "can't shut down the connection");
             }
         }
         if let Some(children) = self.children.take() {

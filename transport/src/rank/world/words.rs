@@ -121,7 +121,10 @@ impl Word {
                 let places: Result<Vec<_>, _> = lines.take(most).map(addresses).collect();
                 let places = places?;
                 if places.len() as u64 != first {
-                    return Err(format!("a table of {first} ranks with {}", places.len()));
+                    return Err(format!(
+                        "a table of {first} ranks with {} entries",
+                        places.len()
+                    ));
                 }
                 Self::Table(places)
             }
@@ -204,7 +207,7 @@ fn line(addresses: &[Address]) -> String {
 fn addresses(line: &str) -> Result<Vec<Address>, String> {
     let words = line.split(' ').take(MAX_ADDRESSES.saturating_add(1));
     let addresses: Result<Vec<Address>, _> = words.map(str::parse).collect();
-    let addresses = addresses.map_err(|error| format!("an address that is none: {error}"))?;
+    let addresses = addresses.map_err(|error| format!("an invalid address: {error}"))?;
     if addresses.len() > MAX_ADDRESSES {
         return Err(format!("more than {MAX_ADDRESSES} addresses"));
     }
@@ -216,7 +219,7 @@ fn session(bytes: &[u8]) -> Result<Session, String> {
 }
 
 fn text(bytes: &[u8]) -> Result<&str, String> {
-    std::str::from_utf8(bytes).map_err(|error| format!("text that is none: {error}"))
+    std::str::from_utf8(bytes).map_err(|error| format!("invalid text: {error}"))
 }
 
 #[cfg(test)]

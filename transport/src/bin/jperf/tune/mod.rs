@@ -63,7 +63,7 @@ fn code(findings: &[Finding]) -> Result<(), Failure> {
         output::line(&finding.code)?;
     }
     match scheme {
-        "" => output::line("// The defaults are as good as anything that was measured."),
+        "" => output::line("// The defaults are as good as all measured settings."),
         _ => Ok(()),
     }
 }
