@@ -186,3 +186,8 @@ pub use schema::descriptor;
 pub use shared::Shared;
 pub use stream::{StreamError, StreamReader, StreamWriter};
 pub use write::{ForwardFailure, ForwardedMessage, WriteError, WriteFailure, Writer};
+
+/// The examples of the crate's README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

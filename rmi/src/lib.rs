@@ -1,8 +1,8 @@
 //! Remote method invocation whose arguments are plain references into the receive buffer.
 //!
 //! A trait with [`#[remote]`](remote) can be served by one process and called from another. The
-//! server gets its arguments as the Rust references that the trait names, into the buffer that the
-//! network filled: nothing is allocated or copied for them.
+//! server passes the arguments as the Rust references that the trait names. The references point
+//! into the buffer that the network filled, so the arguments are neither copied nor allocated.
 //!
 //! ```
 //! use jstream_rmi::{Client, Server, remote};
@@ -34,7 +34,7 @@
 //! # }
 //! ```
 //!
-//! The [guide] says all of this at length, with examples.
+//! The [guide] covers all of this in detail, with examples.
 //!
 //! # Arguments and results
 //!
@@ -43,32 +43,38 @@
 //! | `n: u32`, any plain `Copy` type | `u32` | the value |
 //! | `a: &[f64]`, `s: &str`, `o: &Order<'_>` | the same | a reference into the receive buffer |
 //! | `shape: &dyn Shape`, a transportable trait | the same | the same |
-//! | `o: Received<Order<'static>>`, alone | `&Order<'_>` | the receive buffer itself, to keep |
+//! | `o: Received<Order<'static>>`, alone | `&Order<'_>` | the receive buffer, which it may keep |
 //! | `-> T` | a [`Call<T>`] | |
-//! | `n: Stream<f64>` | a [`Stream<f64>`](Stream) | a stream of what comes |
-//! | `-> Stream<T>` | a [`Stream<T>`](Stream) of what comes | |
+//! | `n: Stream<f64>` | a [`Stream<f64>`](Stream) | a stream of the received items |
+//! | `-> Stream<T>` | a [`Stream<T>`](Stream) of the received items | |
 //!
-//! A result may own its parts (`Vec<String>`), be a `Result` with an error of one's own, or borrow from the
-//! object; the caller gets it in place, as a [`Reply`]. A stub's method sends its call, and nothing stays
-//! borrowed. [`Call::wait`] blocks until the result is there, and the call is a future that needs no
-//! runtime. Any number of calls can be on their way.
+//! A result may own its parts (`Vec<String>`), be a `Result` with an application error, or borrow
+//! from the object. The caller gets it in place, as a [`Reply`]. A stub's method sends its call and
+//! keeps no borrow of the arguments. [`Call::wait`] blocks until the result arrives. A call is also
+//! a future that needs no runtime. Any number of calls can be in flight.
 //!
 //! # Methods
 //!
 //! Methods are `fn` or `async fn`, on `&self` or `&mut self`:
 //!
-//! - A plain method runs where its call is received. One that takes more than a millisecond holds up nobody: another
-//!   thread of the server goes on meanwhile, also with calls of the same connection.
-//! - An `async fn` may wait: other calls run then. `#[remote]` on the `impl` block lets it
-//!   be written so there too, and the trait can be used as `dyn` as well. Its arguments stay in the
-//!   receive buffer until it ends. A [`Received`] that it keeps over an `.await` stands in a struct of
-//!   one's own, which names no lifetime: the compiler does not see through it otherwise.
-//! - A method on `&mut self` has the object alone. The server is given such an object in an [`Exclusive`].
-//! - `#[remote(one_way)]` says that nobody waits for it. `#[remote(idempotent)]` says that it may run twice,
-//!   which [`CallError::can_be_repeated`] tells.
+//! - A plain `fn` runs on the thread that received its call. If it runs for more than a
+//!   millisecond,
+//!   another thread of the server takes over, also for calls of the same connection.
+//! - While an `async fn` is suspended at an `.await`, other calls run. With `#[remote]` on the
+//!   `impl`
+//!   block, the implementation can be written as `async fn` too, and the trait can still be used as
+//!   `dyn`. The arguments stay in the receive buffer until the method ends. To keep a [`Received`]
+//!   across an `.await`, put it in a struct of your own that names no lifetime; otherwise the
+//!   compiler cannot check the lifetimes.
+//! - A method on `&mut self` has exclusive access to the object. Pass such an object to the server
+//!   in
+//!   an [`Exclusive`].
+//! - `#[remote(one_way)]` declares that the caller gets no answer. `#[remote(idempotent)]` declares
+//!   that the method may run twice, which [`CallError::can_be_repeated`] takes into account.
 //!
-//! A trait with parameters lists its instances, each of which is an interface of its own:
-//! `#[remote(instances(Store<u64>, Store<String>))]`. `#[remote(mock)]` makes a [`mock`] for tests.
+//! A generic trait lists its instances, each of which is a separate interface:
+//! `#[remote(instances(Store<u64>, Store<String>))]`. `#[remote(mock)]` generates a [`mock`] for
+//! tests.
 //!
 //! ```
 //! use jstream_rmi::{BoxFuture, Client, Server, remote};
@@ -88,7 +94,7 @@
 //!     }
 //! }
 //!
-//! // The trait has objects, whose async methods return boxed futures.
+//! The trait is dyn compatible: through `dyn`, its async methods return boxed futures.
 //! fn longest<'a>(words: &'a dyn Words, of: &'a [&'a str]) -> BoxFuture<'a, Option<&'a str>> {
 //!     words.longest(of)
 //! }
@@ -107,9 +113,9 @@
 //!
 //! # Streams
 //!
-//! An argument or the result of a method may be a [`Stream`] of values: of more than one message holds, or of
-//! what comes bit by bit. Items go ahead of who takes them, but no further than a window allows, so that neither
-//! side holds more than that.
+//! An argument or the result of a method may be a [`Stream`] of values, for more data than one
+//! message holds or for values that are produced over time. Items are sent before the consumer asks
+//! for them, up to a flow-control window. The window limits the memory that either side needs.
 //!
 //! ```
 //! use jstream_rmi::{Client, Server, Stream, StreamError, remote};
@@ -142,7 +148,7 @@
 //!     primes.below(20).map(|prime| Ok(*prime?.get())).collect();
 //! assert_eq!(below?, [2, 3, 5, 7, 11, 13, 17, 19]);
 //!
-//! // Items that come when they come are sent from where they are.
+//! A `Sender` feeds a stream with items that are produced over time.
 //! let (sender, numbers) = jstream_rmi::stream(16);
 //! let largest = primes.largest(numbers);
 //! for number in [3, 9, 4] {
@@ -154,19 +160,21 @@
 //! # }
 //! ```
 //!
-//! # Deadlines, and giving up
+//! # Deadlines and cancellation
 //!
-//! Each call has a deadline: that of the connection ([`ClientOptions::call_timeout`]), or of the stub
-//! ([`Stub::within`]). It travels with the call, a method sees it in its [`context`], and calls that the
-//! method makes end no later. A call that is dropped is given up: it does not begin, or its async method
-//! ends at the `.await` where it waits; a plain method may ask ([`Context::is_over`]).
+//! Each call has a deadline: that of the connection ([`ClientOptions::call_timeout`]) or of the
+//! stub ([`Stub::within`]). The deadline travels with the call. A method sees it in its
+//! [`context`], and calls that the method makes inherit it. Dropping a call cancels it: a method
+//! that has not started does not start, and an async method ends at its current `.await`. A plain
+//! method can check for cancellation ([`Context::is_over`]).
 //!
-//! # Both ways
+//! # Calls in both directions
 //!
-//! A client may [export](Client::export) objects, too, and a method finds them through its
-//! [caller](Context::caller). Whoever waits for a call serves those of the other side meanwhile, so the two may call
-//! each other back, also while both wait; how deep, the number of threads bounds, and who goes further is told that the
-//! other side is [busy](CallError::Busy).
+//! A client may also [export](Client::export) objects. A method reaches them through its
+//! [caller](Context::caller). While a thread waits for a call, it serves calls from the other side,
+//! so both sides can call each other back while both wait. The number of threads limits the depth
+//! of nested calls. If a call exceeds it, the caller is told that the peer is
+//! [busy](CallError::Busy).
 //!
 //! ```
 //! use jstream_rmi::{Client, Server, context, remote};
@@ -220,18 +228,21 @@
 //!
 //! # Threads
 //!
-//! A server has [a few threads](ServerOptions::threads) for all its connections, and methods that have waited go on at its
-//! [`Workers`]: a few threads of their own, or a runtime. A [`LocalServer`] has none: all methods run on the thread that
-//! serves. A client has no thread at all, unless it is [told](Client::start) to.
+//! A server uses [a few threads](ServerOptions::threads) for all its connections. Async methods
+//! that were suspended resume on its [`Workers`]: separate threads, or a runtime. A [`LocalServer`]
+//! has no threads of its own: all methods run on the thread that serves. A client has no thread,
+//! unless [`Client::start`] starts one.
 //!
 //! # Failures
 //!
-//! Every [`CallError`] says in [`CallError::outcome`] whether the method did not run, ran, or may
-//! have run. A method runs at most once, unless it is declared idempotent and its stub is told to
-//! [call again](Stub::retrying). A panic in a method is an error at its caller, and the server lives on; under
-//! `panic = "abort"` it ends the process, which its callers see as the end of their connections.
+//! [`CallError::outcome`] of each [`CallError`] states whether the method did not run, ran, or may
+//! have run. A method runs at most once, unless it is declared idempotent and its stub
+//! [retries](Stub::retrying). If a method panics, its caller gets an error and the server
+//! continues. With `panic = "abort"`, a panic ends the process, and callers see their connections
+//! end.
 //!
-//! Behind a `fork` the child has none of the threads, and the connections of its parent are refused there: it makes its own.
+//! After a `fork`, the child process has none of these threads and cannot use the connections of
+//! its parent: it must create its own.
 #![forbid(unsafe_code)]
 
 mod again;
@@ -296,7 +307,7 @@ pub use server::{Ended, Server, ServerOptions, Serving, WeakServer};
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use workers::Workers;
 
-/// What generated code uses. Not for others: it may change with any release.
+/// Items used by generated code. Not part of the public API: they may change in any release.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::interface::Method;
@@ -306,7 +317,12 @@ pub mod __private {
     pub use jstream::__private::list;
 }
 
-/// The README's example compiles.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The examples of the crate's README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct CrateReadme;

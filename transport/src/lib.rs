@@ -130,3 +130,8 @@ pub use error::{
 };
 pub use header::Header;
 pub use options::Options;
+
+/// The examples of the crate's README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,286 @@
+//! Checks of the project's own sources that neither rustfmt nor clippy makes.
+//!
+//! - [`doc_openings`]: a doc comment opens with a noun phrase or a verb, not with a pronoun or a relative word.
+//! - [`long_lines`]: no line has more than [`MAX_COLUMNS`] columns.
+//! - [`repeated_types`]: a private type name occurs at most twice in a crate.
+//!
+//! `tests/sources.rs` runs them over the repository.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+/// Maximum length of a line, in characters.
+pub const MAX_COLUMNS: usize = 100;
+
+/// Maximum number of private types of one name in a crate.
+pub const MAX_SAME_NAME: usize = 2;
+
+/// Words with which a doc comment must not open: the reader would have to guess the subject.
+const VAGUE_OPENINGS: [&str; 24] = [
+    "What",
+    "Who",
+    "Whom",
+    "Whose",
+    "Whoever",
+    "Whatever",
+    "Which",
+    "Where",
+    "Wherever",
+    "How",
+    "Why",
+    "Whether",
+    "It",
+    "Its",
+    "Those",
+    "They",
+    "That",
+    "These",
+    "Nothing",
+    "Nobody",
+    "Somebody",
+    "Something",
+    "Everything",
+    "The same",
+];
+
+/// Keywords that introduce a type or a trait.
+const TYPE_KEYWORDS: [&str; 4] = ["struct", "enum", "union", "trait"];
+
+/// Folders that hold generated sources or build products.
+const SKIPPED_FOLDERS: [&str; 4] = ["target", "generated", "golden", "corpus"];
+
+/// A source file and its text.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Contents of the file.
+    pub text: String,
+}
+
+/// A violation of one of the checks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Line number, from 1.
+    pub line: usize,
+    /// Description of the violation.
+    pub text: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path.display(), self.line, self.text)
+    }
+}
+
+impl Source {
+    /// Creates a finding of `line`.
+    fn finding(&self, line: usize, text: String) -> Finding {
+        Finding {
+            path: self.path.clone(),
+            line,
+            text,
+        }
+    }
+
+    /// Returns the lines of the file with their numbers, from 1.
+    fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        (1..).zip(self.text.lines())
+    }
+}
+
+/// Returns all Rust sources below `folder`, in the order of their paths, without those of
+/// generated code.
+///
+/// # Errors
+///
+/// An error of the file system. A missing `folder` is an error, too.
+pub fn sources(folder: &Path) -> io::Result<Vec<Source>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if entry.file_type()?.is_dir() {
+                let name = entry.file_name();
+                if !SKIPPED_FOLDERS.iter().any(|skipped| name == *skipped) {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path)?;
+                found.push(Source { path, text });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Returns the text of a doc comment's line, or `None` if the line is something else.
+fn doc_text(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let text = line
+        .strip_prefix("///")
+        .or_else(|| line.strip_prefix("//!"))?;
+    (!text.starts_with('/')).then(|| text.trim())
+}
+
+/// Returns true if `text` opens with `opening`, as whole words.
+fn opens_with(text: &str, opening: &str) -> bool {
+    text.strip_prefix(opening).is_some_and(|rest| {
+        rest.chars()
+            .next()
+            .is_none_or(|next| !next.is_alphanumeric())
+    })
+}
+
+/// Finds doc comments that open with a pronoun or a relative word.
+#[must_use]
+pub fn doc_openings(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut was_doc = false;
+    for (number, line) in source.lines() {
+        let doc = doc_text(line);
+        if let (Some(text), false) = (doc, was_doc) {
+            let opening = VAGUE_OPENINGS
+                .iter()
+                .find(|opening| opens_with(text, opening));
+            if let Some(opening) = opening {
+                let text = format!(
+                    "the doc comment opens with {opening:?}; open with a noun phrase or a verb"
+                );
+                findings.push(source.finding(number, text));
+            }
+        }
+        was_doc = doc.is_some();
+    }
+    findings
+}
+
+/// Finds lines with more than [`MAX_COLUMNS`] characters.
+#[must_use]
+pub fn long_lines(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, line) in source.lines() {
+        let columns = line.chars().count();
+        if columns > MAX_COLUMNS {
+            let text = format!("the line has {columns} columns; {MAX_COLUMNS} are allowed");
+            findings.push(source.finding(number, text));
+        }
+    }
+    findings
+}
+
+/// Returns the name of the type that `line` defines unless it is `pub`, or `None` if there is none.
+fn private_type(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        if word.starts_with("pub(") {
+            // The rest of `pub(in path)`.
+            if !word.ends_with(')') {
+                words.next();
+            }
+        } else if TYPE_KEYWORDS.contains(&word) {
+            let name = words.next()?;
+            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let name = &name[..end.unwrap_or(name.len())];
+            return name.starts_with(char::is_uppercase).then_some(name);
+        } else if word != "unsafe" {
+            return None;
+        }
+    }
+    None
+}
+
+/// Finds names that more than [`MAX_SAME_NAME`] private types of `crate_sources` have.
+#[must_use]
+pub fn repeated_types(crate_sources: &[Source]) -> Vec<Finding> {
+    let mut places: BTreeMap<&str, Vec<(&Source, usize)>> = BTreeMap::new();
+    for source in crate_sources {
+        for (number, line) in source.lines() {
+            if let Some(name) = private_type(line) {
+                places.entry(name).or_default().push((source, number));
+            }
+        }
+    }
+    let mut findings = Vec::new();
+    for (name, places) in places {
+        if places.len() > MAX_SAME_NAME {
+            for (source, number) in &places {
+                let text = format!(
+                    "{} private types of this crate are called `{name}`; {MAX_SAME_NAME} are allowed",
+                    places.len()
+                );
+                findings.push(source.finding(*number, text));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(text: &str) -> Source {
+        Source {
+            path: "a.rs".into(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn lines(findings: &[Finding]) -> Vec<usize> {
+        findings.iter().map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn vague_openings_are_found_in_the_first_line_only() {
+        let source = source(
+            "//! What it does.\n\n/// Returns what it does.\n/// Which is nothing.\nfn a() {}\n    /// It does.\n\
+             /// The same as `a`.\n\n/// Items.\n//// What is no doc comment.\n// What is none either.\n",
+        );
+        assert_eq!(lines(&doc_openings(&source)), [1, 6]);
+    }
+
+    #[test]
+    fn columns_are_characters() {
+        let short = "ä".repeat(MAX_COLUMNS);
+        assert_eq!(long_lines(&source(&short)), []);
+        let long = format!("fn a() {{}}\n{short}ä\n");
+        assert_eq!(lines(&long_lines(&source(&long))), [2]);
+    }
+
+    #[test]
+    fn only_private_types_are_counted() {
+        for line in [
+            "struct Name;",
+            "    pub(crate) enum Name<T> {",
+            "pub(in crate::a) struct Name(u8);",
+            "unsafe trait Name: Send {",
+            "pub(super) unsafe trait Name {",
+        ] {
+            assert_eq!(private_type(line), Some("Name"), "{line}");
+        }
+        for line in [
+            "pub struct Name;",
+            "// struct Name",
+            "let struct_ = 1;",
+            "struct",
+            "",
+        ] {
+            assert_eq!(private_type(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_third_type_of_a_name_is_one_too_many() {
+        let twice = source("struct A;\nmod b { }\nenum A {}\npub struct A;\n");
+        assert_eq!(repeated_types(std::slice::from_ref(&twice)), []);
+        let once = source("pub(crate) trait A {}\n");
+        assert_eq!(lines(&repeated_types(&[twice, once])), [1, 3, 1]);
+    }
+}
