@@ -17,7 +17,7 @@
 use std::task::Waker;
 
 use super::inbox::Inbox;
-use super::state::State;
+use super::state::RankState;
 use crate::device::inproc::barrier::Barriers;
 use crate::device::inproc::sync::{AtomicU32, CacheLines, Ordering};
 use crate::endpoint::ops::OpId;
@@ -69,7 +69,7 @@ impl Inbox {
     /// be notified of them. The caller must poll the queues, and must not have slept before its
     /// last message arrived.
     #[inline]
-    pub(super) fn attend(&self, state: &State) {
+    pub(super) fn attend(&self, state: &RankState) {
         let is_told = state.sleepers > 0 || state.is_watched || state.tasks > 0;
         if !self.attention.is_given() && !is_told && !state.closed {
             self.attention.give();
@@ -77,7 +77,7 @@ impl Inbox {
     }
 }
 
-impl State {
+impl RankState {
     /// Wakes `task` when the request ends.
     pub(super) fn set_task(&mut self, id: OpId, task: &Waker) {
         let Some(request) = self.requests.get_mut(id) else {

@@ -169,7 +169,7 @@ mod tests {
 
     /// A message on the wire or in the receiver's queue.
     #[derive(Debug, Clone, Copy)]
-    struct Message {
+    struct ModelMessage {
         length: u64,
         announced: bool,
     }
@@ -177,12 +177,12 @@ mod tests {
     /// Both sides of one direction and the wire between them.
     struct Pair {
         window: Credit,
-        gate: Gate<Message>,
+        gate: Gate<ModelMessage>,
         account: Account,
         passed: Passed,
-        wire: VecDeque<Message>,
+        wire: VecDeque<ModelMessage>,
         back: VecDeque<Credit>,
-        waiting: Vec<Message>,
+        waiting: Vec<ModelMessage>,
         /// Number of messages posted; `come` is the number of arrived ones.
         posted: u64,
         come: u64,
@@ -209,7 +209,7 @@ mod tests {
 
         fn post(&mut self, length: u64) {
             self.posted += 1;
-            let message = Message {
+            let message = ModelMessage {
                 length,
                 announced: false,
             };
@@ -224,12 +224,12 @@ mod tests {
 
         fn let_through(&mut self) {
             loop {
-                let shorten = |_: &Message| Some(Credit::of_message(0));
+                let shorten = |_: &ModelMessage| Some(Credit::of_message(0));
                 let Some((message, cost)) = self.gate.next(shorten) else {
                     return;
                 };
                 let announced = cost.bytes < message.length;
-                self.wire.push_back(Message {
+                self.wire.push_back(ModelMessage {
                     announced,
                     ..message
                 });

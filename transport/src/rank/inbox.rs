@@ -15,7 +15,7 @@ use super::attention::Attention;
 use super::bell::Bell;
 use super::credit::{Account, allowed};
 use super::options::Options;
-use super::state::{Peer, State};
+use super::state::{Peer, RankState};
 use super::todo::Todo;
 use crate::device::deadline::Deadline;
 use crate::device::inproc::letter::SlotMessage as Cell;
@@ -35,7 +35,7 @@ pub(super) struct Inbox {
     pub(super) attention: Attention,
     /// Views of the queues by rank, to poll them without the lock.
     pub(super) views: Box<[OnceLock<Viewer<Cell>>]>,
-    state: Mutex<State>,
+    state: Mutex<RankState>,
     /// Counter of changes: incremented whenever something ends that a thread may wait for.
     epoch: AtomicU32,
     /// Number of waiting threads.
@@ -65,7 +65,7 @@ impl Inbox {
             options: options.clone(),
             attention: Attention::new(),
             views: (0..size).map(|_| OnceLock::new()).collect(),
-            state: Mutex::new(State {
+            state: Mutex::new(RankState {
                 matcher,
                 requests: Ops::new(),
                 live: peers.len().saturating_sub(1),
@@ -126,19 +126,19 @@ impl Inbox {
     /// Locks the state. Code under the lock does not panic, except for failed allocations, which
     /// change nothing. So the state behind a poisoned lock is valid.
     #[inline]
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, RankState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Releases the lock and notifies waiting threads if there are news.
     #[inline]
-    pub(super) fn leave<'i>(&'i self, mut state: MutexGuard<'i, State>) {
+    pub(super) fn leave<'i>(&'i self, mut state: MutexGuard<'i, RankState>) {
         if std::mem::take(&mut state.news) {
             self.tell(state);
         }
     }
 
-    fn tell<'i>(&'i self, mut state: MutexGuard<'i, State>) {
+    fn tell<'i>(&'i self, mut state: MutexGuard<'i, RankState>) {
         // Pairs with the load in `epoch`: a thread that sees the new value also sees what has
         // ended.
         self.epoch.fetch_add(1, Ordering::Release);

@@ -1,6 +1,6 @@
 //! Memory that a blocked thread lends to a request until the request has ended.
 //!
-//! A [`Request`](super::request::Request) has no outcome before every handle that reads or writes
+//! A [`RankRequest`](super::request::RankRequest) has no outcome before every handle that reads or writes
 //! its memory is dropped or is part of the outcome. So a function may lend memory that it has
 //! borrowed, if it takes and drops the outcome before it returns. It must not unwind in between; an
 //! unwind aborts the process.
@@ -15,7 +15,7 @@ use jstream::buffer::{Filled, Spent};
 use super::error::Error;
 use super::names::Status;
 use super::node::Node;
-use super::request::{Outcome, Place};
+use super::request::{ReceiveTarget, RequestOutcome};
 use crate::device::connection::{Body, Payload};
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
@@ -106,7 +106,7 @@ impl Node {
         // SAFETY: this function takes the outcome of the request and drops it before the memory is
         // used and before the function returns. It does not unwind, because of the guard.
         let spent = unsafe { jbuf_of(base, length) };
-        let place = Place::Memory(spent);
+        let place = ReceiveTarget::Memory(spent);
         let id = self.with(|state, todo| match wanted {
             Wanted::Pattern(pattern) => state.post(pattern, place, expected, todo),
             Wanted::Claim(claim) => state.post_claimed(claim, place, expected, todo),
@@ -136,7 +136,7 @@ impl Node {
     }
 
     /// Waits for the outcome of a request that needs no further action of the caller.
-    pub(super) fn outcome(&self, id: OpId) -> Outcome {
+    pub(super) fn outcome(&self, id: OpId) -> RequestOutcome {
         match self.wait_for(id, None, Deadline::NEVER) {
             Some(outcome) => outcome,
             None => unreachable!("a wait without a deadline ends with the request"),
@@ -185,11 +185,11 @@ impl Node {
 /// Returns the result of a receive into the memory at `base`, and the message if it is in another
 /// buffer.
 pub(super) fn received(
-    outcome: Outcome,
+    outcome: RequestOutcome,
     base: *const u8,
 ) -> (Result<Status, Error>, Option<Payload>) {
     // The jbuf over the memory is dropped here, whatever handle it has become.
-    let Outcome {
+    let RequestOutcome {
         result,
         payload,
         spent,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jstream::buffer::Filled;
 
 use super::inbox::Inbox;
-use super::request::Outcome;
+use super::request::RequestOutcome;
 use super::table::Number;
 use super::todo::Todo;
 use crate::device::connection::{Body, Payload};
@@ -20,7 +20,7 @@ use crate::matching::{Heading, MessageId};
 pub(super) enum Letter {
     /// A message whose payload has arrived.
     Here { payload: Payload, ack: Ack },
-    /// A message whose payload is arriving. The [`Incoming`] of the source refers to this message.
+    /// A message whose payload is arriving. The [`ExpectedPayload`] of the source refers to this message.
     Coming { ack: Ack },
     /// An announced message, whose payload is sent on request.
     Announced { offer: Number },
@@ -83,7 +83,7 @@ impl Sender {
     /// Ends the request successfully, because the message was matched.
     pub(super) fn finish(mut self) {
         self.is_done = true;
-        self.end(Outcome::sent());
+        self.end(RequestOutcome::sent());
     }
 
     pub(super) fn is_of(&self, request: OpId) -> bool {
@@ -94,13 +94,13 @@ impl Sender {
     /// dropped before.
     pub(super) fn cancel(mut self, payload: Option<Payload>) {
         self.is_done = true;
-        self.end(Outcome {
+        self.end(RequestOutcome {
             payload,
-            ..Outcome::failed(super::Error::Cancelled)
+            ..RequestOutcome::failed(super::Error::Cancelled)
         });
     }
 
-    fn end(&self, outcome: Outcome) {
+    fn end(&self, outcome: RequestOutcome) {
         let mut todo = Todo::default();
         let mut state = self.inbox.lock();
         state.complete(self.request, outcome, &mut todo);
@@ -113,14 +113,14 @@ impl Drop for Sender {
         if !self.is_done {
             let why = Arc::from("it ended before it received the message");
             let error = super::Error::PeerGone { rank: self.to, why };
-            self.end(Outcome::failed(error));
+            self.end(RequestOutcome::failed(error));
         }
     }
 }
 
 /// The destination of the next payload that a connection delivers.
 #[derive(Default)]
-pub(super) enum Incoming {
+pub(super) enum ExpectedPayload {
     #[default]
     Nothing,
     /// A receive whose memory the connection fills.

@@ -9,11 +9,11 @@ use super::credit::{Passed, window};
 use super::error::Error;
 use super::inbox::Inbox;
 use super::letter::{Half, Offer};
-use super::request::{Outcome, Sending};
-use super::state::State;
+use super::request::{RequestOutcome, Sending};
+use super::state::RankState;
 use super::table::Number;
 use super::taker::LineTaker;
-use super::todo::{Task, Todo};
+use super::todo::{Todo, TodoTask};
 use super::wire::{ANNOUNCEMENT, Frame, Label};
 use crate::device::connection::{Body, Outbound};
 use crate::endpoint::Endpoint;
@@ -137,10 +137,10 @@ impl Sink for Whole {
         let mut state = self.inbox.lock();
         let to = state.requests.get(id).and_then(|request| request.sends);
         let outcome = match (sent.result, to) {
-            (Ok(()), _) => Outcome::sent_from(Some(sent.body)),
+            (Ok(()), _) => RequestOutcome::sent_from(Some(sent.body)),
             (Err(error), to) => {
                 let rank = to.map_or(u32::MAX, |to| to.to);
-                Outcome::unsent(unsendable(rank, error), Some(sent.body))
+                RequestOutcome::unsent(unsendable(rank, error), Some(sent.body))
             }
         };
         state.complete(id, outcome, &mut todo);
@@ -182,7 +182,7 @@ impl Sink for Offers {
             (_, None) => {}
             (Ok(()), Some(offer)) if offer.half == Half::Matched => {
                 state.remove_offer(id, sends);
-                state.complete(id, Outcome::sent_from(Some(sent.body)), &mut todo);
+                state.complete(id, RequestOutcome::sent_from(Some(sent.body)), &mut todo);
             }
             (Ok(()), Some(offer)) => {
                 offer.half = Half::Gone;
@@ -192,7 +192,7 @@ impl Sink for Offers {
                 let offer = state.remove_offer(id, sends);
                 // The body is either still in the offer, or is the one that was to be sent with it.
                 let body = offer.and_then(|offer| offer.body).or(Some(sent.body));
-                let outcome = Outcome::unsent(unsendable(sends.to, error), body);
+                let outcome = RequestOutcome::unsent(unsendable(sends.to, error), body);
                 state.complete(id, outcome, &mut todo);
             }
         }
@@ -239,10 +239,10 @@ pub(super) fn announcement(
     outbound(frame, ANNOUNCEMENT, Body::Owned(payload))
 }
 
-impl State {
+impl RankState {
     /// Turns the request of an eager message into an offer. Returns its number at the other rank.
     fn offer_instead(&mut self, id: OpId, message: &mut Outbound<'static>) -> Option<Number> {
-        let State {
+        let RankState {
             requests, peers, ..
         } = self;
         let sends = requests.get_mut(id)?.sends.as_mut()?;
@@ -269,7 +269,7 @@ impl State {
             // The number is reserved until the other rank has answered the withdrawal.
             if peer.offers.reserved() < MOST_REQUESTS && peer.offers.reserve(offer) {
                 let frame = Frame::Withdraw { offer };
-                todo.push(Task::Say {
+                todo.push(TodoTask::Say {
                     to: sends.to,
                     frame,
                 });

@@ -13,8 +13,8 @@ use super::meet::copied;
 use super::names::Status;
 use super::node::Node;
 use super::queue::{Entry, SHORT};
-use super::request::{Outcome, Request};
-use super::state::State;
+use super::request::{RankRequest, RequestOutcome};
+use super::state::RankState;
 use super::todo::Todo;
 use crate::device::connection::Payload;
 use crate::device::inproc::letter::INLINE;
@@ -22,7 +22,7 @@ use crate::endpoint::ops::OpId;
 use crate::matching::{Arrival, Heading};
 
 /// The result of posting a message.
-pub(super) enum Posted {
+pub(super) enum PostOutcome {
     /// The message was sent.
     Done,
     /// The message was sent, and its jbuf is returned.
@@ -141,7 +141,7 @@ impl Near {
 impl Inbox {
     /// Runs `work` on the state for a thread of rank `source`, after draining the queue of that
     /// rank.
-    fn work<R>(&self, source: u32, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
+    fn work<R>(&self, source: u32, work: impl FnOnce(&mut RankState, &mut Todo) -> R) -> R {
         let mut todo = Todo::default();
         let mut state = self.lock();
         self.take_in(&mut state, source, &mut todo);
@@ -155,7 +155,7 @@ impl Inbox {
         result
     }
 
-    fn is_closed(&self, state: &State) -> Option<Error> {
+    fn is_closed(&self, state: &RankState) -> Option<Error> {
         state.closed.then(|| Error::PeerGone {
             rank: self.rank,
             why: Arc::from("it has ended"),
@@ -203,7 +203,7 @@ impl Inbox {
 
     pub(super) fn bring(
         &self,
-        state: &mut State,
+        state: &mut RankState,
         id: OpId,
         heading: &Heading,
         bytes: &[u8],
@@ -217,7 +217,7 @@ impl Inbox {
             Some(spent) => copied(Status::of(heading), spent, bytes),
             None => match self.pool().take(bytes.len()) {
                 Ok(spent) => copied(Status::of(heading), spent, bytes),
-                Err(source) => Outcome::failed(Error::NoBuffer {
+                Err(source) => RequestOutcome::failed(Error::NoBuffer {
                     length: heading.length,
                     source,
                 }),
@@ -299,7 +299,7 @@ impl Inbox {
     }
 }
 
-impl State {
+impl RankState {
     fn has_backlog(&self, source: u32) -> bool {
         let peer = self.peers.get(source as usize);
         peer.is_some_and(|peer| !peer.backlog.is_empty())
@@ -309,7 +309,7 @@ impl State {
 impl Node {
     /// Creates a request of a message for `to`.
     pub(super) fn sender(&self, to: u32) -> (OpId, Sender) {
-        let request = self.inbox.lock().requests.insert(Request::send(to));
+        let request = self.inbox.lock().requests.insert(RankRequest::send(to));
         (request, Sender::new(self.inbox.clone(), request, to))
     }
 
@@ -321,11 +321,11 @@ impl Node {
         heading: Heading,
         mut payload: Payload,
         confirmed: bool,
-    ) -> Posted {
+    ) -> PostOutcome {
         if !confirmed {
             payload = match near.try_bring(heading, payload) {
-                Ok(()) => return Posted::Done,
-                Err((Some(error), payload)) => return Posted::Refused(error, Some(payload)),
+                Ok(()) => return PostOutcome::Done,
+                Err((Some(error), payload)) => return PostOutcome::Refused(error, Some(payload)),
                 Err((None, payload)) => payload,
             };
         }
@@ -342,6 +342,6 @@ impl Node {
             // Dropping the letter notifies the sender.
             drop(letter);
         }
-        Posted::Pending(request)
+        PostOutcome::Pending(request)
     }
 }

@@ -5,11 +5,11 @@ use jstream::buffer::Spent;
 use super::element::name_by;
 use super::error::Error;
 use super::inbox::Inbox;
-use super::letter::{Ack, Incoming, Letter};
+use super::letter::{Ack, ExpectedPayload, Letter};
 use super::names::Status;
-use super::request::{Outcome, Place, Request};
-use super::state::State;
-use super::todo::{Copy, Task, Todo};
+use super::request::{RankRequest, ReceiveTarget, RequestOutcome};
+use super::state::RankState;
+use super::todo::{Copy, Todo, TodoTask};
 use super::wire::Frame;
 use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
@@ -20,16 +20,16 @@ use crate::rank::error::ElementName;
 /// taking the lock again costs more than the copy.
 pub(super) const SMALL: usize = 4096;
 
-impl State {
+impl RankState {
     /// Posts a receive.
     pub(super) fn post(
         &mut self,
         pattern: Pattern,
-        place: Place,
+        place: ReceiveTarget,
         expected: ElementName,
         todo: &mut Todo,
     ) -> OpId {
-        let id = self.requests.insert(Request::receive(place, expected));
+        let id = self.requests.insert(RankRequest::receive(place, expected));
         let descriptor = (expected.descriptor != 0).then_some(expected.descriptor);
         let alone = pattern.source.is_none() && self.nobody_is_left();
         let posted = self
@@ -46,7 +46,7 @@ impl State {
             }
             Ok(Posting::Waits(receive)) if alone => {
                 let _ = self.matcher.cancel(receive);
-                self.complete(id, Outcome::failed(Error::NobodyLeft), todo);
+                self.complete(id, RequestOutcome::failed(Error::NobodyLeft), todo);
             }
             Ok(Posting::Waits(receive)) => {
                 if let Some(request) = self.requests.get_mut(id) {
@@ -64,7 +64,7 @@ impl State {
                     },
                     (None, None) => Error::NobodyLeft,
                 };
-                self.complete(unposted.receive, Outcome::failed(error), todo);
+                self.complete(unposted.receive, RequestOutcome::failed(error), todo);
             }
         }
         id
@@ -74,11 +74,11 @@ impl State {
     pub(super) fn post_claimed(
         &mut self,
         claim: Claim,
-        place: Place,
+        place: ReceiveTarget,
         expected: ElementName,
         todo: &mut Todo,
     ) -> OpId {
-        let id = self.requests.insert(Request::receive(place, expected));
+        let id = self.requests.insert(RankRequest::receive(place, expected));
         if self.is_announced(&claim) {
             self.ask(id, claim, todo);
         } else {
@@ -131,7 +131,7 @@ impl State {
         };
         let cancelled = self.matcher.cancel(receive).is_some();
         if cancelled {
-            self.complete(id, Outcome::failed(error), todo);
+            self.complete(id, RequestOutcome::failed(error), todo);
         }
         cancelled
     }
@@ -159,19 +159,19 @@ impl State {
                 self.acknowledge(source, ack, todo);
                 if let Some(peer) = self.peer(source) {
                     peer.incoming = if accepted {
-                        Incoming::Late {
+                        ExpectedPayload::Late {
                             request: id,
                             heading,
                         }
                     } else {
-                        Incoming::Unwanted
+                        ExpectedPayload::Unwanted
                     };
                 }
             }
             Letter::Lent { bytes, sender } => {
                 let request = self.requests.get_mut(id).filter(|_| accepted);
                 match request {
-                    Some(request) => todo.push(Task::Copy(Copy {
+                    Some(request) => todo.push(TodoTask::Copy(Copy {
                         request: id,
                         heading,
                         from: bytes,
@@ -180,7 +180,7 @@ impl State {
                     })),
                     None => {
                         drop(bytes);
-                        todo.push(Task::Finish(sender));
+                        todo.push(TodoTask::Finish(sender));
                     }
                 }
             }
@@ -192,7 +192,7 @@ impl State {
 
     pub(super) fn complete_lost(&mut self, id: OpId, source: u32, todo: &mut Todo) {
         if let Some(error) = self.gone(source) {
-            self.complete(id, Outcome::failed(error), todo);
+            self.complete(id, RequestOutcome::failed(error), todo);
         }
     }
 
@@ -206,7 +206,7 @@ impl State {
         match refusal(request.expected, request.capacity, heading) {
             None => true,
             Some(error) => {
-                self.complete(id, Outcome::failed(error), todo);
+                self.complete(id, RequestOutcome::failed(error), todo);
                 false
             }
         }
@@ -220,10 +220,10 @@ impl State {
                 if let Some(peer) = self.peer(source).filter(|peer| peer.gone.is_none()) {
                     peer.withdrawable.remove(&offer);
                     let frame = Frame::Matched { offer };
-                    todo.push(Task::Say { to: source, frame });
+                    todo.push(TodoTask::Say { to: source, frame });
                 }
             }
-            Ack::Thread(sender) | Ack::Admitted(sender) => todo.push(Task::Finish(sender)),
+            Ack::Thread(sender) | Ack::Admitted(sender) => todo.push(TodoTask::Finish(sender)),
         }
     }
 
@@ -241,16 +241,20 @@ impl State {
         let status = Status::of(heading);
         let filled = match payload {
             Payload::Bytes(filled) => filled,
-            object => return self.complete(id, Outcome::received(status, object), todo),
+            object => return self.complete(id, RequestOutcome::received(status, object), todo),
         };
         match request.take_memory() {
-            None => self.complete(id, Outcome::received(status, Payload::Bytes(filled)), todo),
+            None => self.complete(
+                id,
+                RequestOutcome::received(status, Payload::Bytes(filled)),
+                todo,
+            ),
             Some(memory) if filled.len() <= SMALL => {
                 let outcome = copied(status, memory, filled.as_bytes());
                 todo.drop_later(Payload::Bytes(filled));
                 self.complete(id, outcome, todo);
             }
-            Some(memory) => todo.push(Task::Copy(Copy {
+            Some(memory) => todo.push(TodoTask::Copy(Copy {
                 request: id,
                 heading: *heading,
                 from: filled,
@@ -336,13 +340,13 @@ pub(super) fn refusal(
 }
 
 /// Returns the outcome of a receive whose message is copied to its destination.
-pub(super) fn copied(status: Status, to: Spent, bytes: &[u8]) -> Outcome {
+pub(super) fn copied(status: Status, to: Spent, bytes: &[u8]) -> RequestOutcome {
     let capacity = to.capacity() as u64;
     match to.copy_from(bytes) {
-        Ok(filled) => Outcome::received(status, Payload::Bytes(filled)),
-        Err(overfull) => Outcome {
+        Ok(filled) => RequestOutcome::received(status, Payload::Bytes(filled)),
+        Err(overfull) => RequestOutcome {
             spent: Some(overfull.spent),
-            ..Outcome::failed(Error::Truncated {
+            ..RequestOutcome::failed(Error::Truncated {
                 length: bytes.len() as u64,
                 capacity,
                 rank: status.source,
@@ -354,14 +358,14 @@ pub(super) fn copied(status: Status, to: Spent, bytes: &[u8]) -> Outcome {
 
 impl Inbox {
     /// Does recorded work. `with_line` handles tasks that need a connection.
-    pub(super) fn carry_out(&self, mut todo: Todo, mut with_line: impl FnMut(Task)) {
+    pub(super) fn carry_out(&self, mut todo: Todo, mut with_line: impl FnMut(TodoTask)) {
         while !todo.is_empty() {
             for task in todo.drain() {
                 match task {
-                    Task::Copy(copy) => self.copy(copy),
-                    Task::Finish(sender) => sender.finish(),
-                    Task::Say { .. } => with_line(task),
-                    Task::Drop(_) | Task::DropOutcome(_) | Task::DropPayload(_) => {}
+                    TodoTask::Copy(copy) => self.copy(copy),
+                    TodoTask::Finish(sender) => sender.finish(),
+                    TodoTask::Say { .. } => with_line(task),
+                    TodoTask::Drop(_) | TodoTask::DropOutcome(_) | TodoTask::DropPayload(_) => {}
                 }
             }
         }
@@ -381,7 +385,7 @@ impl Inbox {
         };
         let outcome = match to {
             Ok(to) => copied(Status::of(&heading), to, from.as_bytes()),
-            Err(source) => Outcome::failed(Error::NoBuffer {
+            Err(source) => RequestOutcome::failed(Error::NoBuffer {
                 length: heading.length,
                 source,
             }),
@@ -394,7 +398,7 @@ impl Inbox {
     }
 
     /// Ends a request.
-    pub(super) fn complete(&self, request: OpId, outcome: Outcome) {
+    pub(super) fn complete(&self, request: OpId, outcome: RequestOutcome) {
         let mut todo = Todo::default();
         let mut state = self.lock();
         state.complete(request, outcome, &mut todo);

@@ -12,10 +12,10 @@ use zerocopy::IntoBytes;
 use super::element::{Element, descriptor, name_of};
 use super::error::{ElementName, Error, Unsent};
 use super::lent::Wanted;
-use super::local::Posted;
+use super::local::PostOutcome;
 use super::names::{Destination, Source, Status, Tag, pattern};
 use super::node::{Link, Node};
-use super::request::Place;
+use super::request::ReceiveTarget;
 use super::requests::{RankMessage, RecvRequest, SendRequest};
 use super::wire::Label;
 use crate::device::connection::Payload;
@@ -89,7 +89,7 @@ impl Rank {
             return Err(Error::TimedOut { after: timeout });
         }
         self.node.finish_lines()?;
-        let all_gone = |state: &mut super::state::State| state.lines_are_gone().then_some(());
+        let all_gone = |state: &mut super::state::RankState| state.lines_are_gone().then_some(());
         let gone = self.node.wait(|| deadline, all_gone);
         gone.ok_or(Error::TimedOut { after: timeout })
     }
@@ -330,7 +330,7 @@ impl Rank {
         confirmed: bool,
     ) -> SendRequest {
         let posted = match to {
-            Destination::Null => Posted::Done,
+            Destination::Null => PostOutcome::Done,
             Destination::Rank(to) => self.node.post_filled(to, label, filled, confirmed),
         };
         SendRequest::new(self.node.clone(), posted)
@@ -340,7 +340,7 @@ impl Rank {
     /// known.
     pub fn irecv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> RecvRequest {
         let pattern = self.pattern(from, tag);
-        self.post_recv(pattern, Place::Pool, ElementName::BYTES)
+        self.post_recv(pattern, ReceiveTarget::Pool, ElementName::BYTES)
     }
 
     /// Like [`irecv`](Self::irecv), with a jbuf to receive into. If the message arrives in a jbuf
@@ -352,13 +352,13 @@ impl Rank {
         spent: Spent,
     ) -> RecvRequest {
         let pattern = self.pattern(from, tag);
-        self.post_recv(pattern, Place::Jbuf(spent), ElementName::BYTES)
+        self.post_recv(pattern, ReceiveTarget::Jbuf(spent), ElementName::BYTES)
     }
 
     pub(super) fn post_recv(
         &self,
         pattern: Option<Pattern>,
-        place: Place,
+        place: ReceiveTarget,
         expected: ElementName,
     ) -> RecvRequest {
         let id = pattern.map(|pattern| {

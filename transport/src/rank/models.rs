@@ -10,10 +10,10 @@ use crate::device::inproc::sync::{Arc, Mutex, lock};
 /// Simplified model of an inbox.
 struct Inbox {
     attention: Attention,
-    state: Mutex<State>,
+    state: Mutex<ModelState>,
 }
 
-struct State {
+struct ModelState {
     emptier: Emptier<u32>,
     arrived: Vec<u32>,
     /// True if the sleeping thread has to be notified.
@@ -21,7 +21,7 @@ struct State {
     is_told: bool,
 }
 
-impl State {
+impl ModelState {
     fn take_in(&mut self) {
         while let Some(number) = self.emptier.front(|number| *number) {
             self.emptier.pop();
@@ -34,13 +34,13 @@ impl State {
 #[derive(Clone, Copy)]
 struct Parts {
     may_stay: fn(&Attention) -> bool,
-    before_bringing: fn(&mut State),
-    before_sleep: fn(&Attention, &mut State),
+    before_bringing: fn(&mut ModelState),
+    before_sleep: fn(&Attention, &mut ModelState),
 }
 
 const RIGHT: Parts = Parts {
     may_stay: Attention::is_still_given,
-    before_bringing: State::take_in,
+    before_bringing: ModelState::take_in,
     before_sleep: |attention, state| {
         if attention.withdraw() {
             state.take_in();
@@ -54,7 +54,7 @@ impl Inbox {
         let is_short = number % 2 == 0;
         if is_short && self.attention.is_given() && filler.fill(|place| *place = number) {
             if !(parts.may_stay)(&self.attention) {
-                self.work(State::take_in);
+                self.work(ModelState::take_in);
             }
         } else {
             self.work(|state| {
@@ -64,7 +64,7 @@ impl Inbox {
         }
     }
 
-    fn work(&self, work: impl FnOnce(&mut State)) {
+    fn work(&self, work: impl FnOnce(&mut ModelState)) {
         let mut state = lock(&self.state);
         work(&mut state);
         state.is_told |= state.sleeps;
@@ -77,7 +77,7 @@ fn falling_asleep(count: u32, parts: Parts) -> impl Fn() + Send + Sync + 'static
         let (mut filler, emptier) = ring::<u32>(2);
         let inbox = Arc::new(Inbox {
             attention: Attention::new(),
-            state: Mutex::new(State {
+            state: Mutex::new(ModelState {
                 emptier,
                 arrived: Vec::new(),
                 sleeps: false,
@@ -125,7 +125,7 @@ fn a_sender_that_does_not_look_again_is_found() {
 #[test]
 #[should_panic(expected = "it would sleep for ever")]
 fn a_sleeper_that_has_looked_before_is_found() {
-    let before_sleep = |attention: &Attention, state: &mut State| {
+    let before_sleep = |attention: &Attention, state: &mut ModelState| {
         state.take_in();
         attention.withdraw();
     };

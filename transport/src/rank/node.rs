@@ -9,9 +9,9 @@ use super::error::Error;
 use super::inbox::Inbox;
 use super::line::Line;
 use super::local::Near;
-use super::request::Outcome;
-use super::state::State;
-use super::todo::{Task, Todo};
+use super::request::RequestOutcome;
+use super::state::RankState;
+use super::todo::{Todo, TodoTask};
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::shared::Half;
@@ -120,7 +120,7 @@ impl Node {
 
     /// Runs `work` on the state, and does the recorded work after releasing the lock.
     #[inline]
-    pub(super) fn with<R>(&self, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
+    pub(super) fn with<R>(&self, work: impl FnOnce(&mut RankState, &mut Todo) -> R) -> R {
         let mut todo = Todo::default();
         let mut state = self.inbox.lock();
         let result = work(&mut state, &mut todo);
@@ -134,7 +134,7 @@ impl Node {
     /// Does the work that was recorded under the lock of this rank's inbox.
     pub(super) fn carry_out(&self, todo: Todo) {
         self.inbox.carry_out(todo, |task| {
-            if let Task::Say { to, frame } = task {
+            if let TodoTask::Say { to, frame } = task {
                 if let Some(line) = self.line(to) {
                     line.say(frame);
                 }
@@ -152,7 +152,7 @@ impl Node {
 
     /// Drains the queues of threads, and runs `work` on the state.
     #[inline]
-    pub(super) fn take_in_for<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
+    pub(super) fn take_in_for<R>(&self, work: impl FnOnce(&mut RankState) -> R) -> R {
         if !self.has_any_queued() {
             return work(&mut self.inbox.lock());
         }
@@ -198,7 +198,7 @@ impl Node {
     pub(super) fn wait<R>(
         &self,
         deadline: impl FnOnce() -> Deadline,
-        attempt: impl FnMut(&mut State) -> Option<R>,
+        attempt: impl FnMut(&mut RankState) -> Option<R>,
     ) -> Option<R> {
         self.wait_spun(None, deadline, attempt)
     }
@@ -210,7 +210,7 @@ impl Node {
         &self,
         spun: Option<Spin>,
         deadline: impl FnOnce() -> Deadline,
-        mut attempt: impl FnMut(&mut State) -> Option<R>,
+        mut attempt: impl FnMut(&mut RankState) -> Option<R>,
     ) -> Option<R> {
         self.wait_unlocked(spun, deadline, || attempt(&mut self.inbox.lock()))
     }
@@ -318,7 +318,7 @@ impl Node {
         id: OpId,
         spun: Option<Spin>,
         deadline: Deadline,
-    ) -> Option<Outcome> {
+    ) -> Option<RequestOutcome> {
         if let Some(outcome) = self.take_in_for(|state| state.take_outcome(id)) {
             self.attend();
             return Some(outcome);

@@ -3,7 +3,7 @@
 use jstream::{Erased, Received, Transportable};
 
 use super::error::Error;
-use super::local::Posted;
+use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::{Link, Node};
@@ -105,7 +105,7 @@ impl Rank {
 }
 
 impl Node {
-    fn post_object(&self, to: u32, label: Label, object: Payload) -> Result<Posted, Error> {
+    fn post_object(&self, to: u32, label: Label, object: Payload) -> Result<PostOutcome, Error> {
         match self.link(to)? {
             Link::Thread(near) => {
                 let length = match &object {
@@ -119,7 +119,7 @@ impl Node {
                 let filled = self.bytes_of(object)?;
                 Ok(self.post_filled(to, label, filled, false))
             }
-            Link::Nobody => Ok(Posted::Done),
+            Link::Nobody => Ok(PostOutcome::Done),
         }
     }
 

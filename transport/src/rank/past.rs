@@ -11,7 +11,7 @@ use super::letter::{Ack, Letter};
 use super::meet::{SMALL, refusal};
 use super::names::Status;
 use super::node::Node;
-use super::request::Place;
+use super::request::ReceiveTarget;
 use super::requests::Pending;
 use super::soon::{Came, Wanted};
 use super::todo::Todo;
@@ -81,7 +81,7 @@ impl Node {
             Err(spun) => spun,
         };
         let expected = ElementName::BYTES;
-        let id = self.with(|state, todo| state.post(pattern, Place::Pool, expected, todo));
+        let id = self.with(|state, todo| state.post(pattern, ReceiveTarget::Pool, expected, todo));
         let mut pending = Pending::new(self.clone(), id);
         let Some(outcome) = pending.wait_spun(spun, never) else {
             unreachable!("a wait without a deadline ends with the request")

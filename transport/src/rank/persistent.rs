@@ -7,7 +7,7 @@ use jstream::buffer::{Filled, Spent};
 use super::error::{ElementName, Error};
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
-use super::request::{Outcome, Place};
+use super::request::{ReceiveTarget, RequestOutcome};
 use super::requests::{Pending, SendRequest};
 use super::wire::Label;
 use crate::device::connection::Payload;
@@ -110,7 +110,7 @@ impl PersistentRecv {
             }
             Some(pattern) => {
                 let node = self.rank.node();
-                let place = spent.map_or(Place::Pool, Place::Jbuf);
+                let place = spent.map_or(ReceiveTarget::Pool, ReceiveTarget::Jbuf);
                 let id =
                     node.with(|state, todo| state.post(pattern, place, ElementName::BYTES, todo));
                 Started::Posted(Pending::new(node.clone(), id))
@@ -134,8 +134,8 @@ impl PersistentRecv {
         }
     }
 
-    fn end(&mut self, outcome: Outcome) -> Result<Status, Error> {
-        let Outcome {
+    fn end(&mut self, outcome: RequestOutcome) -> Result<Status, Error> {
+        let RequestOutcome {
             result,
             payload,
             spent,

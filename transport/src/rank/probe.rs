@@ -13,9 +13,9 @@ use super::letter::Letter;
 use super::member::Rank;
 use super::names::{Source, Status, Tag};
 use super::node::Node;
-use super::request::Place;
+use super::request::ReceiveTarget;
 use super::requests::{RankMessage, RecvRequest};
-use super::state::State;
+use super::state::RankState;
 use crate::device::deadline::Deadline;
 use crate::matching::{Claim, Pattern};
 
@@ -130,7 +130,7 @@ impl Drop for Prober<'_> {
     }
 }
 
-impl State {
+impl RankState {
     /// Claims a message, or returns the error if none can come.
     fn find(&mut self, pattern: &Pattern) -> Option<Result<(Status, Claim), Error>> {
         // A message that was lost with its source before all of it had arrived is skipped.
@@ -194,7 +194,7 @@ impl Probed {
         let claim = self.claim.take();
         let id = claim.map(|claim| {
             self.node.with(|state, todo| {
-                state.post_claimed(claim, Place::Pool, ElementName::BYTES, todo)
+                state.post_claimed(claim, ReceiveTarget::Pool, ElementName::BYTES, todo)
             })
         });
         RecvRequest::new(self.node.clone(), id)

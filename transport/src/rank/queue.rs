@@ -19,7 +19,7 @@ use super::error::ElementName;
 use super::inbox::Inbox;
 use super::letter::{Ack, Letter};
 use super::names::Status;
-use super::state::{Peer, State};
+use super::state::{Peer, RankState};
 use super::todo::Todo;
 use super::wire::Label;
 use crate::device::connection::Payload;
@@ -202,7 +202,7 @@ impl Inbox {
 
     /// Drains the queue of a rank.
     #[inline]
-    pub(super) fn take_in(&self, state: &mut State, source: u32, todo: &mut Todo) {
+    pub(super) fn take_in(&self, state: &mut RankState, source: u32, todo: &mut Todo) {
         let exit = state.peer(source).map(|peer| &mut peer.exit);
         if let Some(exit) = exit.and_then(|exit| exit.take_if(|exit| exit.is_filled())) {
             self.take_all(state, source, exit, todo);
@@ -210,13 +210,13 @@ impl Inbox {
     }
 
     /// Drains all queues.
-    pub(super) fn take_in_all(&self, state: &mut State, todo: &mut Todo) {
+    pub(super) fn take_in_all(&self, state: &mut RankState, todo: &mut Todo) {
         for source in 0..self.size {
             self.take_in(state, source, todo);
         }
     }
 
-    fn take_all(&self, state: &mut State, source: u32, mut exit: Exit, todo: &mut Todo) {
+    fn take_all(&self, state: &mut RankState, source: u32, mut exit: Exit, todo: &mut Todo) {
         let all = |_: &Heading| true;
         while exit
             .take(source, all, |heading, content| {
@@ -232,7 +232,13 @@ impl Inbox {
 
     /// Gives a message that was sent already to the receive that matches it, or adds it to the
     /// unexpected messages.
-    fn admit(&self, state: &mut State, heading: Heading, content: Content<'_>, todo: &mut Todo) {
+    fn admit(
+        &self,
+        state: &mut RankState,
+        heading: Heading,
+        content: Content<'_>,
+        todo: &mut Todo,
+    ) {
         match state.matcher.arrive_beyond(heading, Letter::Lost) {
             Ok(Arrival::Matched(Matched { receive, .. })) => match content {
                 Content::Bytes(bytes) => self.bring(state, receive, &heading, bytes, todo),
@@ -266,8 +272,8 @@ impl Inbox {
     /// Opens or closes the queue of a rank, depending on how many of its messages are unexpected.
     /// Must be called after the last change to the state of a rank.
     #[inline]
-    pub(super) fn settle(&self, state: &mut State, source: u32) {
-        let State { matcher, peers, .. } = state;
+    pub(super) fn settle(&self, state: &mut RankState, source: u32) {
+        let RankState { matcher, peers, .. } = state;
         let Some(Peer {
             exit: Some(exit),
             backlog,
@@ -288,7 +294,7 @@ impl Inbox {
     }
 
     /// Closes all queues. The caller must drop the result without holding the lock.
-    pub(super) fn close_queues(state: &mut State) -> impl Sized + use<> {
+    pub(super) fn close_queues(state: &mut RankState) -> impl Sized + use<> {
         let exits = state.peers.iter_mut().filter_map(|peer| peer.exit.take());
         Cleared(exits.collect())
     }

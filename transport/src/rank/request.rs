@@ -12,7 +12,7 @@ use crate::matching::ReceiveId;
 use crate::rank::error::ElementName;
 
 /// The destination of a received message.
-pub(super) enum Place {
+pub(super) enum ReceiveTarget {
     /// The buffer in which the message arrives.
     Pool,
     /// This jbuf, or the buffer in which the message arrives.
@@ -21,7 +21,7 @@ pub(super) enum Place {
     Memory(Spent),
 }
 
-impl Place {
+impl ReceiveTarget {
     fn capacity(&self) -> Option<usize> {
         match self {
             Self::Pool => None,
@@ -32,11 +32,11 @@ impl Place {
 
 /// A request.
 ///
-/// INVARIANT: it has no outcome before the jbuf of its [`Place`], and every handle that this jbuf
+/// INVARIANT: it has no outcome before the jbuf of its [`ReceiveTarget`], and every handle that this jbuf
 /// is turned into, is dropped or is part of the outcome. The same holds for the message that it
 /// sends. `lent` relies on this.
-pub(super) struct Request {
-    place: Place,
+pub(super) struct RankRequest {
+    place: ReceiveTarget,
     pub(super) capacity: Option<usize>,
     /// The expected element type; bytes accept any type.
     pub(super) expected: ElementName,
@@ -44,7 +44,7 @@ pub(super) struct Request {
     pub(super) posted: Option<ReceiveId>,
     /// The rank from which the payload was requested, and the number of that request.
     pub(super) asked: Option<(u32, Number)>,
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<RequestOutcome>,
     /// The waker of the task that waits for it.
     pub(super) task: Option<Waker>,
     /// True if the outcome is discarded.
@@ -61,8 +61,8 @@ pub(super) struct Sending {
     pub(super) offer: Option<Number>,
 }
 
-impl Request {
-    pub(super) fn receive(place: Place, expected: ElementName) -> Self {
+impl RankRequest {
+    pub(super) fn receive(place: ReceiveTarget, expected: ElementName) -> Self {
         Self {
             capacity: place.capacity(),
             place,
@@ -79,36 +79,36 @@ impl Request {
     pub(super) fn send(to: u32) -> Self {
         Self {
             sends: Some(Sending { to, offer: None }),
-            ..Self::receive(Place::Pool, ElementName::BYTES)
+            ..Self::receive(ReceiveTarget::Pool, ElementName::BYTES)
         }
     }
 
     /// Takes the jbuf that was posted, if it is still unused.
     pub(super) fn take_place(&mut self) -> Option<Spent> {
-        match std::mem::replace(&mut self.place, Place::Pool) {
-            Place::Pool => None,
-            Place::Jbuf(spent) | Place::Memory(spent) => Some(spent),
+        match std::mem::replace(&mut self.place, ReceiveTarget::Pool) {
+            ReceiveTarget::Pool => None,
+            ReceiveTarget::Jbuf(spent) | ReceiveTarget::Memory(spent) => Some(spent),
         }
     }
 
     /// Takes the borrowed memory that the message has to be copied to.
     pub(super) fn take_memory(&mut self) -> Option<Spent> {
         match self.place {
-            Place::Memory(_) => self.take_place(),
-            Place::Pool | Place::Jbuf(_) => None,
+            ReceiveTarget::Memory(_) => self.take_place(),
+            ReceiveTarget::Pool | ReceiveTarget::Jbuf(_) => None,
         }
     }
 }
 
 /// The outcome of a request.
-pub(super) struct Outcome {
+pub(super) struct RequestOutcome {
     pub(super) result: Result<Status, Error>,
     pub(super) payload: Option<Payload>,
     /// The jbuf that was posted, if it is unused.
     pub(super) spent: Option<Spent>,
 }
 
-impl Outcome {
+impl RequestOutcome {
     pub(super) fn received(status: Status, payload: Payload) -> Self {
         Self {
             result: Ok(status),

@@ -10,10 +10,10 @@ use std::time::Duration;
 use jstream::buffer::{Filled, Spent};
 
 use super::error::{Error, Unreceived, Unsent};
-use super::local::Posted;
+use super::local::PostOutcome;
 use super::names::Status;
 use super::node::Node;
-use super::request::Outcome;
+use super::request::RequestOutcome;
 use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
@@ -72,13 +72,17 @@ impl Pending {
 
     /// Waits for the outcome. Returns `None` if the deadline passes, or if the outcome was taken
     /// before.
-    pub(super) fn wait(&mut self, deadline: Deadline) -> Option<Outcome> {
+    pub(super) fn wait(&mut self, deadline: Deadline) -> Option<RequestOutcome> {
         self.wait_spun(None, deadline)
     }
 
     /// Like [`wait`](Self::wait), continuing with the spin budget that the caller has left in
     /// `spun`.
-    pub(super) fn wait_spun(&mut self, spun: Option<Spin>, deadline: Deadline) -> Option<Outcome> {
+    pub(super) fn wait_spun(
+        &mut self,
+        spun: Option<Spin>,
+        deadline: Deadline,
+    ) -> Option<RequestOutcome> {
         let id = self.id?;
         let outcome = self.node.wait_for(id, spun, deadline)?;
         self.id = None;
@@ -86,7 +90,7 @@ impl Pending {
     }
 
     /// Takes the outcome, if the request has ended.
-    pub(super) fn take(&mut self) -> Option<Outcome> {
+    pub(super) fn take(&mut self) -> Option<RequestOutcome> {
         let id = self.id?;
         let outcome = self.node.take_in_for(|state| state.take_outcome(id))?;
         self.id = None;
@@ -98,7 +102,7 @@ impl Pending {
     /// # Panics
     ///
     /// Panics if the outcome was taken before.
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<RequestOutcome> {
         let Some(id) = self.id else {
             panic!("polled after it was ready")
         };
@@ -150,7 +154,7 @@ impl Drop for Pending {
 /// send timeout.
 #[must_use = "the request reports whether the message was sent"]
 pub struct SendRequest {
-    state: State<Result<Option<Spent>, Unsent>>,
+    state: RequestsState<Result<Option<Spent>, Unsent>>,
 }
 
 /// A posted receive.
@@ -159,17 +163,17 @@ pub struct SendRequest {
 /// lost.
 #[must_use = "dropping the request cancels the receive"]
 pub struct RecvRequest {
-    state: State<Result<RankMessage, Unreceived>>,
+    state: RequestsState<Result<RankMessage, Unreceived>>,
 }
 
-enum State<R> {
+enum RequestsState<R> {
     Pending(Pending),
     /// A request that had ended when it was posted.
     Ended(Option<R>),
 }
 
 /// Converts the outcome of a send.
-fn sent(outcome: Outcome) -> Result<Option<Spent>, Unsent> {
+fn sent(outcome: RequestOutcome) -> Result<Option<Spent>, Unsent> {
     match outcome.result {
         Ok(_) => Ok(outcome.spent),
         Err(error) => Err(Unsent {
@@ -187,7 +191,7 @@ fn bytes(payload: Payload) -> Option<Filled> {
 }
 
 /// Converts the outcome of a receive.
-fn received(outcome: Outcome, node: &Node) -> Result<RankMessage, Unreceived> {
+fn received(outcome: RequestOutcome, node: &Node) -> Result<RankMessage, Unreceived> {
     let spent = outcome.spent;
     let failed = |error| Unreceived { error, spent: None };
     match outcome.result {
@@ -234,11 +238,11 @@ macro_rules! request {
 
             fn outcome(&mut self, deadline: Deadline) -> Option<$result> {
                 match &mut self.state {
-                    State::Pending(pending) => {
+                    RequestsState::Pending(pending) => {
                         let outcome = pending.wait(deadline)?;
                         Some($convert(outcome, pending.node()))
                     }
-                    State::Ended(result) => result.take(),
+                    RequestsState::Ended(result) => result.take(),
                 }
             }
         }
@@ -248,10 +252,10 @@ macro_rules! request {
 
             fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
                 match &mut self.state {
-                    State::Pending(pending) => pending
+                    RequestsState::Pending(pending) => pending
                         .poll(context)
                         .map(|outcome| $convert(outcome, pending.node())),
-                    State::Ended(result) => match result.take() {
+                    RequestsState::Ended(result) => match result.take() {
                         Some(result) => Poll::Ready(result),
                         None => panic!("polled after it was ready"),
                     },
@@ -266,25 +270,25 @@ macro_rules! request {
         impl Waitable for $request {
             fn pending(&self) -> Option<&Arc<Node>> {
                 match &self.state {
-                    State::Pending(pending) => pending.id.map(|_| pending.node()),
-                    State::Ended(_) => None,
+                    RequestsState::Pending(pending) => pending.id.map(|_| pending.node()),
+                    RequestsState::Ended(_) => None,
                 }
             }
 
             fn is_done(&self) -> bool {
                 match &self.state {
-                    State::Pending(pending) => pending.is_done(),
-                    State::Ended(_) => true,
+                    RequestsState::Pending(pending) => pending.is_done(),
+                    RequestsState::Ended(_) => true,
                 }
             }
 
             fn take(&mut self) -> Option<<Self as Request>::Output> {
                 match &mut self.state {
-                    State::Pending(pending) => {
+                    RequestsState::Pending(pending) => {
                         let outcome = pending.take()?;
                         Some($convert(outcome, pending.node()))
                     }
-                    State::Ended(result) => result.take(),
+                    RequestsState::Ended(result) => result.take(),
                 }
             }
         }
@@ -324,12 +328,12 @@ request!(RecvRequest: Result<RankMessage, Unreceived>, |outcome, node: &Arc<Node
 ));
 
 impl SendRequest {
-    pub(super) fn new(node: Arc<Node>, posted: Posted) -> Self {
+    pub(super) fn new(node: Arc<Node>, posted: PostOutcome) -> Self {
         let state = match posted {
-            Posted::Done => State::Ended(Some(Ok(None))),
-            Posted::Gone(spent) => State::Ended(Some(Ok(Some(spent)))),
-            Posted::Pending(id) => State::Pending(Pending::new(node, id)),
-            Posted::Refused(error, payload) => State::Ended(Some(Err(Unsent {
+            PostOutcome::Done => RequestsState::Ended(Some(Ok(None))),
+            PostOutcome::Gone(spent) => RequestsState::Ended(Some(Ok(Some(spent)))),
+            PostOutcome::Pending(id) => RequestsState::Pending(Pending::new(node, id)),
+            PostOutcome::Refused(error, payload) => RequestsState::Ended(Some(Err(Unsent {
                 error,
                 filled: payload.and_then(bytes),
             }))),
@@ -355,7 +359,7 @@ impl SendRequest {
     ///
     /// Panics if the outcome was taken before.
     pub fn cancel(self) -> Result<Option<Spent>, Unsent> {
-        if let State::Pending(Pending { node, id: Some(id) }) = &self.state {
+        if let RequestsState::Pending(Pending { node, id: Some(id) }) = &self.state {
             node.cancel_send(*id);
         }
         self.wait()
@@ -365,8 +369,8 @@ impl SendRequest {
 impl RecvRequest {
     pub(super) fn new(node: Arc<Node>, id: Option<OpId>) -> Self {
         let state = match id {
-            Some(id) => State::Pending(Pending::new(node, id)),
-            None => State::Ended(Some(Ok(RankMessage::NOTHING))),
+            Some(id) => RequestsState::Pending(Pending::new(node, id)),
+            None => RequestsState::Ended(Some(Ok(RankMessage::NOTHING))),
         };
         Self { state }
     }
@@ -382,7 +386,7 @@ impl RecvRequest {
     ///
     /// Panics if the outcome was taken before.
     pub fn cancel(self) -> Result<RankMessage, Unreceived> {
-        if let State::Pending(pending) = &self.state {
+        if let RequestsState::Pending(pending) = &self.state {
             pending.cancel_receive();
         }
         self.wait()

@@ -18,21 +18,21 @@ use super::local;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::Node;
-use super::request::{Outcome, Place};
+use super::request::{ReceiveTarget, RequestOutcome};
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
 
 /// A scope in which borrowed memory can be posted to be sent or received into; see [`Rank::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     rank: &'env Rank,
-    posted: RefCell<Vec<Posted>>,
+    posted: RefCell<Vec<ScopedRequest>>,
     /// Makes both lifetimes invariant.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
 /// A request, and the memory that is lent to it until the end of the scope.
-struct Posted {
+struct ScopedRequest {
     /// The request, or `None` once it has ended.
     id: Option<OpId>,
     result: Option<Result<Status, Error>>,
@@ -42,7 +42,7 @@ struct Posted {
     segments: Option<Arc<[IoSlice<'static>]>>,
 }
 
-impl Posted {
+impl ScopedRequest {
     /// Waits until no handle to the memory is left.
     fn wait(&mut self, node: &Node, deadline: Deadline) {
         let Some(id) = self.id else {
@@ -54,7 +54,7 @@ impl Posted {
         }
     }
 
-    fn end(&mut self, node: &Node, outcome: Outcome) {
+    fn end(&mut self, node: &Node, outcome: RequestOutcome) {
         let (base, length) = self.memory;
         let (result, elsewhere) = received(outcome, base.as_ptr());
         self.result = Some(match (result, elsewhere) {
@@ -84,7 +84,7 @@ pub struct ScopedSend<'scope> {
 
 struct Ticket<'scope> {
     node: &'scope Node,
-    posted: &'scope RefCell<Vec<Posted>>,
+    posted: &'scope RefCell<Vec<ScopedRequest>>,
     index: usize,
 }
 
@@ -164,7 +164,7 @@ impl<'scope> Scope<'scope, '_> {
             // SAFETY: the memory is borrowed for the scope. The scope ends after the request has
             // ended and its outcome has been dropped.
             let spent = unsafe { jbuf_of(base, length) };
-            let (place, expected) = (Place::Memory(spent), name_of::<E>());
+            let (place, expected) = (ReceiveTarget::Memory(spent), name_of::<E>());
             let node = self.rank.node();
             Some(node.with(|state, todo| state.post(pattern, place, expected, todo)))
         };
@@ -217,9 +217,9 @@ impl<'scope> Scope<'scope, '_> {
         let message = || unsafe { message_of(bytes) };
         let ticket = self.post(nowhere, Some(segments), || {
             match node.post_lent(to, label, bytes, body, message, confirmed) {
-                local::Posted::Pending(id) => Ok(id),
-                local::Posted::Done | local::Posted::Gone(_) => Err(Ok(Status::NULL)),
-                local::Posted::Refused(error, _) => Err(Err(error)),
+                local::PostOutcome::Pending(id) => Ok(id),
+                local::PostOutcome::Done | local::PostOutcome::Gone(_) => Err(Ok(Status::NULL)),
+                local::PostOutcome::Refused(error, _) => Err(Err(error)),
             }
         });
         ScopedSend { ticket }
@@ -241,7 +241,7 @@ impl<'scope> Scope<'scope, '_> {
             Err(result) => (None, Some(result)),
         };
         let index = posted.len();
-        posted.push(Posted {
+        posted.push(ScopedRequest {
             id,
             result,
             memory,

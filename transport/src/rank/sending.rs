@@ -9,11 +9,11 @@ use super::error::Error;
 use super::inbox::Inbox;
 use super::letter::{Ack, Half, Letter, Offer};
 use super::line::{Line, announcement, outbound, unsendable};
-use super::local::{Left, Posted};
+use super::local::{Left, PostOutcome};
 use super::meet::SMALL;
 use super::node::{Link, Node};
-use super::request::{Request, Sending, payload_of};
-use super::state::State;
+use super::request::{RankRequest, Sending, payload_of};
+use super::state::RankState;
 use super::wire::{Frame, Label};
 use crate::device::connection::{Body, Payload};
 use crate::endpoint::gate::Credit;
@@ -133,9 +133,9 @@ impl Node {
         let length = bytes.len() as u64;
         self.send_lent(bytes, |body| {
             match self.post_to_line(to, line, label, body, length, confirmed) {
-                Posted::Pending(id) => Ok(Some(id)),
-                Posted::Done | Posted::Gone(_) => Ok(None),
-                Posted::Refused(error, _) => Err(error),
+                PostOutcome::Pending(id) => Ok(Some(id)),
+                PostOutcome::Done | PostOutcome::Gone(_) => Ok(None),
+                PostOutcome::Refused(error, _) => Err(error),
             }
         })
     }
@@ -156,7 +156,7 @@ impl Node {
             return Err((Error::TooLong { length, max, rank }, body));
         }
         let mut state = self.inbox.lock();
-        let State {
+        let RankState {
             requests, peers, ..
         } = &mut *state;
         let Some(peer) = peers.get_mut(to as usize) else {
@@ -166,7 +166,7 @@ impl Node {
         if let Some(why) = peer.gone.clone() {
             return Err((Error::PeerGone { rank: to, why }, body));
         }
-        let request = requests.insert(Request::send(to));
+        let request = requests.insert(RankRequest::send(to));
         let number = peer.offers.insert(Offer {
             request,
             body,
@@ -189,7 +189,7 @@ impl Node {
         label: Label,
         filled: Filled,
         confirmed: bool,
-    ) -> Posted {
+    ) -> PostOutcome {
         let length = filled.len() as u64;
         match self.link(to) {
             Ok(Link::Thread(near)) => {
@@ -208,13 +208,13 @@ impl Node {
                     // for room.
                     let sent = endpoint.send_costly(header, &segments, Patience::None, cost);
                     if sent.is_ok() {
-                        return Posted::Gone(filled.into_spent());
+                        return PostOutcome::Gone(filled.into_spent());
                     }
                 }
                 self.post_to_line(to, line, label, Body::Owned(filled), length, confirmed)
             }
-            Ok(Link::Nobody) => Posted::Done,
-            Err(error) => Posted::Refused(error, Some(Payload::Bytes(filled))),
+            Ok(Link::Nobody) => PostOutcome::Done,
+            Err(error) => PostOutcome::Refused(error, Some(Payload::Bytes(filled))),
         }
     }
 
@@ -227,15 +227,15 @@ impl Node {
         body: Body<'static>,
         message: impl FnOnce() -> Filled,
         confirmed: bool,
-    ) -> Posted {
+    ) -> PostOutcome {
         let length = bytes.len() as u64;
         match self.link(to) {
             Ok(Link::Thread(near)) => {
                 let heading = label.heading(self.inbox.rank, length);
                 if !confirmed && length <= self.inbox.options.eager_between_threads() {
                     match near.leave_copy(heading, bytes) {
-                        Left::Done => return Posted::Done,
-                        Left::Refused(error) => return Posted::Refused(error, None),
+                        Left::Done => return PostOutcome::Done,
+                        Left::Refused(error) => return PostOutcome::Refused(error, None),
                         Left::NoRoom => {}
                     }
                 }
@@ -243,11 +243,11 @@ impl Node {
                 let bytes = message();
                 let letter = Letter::Lent { bytes, sender };
                 drop(near.inbox.bring_letter(heading.announced(), letter));
-                Posted::Pending(request)
+                PostOutcome::Pending(request)
             }
             Ok(Link::Line(line)) => self.post_to_line(to, line, label, body, length, confirmed),
-            Ok(Link::Nobody) => Posted::Done,
-            Err(error) => Posted::Refused(error, None),
+            Ok(Link::Nobody) => PostOutcome::Done,
+            Err(error) => PostOutcome::Refused(error, None),
         }
     }
 
@@ -259,9 +259,9 @@ impl Node {
         body: Body<'static>,
         length: u64,
         confirmed: bool,
-    ) -> Posted {
+    ) -> PostOutcome {
         if line.is_gone() {
-            return Posted::Refused(self.lost(to), payload_of(body));
+            return PostOutcome::Refused(self.lost(to), payload_of(body));
         }
         let moves = line.endpoint.limits().moves && !matches!(body, Body::Borrowed(_));
         let is_long = length > line.eager && !moves;
@@ -278,10 +278,10 @@ impl Node {
             let frame = Frame::Eager { label, offer: None };
             let shared = line.endpoint.shared();
             let (message, refused) = shared.outbound(frame.header(), Some(length), body);
-            let request = self.inbox.lock().requests.insert(Request::send(to));
+            let request = self.inbox.lock().requests.insert(RankRequest::send(to));
             let notify = Notify::Sink(line.whole.clone(), request.number());
             shared.post_costly(message, refused, notify, Credit::of_message(length));
-            Posted::Pending(request)
+            PostOutcome::Pending(request)
         }
     }
 
@@ -293,7 +293,7 @@ impl Node {
         body: Body<'static>,
         length: u64,
         is_long: bool,
-    ) -> Posted {
+    ) -> PostOutcome {
         let shared = line.endpoint.shared();
         let (offered, first) = if is_long {
             (Some(body), None)
@@ -304,7 +304,7 @@ impl Node {
             Ok(offered) => offered,
             Err((error, offered)) => {
                 let body = offered.or(first);
-                return Posted::Refused(error, body.and_then(payload_of));
+                return PostOutcome::Refused(error, body.and_then(payload_of));
             }
         };
         let (message, held) = match first {
@@ -322,6 +322,6 @@ impl Node {
         };
         let notify = Notify::Sink(line.offers.clone(), request.number());
         shared.post_costly(message, None, notify, Credit::of_message(held));
-        Posted::Pending(request)
+        PostOutcome::Pending(request)
     }
 }

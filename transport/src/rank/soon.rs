@@ -17,7 +17,7 @@ use super::meet::refusal;
 use super::names::Status;
 use super::node::Node;
 use super::queue::Content;
-use super::state::State;
+use super::state::RankState;
 use super::todo::Todo;
 use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
@@ -161,7 +161,7 @@ impl Node {
 
     fn look_everywhere<'i>(
         &'i self,
-        mut state: MutexGuard<'i, State>,
+        mut state: MutexGuard<'i, RankState>,
         pattern: &Pattern,
         wanted: &mut Wanted<'_>,
         probing: bool,
@@ -199,7 +199,7 @@ impl Inbox {
     #[inline]
     fn take_straight(
         &self,
-        state: &mut State,
+        state: &mut RankState,
         source: u32,
         pattern: &Pattern,
         wanted: &mut Wanted<'_>,
@@ -224,7 +224,7 @@ impl Inbox {
 
     fn take_soon(
         &self,
-        state: &mut State,
+        state: &mut RankState,
         pattern: &Pattern,
         wanted: &mut Wanted<'_>,
         todo: &mut Todo,
@@ -271,7 +271,7 @@ impl Inbox {
     #[inline]
     fn take_queued(
         &self,
-        state: &mut State,
+        state: &mut RankState,
         source: u32,
         pattern: &Pattern,
         wanted: &mut Wanted<'_>,
@@ -296,7 +296,7 @@ impl Inbox {
     }
 }
 
-impl State {
+impl RankState {
     /// Takes an unexpected message that needs no acknowledgement.
     #[inline]
     fn take_waiting(&mut self, pattern: &Pattern, todo: &mut Todo) -> Look {

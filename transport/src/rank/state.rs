@@ -6,11 +6,11 @@ use std::task::Waker;
 
 use super::credit::Account;
 use super::error::Error;
-use super::letter::{Incoming, Letter, Offer};
+use super::letter::{ExpectedPayload, Letter, Offer};
 use super::queue::Exit;
-use super::request::{Outcome, Request};
-use super::table::{Number, Table};
-use super::todo::{Task, Todo};
+use super::request::{RankRequest, RequestOutcome};
+use super::table::{Number, NumberTable};
+use super::todo::{Todo, TodoTask};
 use super::wants::Want;
 use super::wire::Frame;
 use crate::endpoint::gate::Credit;
@@ -18,9 +18,9 @@ use crate::endpoint::ops::{OpId, Ops};
 use crate::matching::{Heading, Matcher, MessageId};
 
 /// State that is protected by the lock of an inbox.
-pub(super) struct State {
+pub(super) struct RankState {
     pub(super) matcher: Matcher<OpId, Letter>,
-    pub(super) requests: Ops<Request>,
+    pub(super) requests: Ops<RankRequest>,
     /// Peers by rank, including this rank itself.
     pub(super) peers: Vec<Peer>,
     /// Number of other ranks that are not gone.
@@ -48,11 +48,11 @@ pub(super) struct Peer {
     /// Flow control of its messages, if they arrive over a connection.
     pub(super) account: Option<Account>,
     /// The destination of the payload that is arriving.
-    pub(super) incoming: Incoming,
+    pub(super) incoming: ExpectedPayload,
     /// Messages of this rank that the peer has to answer.
-    pub(super) offers: Table<Offer>,
+    pub(super) offers: NumberTable<Offer>,
     /// Messages of the peer whose payload was requested.
-    pub(super) wants: Table<Want>,
+    pub(super) wants: NumberTable<Want>,
     /// Messages of the peer that are queued in this inbox and that the peer may withdraw.
     pub(super) withdrawable: HashMap<Number, MessageId>,
     /// The receiving end of the queue for short messages of a thread.
@@ -61,7 +61,7 @@ pub(super) struct Peer {
     pub(super) backlog: VecDeque<(Heading, Letter)>,
 }
 
-impl State {
+impl RankState {
     /// Makes all waiting threads check their conditions again.
     #[inline]
     pub(super) fn news(&mut self) {
@@ -75,7 +75,7 @@ impl State {
     }
 
     /// Ends a request. Values without an owner are dropped later, outside the lock.
-    pub(super) fn complete(&mut self, id: OpId, outcome: Outcome, todo: &mut Todo) {
+    pub(super) fn complete(&mut self, id: OpId, outcome: RequestOutcome, todo: &mut Todo) {
         let Some(request) = self.requests.get_mut(id) else {
             todo.drop_later(outcome);
             return;
@@ -103,7 +103,7 @@ impl State {
 
     /// Takes the outcome of a request that has ended.
     #[inline]
-    pub(super) fn take_outcome(&mut self, id: OpId) -> Option<Outcome> {
+    pub(super) fn take_outcome(&mut self, id: OpId) -> Option<RequestOutcome> {
         let outcome = self.requests.get_mut(id)?.outcome.take()?;
         self.requests.end(id);
         Some(outcome)
@@ -133,7 +133,7 @@ impl State {
         let account = account.and_then(|peer| peer.account.as_mut());
         if let Some(credit) = account.and_then(|account| account.settle(bytes)) {
             let frame = Frame::Credit { credit };
-            todo.push(Task::Say { to: rank, frame });
+            todo.push(TodoTask::Say { to: rank, frame });
         }
     }
 
@@ -143,7 +143,7 @@ impl State {
         let account = self.peer(rank).and_then(|peer| peer.account.as_mut());
         if let Some(credit) = account.and_then(|account| account.settle_passed(passed)) {
             let frame = Frame::Credit { credit };
-            todo.push(Task::Say { to: rank, frame });
+            todo.push(TodoTask::Say { to: rank, frame });
         }
     }
 
@@ -178,22 +178,22 @@ impl State {
         let wants = peer.wants.drain();
         peer.withdrawable.clear();
         for offer in offers {
-            let outcome = Outcome::unsent(error(), offer.body);
+            let outcome = RequestOutcome::unsent(error(), offer.body);
             self.complete(offer.request, outcome, todo);
         }
         for want in wants {
             self.lose_wanted(want, error(), todo);
         }
         match incoming {
-            Incoming::Receive { request, .. } | Incoming::Late { request, .. } => {
-                self.complete(request, Outcome::failed(error()), todo);
+            ExpectedPayload::Receive { request, .. } | ExpectedPayload::Late { request, .. } => {
+                self.complete(request, RequestOutcome::failed(error()), todo);
             }
-            Incoming::Message(id) => {
+            ExpectedPayload::Message(id) => {
                 if let Some(letter) = self.matcher.message_mut(id) {
                     todo.drop_later(std::mem::replace(letter, Letter::Lost));
                 }
             }
-            Incoming::Nothing | Incoming::Unwanted => {}
+            ExpectedPayload::Nothing | ExpectedPayload::Unwanted => {}
         }
         todo.drop_later(backlog);
         self.live = self.live.saturating_sub(1);
@@ -206,7 +206,7 @@ impl State {
                 Some(_) => error(),
                 None => Error::NobodyLeft,
             };
-            self.complete(ended.receive, Outcome::failed(error), todo);
+            self.complete(ended.receive, RequestOutcome::failed(error), todo);
         }
     }
 }

@@ -6,14 +6,14 @@ use std::collections::HashSet;
 pub(super) type Number = u32;
 
 /// A slab of entries with a free list of numbers.
-pub(super) struct Table<T> {
+pub(super) struct NumberTable<T> {
     entries: Vec<Option<T>>,
     free: Vec<Number>,
     /// Numbers that the peer still has to answer, even if the entry is removed.
     reserved: HashSet<Number>,
 }
 
-impl<T> Default for Table<T> {
+impl<T> Default for NumberTable<T> {
     fn default() -> Self {
         Self {
             entries: Vec::new(),
@@ -23,7 +23,7 @@ impl<T> Default for Table<T> {
     }
 }
 
-impl<T> Table<T> {
+impl<T> NumberTable<T> {
     /// Inserts an entry and returns its number.
     ///
     /// # Panics
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn numbers_are_used_again() {
-        let mut table = Table::default();
+        let mut table = NumberTable::default();
         assert_eq!((table.insert('a'), table.insert('b')), (0, 1));
         assert_eq!(table.remove(0), Some('a'));
         assert_eq!(
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_is_reserved_is_not_given_out() {
-        let mut table = Table::default();
+        let mut table = NumberTable::default();
         assert_eq!((table.insert('a'), table.insert('b')), (0, 1));
         assert!(table.reserve(0) && !table.reserve(0) && table.reserve(1));
         assert_eq!((table.reserved(), table.remove(0)), (2, Some('a')));

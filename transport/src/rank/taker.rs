@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::credit::Passed;
 use super::error::Error;
 use super::inbox::Inbox;
-use super::letter::{Ack, Half, Incoming, Letter, strange};
+use super::letter::{Ack, ExpectedPayload, Half, Letter, strange};
 use super::line::{outbound, without_payload};
 use super::names::Status;
-use super::request::Outcome;
-use super::state::State;
+use super::request::RequestOutcome;
+use super::state::RankState;
 use super::table::Number;
-use super::todo::{Task, Todo};
+use super::todo::{Todo, TodoTask};
 use super::wire::{ANNOUNCEMENT, Frame, Label};
 use crate::device::connection::{Body, Payload};
 use crate::endpoint::gate::Credit;
@@ -40,7 +40,11 @@ pub(super) struct LineTaker {
 }
 
 impl LineTaker {
-    fn with<R>(&self, replies: &mut Replies, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
+    fn with<R>(
+        &self,
+        replies: &mut Replies,
+        work: impl FnOnce(&mut RankState, &mut Todo) -> R,
+    ) -> R {
         let mut todo = Todo::default();
         let mut state = self.inbox.lock();
         let result = work(&mut state, &mut todo);
@@ -56,7 +60,7 @@ impl LineTaker {
         self.inbox.carry_out(todo, |task| {
             // Frames that a message of a rank gives rise to are addressed to that rank, and they
             // free no room.
-            if let Task::Say { frame, .. } = task {
+            if let TodoTask::Say { frame, .. } = task {
                 replies.alone |= !self.inbox.somebody_waits();
                 // The number of pending answers is limited, so that a peer that asks and does not
                 // read can't exhaust the memory.
@@ -86,7 +90,7 @@ impl LineTaker {
                 Ok(Arrival::Matched(matched)) => self.matched(state, matched, todo),
                 Ok(Arrival::Waits(id)) => {
                     if let Some(peer) = state.peer(self.rank) {
-                        peer.incoming = Incoming::Message(id);
+                        peer.incoming = ExpectedPayload::Message(id);
                         if let Some(offer) = offer {
                             peer.withdrawable.insert(offer, id);
                         }
@@ -98,7 +102,7 @@ impl LineTaker {
                 Err(stray) if state.closed => {
                     todo.drop_later(stray.message);
                     if let Some(peer) = state.peer(self.rank) {
-                        peer.incoming = Incoming::Unwanted;
+                        peer.incoming = ExpectedPayload::Unwanted;
                     }
                     Choice::Pool
                 }
@@ -111,7 +115,7 @@ impl LineTaker {
 
     /// Charges a message that uses `bytes` of the window. Returns false if it exceeds the window.
     #[inline]
-    fn count(&self, state: &mut State, bytes: u64, todo: &mut Todo) -> bool {
+    fn count(&self, state: &mut RankState, bytes: u64, todo: &mut Todo) -> bool {
         let passed = self.passed.take();
         if passed != Credit::FREE {
             state.settle_passed(self.rank, passed, todo);
@@ -124,7 +128,7 @@ impl LineTaker {
     /// Directs the payload to the receive that matched the message.
     fn matched(
         &self,
-        state: &mut State,
+        state: &mut RankState,
         matched: Matched<OpId, Letter>,
         todo: &mut Todo,
     ) -> Choice {
@@ -135,9 +139,9 @@ impl LineTaker {
         }
         let accepted = state.accept(request, &heading, todo);
         let incoming = if accepted {
-            Incoming::Receive { request, heading }
+            ExpectedPayload::Receive { request, heading }
         } else {
-            Incoming::Unwanted
+            ExpectedPayload::Unwanted
         };
         if let Some(peer) = state.peer(self.rank) {
             peer.incoming = incoming;
@@ -252,14 +256,18 @@ impl LineTaker {
                 (None, Half::Gone) | (Some(_), _) => {}
             }
             let offered = peer.offers.remove(offer).ok_or(refused)?;
-            state.complete(offered.request, Outcome::sent_from(offered.body), todo);
+            state.complete(
+                offered.request,
+                RequestOutcome::sent_from(offered.body),
+                todo,
+            );
             Ok(())
         })
     }
 
     fn withdraw(&self, offer: Number, replies: &mut Replies) {
         self.with(replies, |state, todo| {
-            let State { matcher, peers, .. } = state;
+            let RankState { matcher, peers, .. } = state;
             let peer = peers.get_mut(self.rank as usize);
             let id = peer.and_then(|peer| peer.withdrawable.remove(&offer));
             let held = |matcher: &Matcher<_, _>| matcher.held(self.rank).map_or(0, |held| held.1);
@@ -272,12 +280,12 @@ impl LineTaker {
             }
             if let Some(letter) = letter {
                 if let (Letter::Coming { .. }, Some(peer)) = (&letter, state.peer(self.rank)) {
-                    peer.incoming = Incoming::Unwanted;
+                    peer.incoming = ExpectedPayload::Unwanted;
                 }
                 todo.drop_later(letter);
             }
             let frame = Frame::Withdrawn { offer, was_there };
-            todo.push(Task::Say {
+            todo.push(TodoTask::Say {
                 to: self.rank,
                 frame,
             });
@@ -301,14 +309,14 @@ impl LineTaker {
                 return Ok(());
             }
             let offered = peer.offers.remove(offer).ok_or(refused)?;
-            let outcome = Outcome::unsent(Error::Cancelled, offered.body);
+            let outcome = RequestOutcome::unsent(Error::Cancelled, offered.body);
             state.complete(offered.request, outcome, todo);
             Ok(())
         })
     }
 }
 
-impl State {
+impl RankState {
     /// Returns the destination of a payload that a connection delivers for a receive.
     pub(super) fn place_of(&mut self, request: OpId) -> Choice {
         let request = self.requests.get_mut(request);
@@ -324,14 +332,14 @@ impl State {
             return todo.drop_later(payload);
         };
         match std::mem::take(&mut peer.incoming) {
-            Incoming::Receive { request, heading } => {
-                let outcome = Outcome::received(Status::of(&heading), payload);
+            ExpectedPayload::Receive { request, heading } => {
+                let outcome = RequestOutcome::received(Status::of(&heading), payload);
                 self.complete(request, outcome, todo);
             }
-            Incoming::Late { request, heading } => {
+            ExpectedPayload::Late { request, heading } => {
                 self.hand_over(request, &heading, payload, todo);
             }
-            Incoming::Message(id) => match self.matcher.message_mut(id) {
+            ExpectedPayload::Message(id) => match self.matcher.message_mut(id) {
                 Some(letter) => {
                     let ack = match std::mem::replace(letter, Letter::Lost) {
                         Letter::Coming { ack } => ack,
@@ -343,7 +351,7 @@ impl State {
                 }
                 None => todo.drop_later(payload),
             },
-            Incoming::Nothing | Incoming::Unwanted => todo.drop_later(payload),
+            ExpectedPayload::Nothing | ExpectedPayload::Unwanted => todo.drop_later(payload),
         }
     }
 }

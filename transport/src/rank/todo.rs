@@ -5,7 +5,7 @@ use std::any::Any;
 use jstream::buffer::{Filled, Spent};
 
 use super::letter::Sender;
-use super::request::Outcome;
+use super::request::RequestOutcome;
 use super::wire::Frame;
 use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
@@ -15,13 +15,13 @@ use crate::matching::Heading;
 /// for room.
 #[derive(Default)]
 pub(super) struct Todo {
-    first: Option<Task>,
-    second: Option<Task>,
-    third: Option<Task>,
-    more: Vec<Task>,
+    first: Option<TodoTask>,
+    second: Option<TodoTask>,
+    third: Option<TodoTask>,
+    more: Vec<TodoTask>,
 }
 
-pub(super) enum Task {
+pub(super) enum TodoTask {
     /// Sends a frame to a rank over its connection.
     Say {
         to: u32,
@@ -33,7 +33,7 @@ pub(super) enum Task {
     Finish(Sender),
     /// Drops the value.
     Drop(#[allow(dead_code, reason = "is dropped")] Box<dyn Any + Send>),
-    DropOutcome(#[allow(dead_code, reason = "is dropped")] Outcome),
+    DropOutcome(#[allow(dead_code, reason = "is dropped")] RequestOutcome),
     DropPayload(#[allow(dead_code, reason = "is dropped")] Payload),
 }
 
@@ -50,35 +50,35 @@ pub(super) struct Copy {
 
 /// Values that can be dropped later.
 pub(super) trait Rubbish {
-    fn into_task(self) -> Option<Task>;
+    fn into_task(self) -> Option<TodoTask>;
 }
 
-impl Rubbish for Outcome {
-    fn into_task(self) -> Option<Task> {
-        (self.payload.is_some() || self.spent.is_some()).then(|| Task::DropOutcome(self))
+impl Rubbish for RequestOutcome {
+    fn into_task(self) -> Option<TodoTask> {
+        (self.payload.is_some() || self.spent.is_some()).then(|| TodoTask::DropOutcome(self))
     }
 }
 
 impl Rubbish for Payload {
-    fn into_task(self) -> Option<Task> {
-        Some(Task::DropPayload(self))
+    fn into_task(self) -> Option<TodoTask> {
+        Some(TodoTask::DropPayload(self))
     }
 }
 
 impl Rubbish for super::letter::Letter {
-    fn into_task(self) -> Option<Task> {
-        Some(Task::Drop(Box::new(self)))
+    fn into_task(self) -> Option<TodoTask> {
+        Some(TodoTask::Drop(Box::new(self)))
     }
 }
 
 impl Rubbish for std::collections::VecDeque<(Heading, super::letter::Letter)> {
-    fn into_task(self) -> Option<Task> {
-        (!self.is_empty()).then(|| Task::Drop(Box::new(self)))
+    fn into_task(self) -> Option<TodoTask> {
+        (!self.is_empty()).then(|| TodoTask::Drop(Box::new(self)))
     }
 }
 
 impl Todo {
-    pub(super) fn push(&mut self, task: Task) {
+    pub(super) fn push(&mut self, task: TodoTask) {
         if self.first.is_none() {
             self.first = Some(task);
         } else if self.second.is_none() {
@@ -102,7 +102,7 @@ impl Todo {
     }
 
     /// Removes and returns all tasks, in order.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Task> + use<> {
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = TodoTask> + use<> {
         let more = std::mem::take(&mut self.more);
         let few = [self.first.take(), self.second.take(), self.third.take()];
         few.into_iter().flatten().chain(more)

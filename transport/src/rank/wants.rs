@@ -6,10 +6,10 @@
 //! announces without sending the payload.
 
 use super::error::Error;
-use super::letter::{Ack, Incoming, Letter};
-use super::request::Outcome;
-use super::state::State;
-use super::todo::{Task, Todo};
+use super::letter::{Ack, ExpectedPayload, Letter};
+use super::request::RequestOutcome;
+use super::state::RankState;
+use super::todo::{Todo, TodoTask};
 use super::wire::Frame;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::receiving::Choice;
@@ -29,7 +29,7 @@ struct Asker {
     claim: Claim,
 }
 
-impl State {
+impl RankState {
     /// Gives an announced message to a receive: requests the payload, unless it was requested
     /// before.
     pub(super) fn ask(&mut self, request: OpId, claim: Claim, todo: &mut Todo) {
@@ -42,7 +42,7 @@ impl State {
             drop(self.matcher.take(claim));
             return self.complete_lost(request, source, todo);
         }
-        let State {
+        let RankState {
             matcher,
             requests,
             peers,
@@ -70,7 +70,7 @@ impl State {
                 });
                 *letter = Letter::Asked { want };
                 let frame = Frame::Wanted { offer, want };
-                todo.push(Task::Say { to: source, frame });
+                todo.push(TodoTask::Say { to: source, frame });
                 want
             }
             _ => unreachable!("only the payloads of announced messages are requested"),
@@ -102,7 +102,7 @@ impl State {
         let Some(asker) = want.and_then(|want| want.asker.take()) else {
             return false;
         };
-        self.complete(id, Outcome::failed(error), todo);
+        self.complete(id, RequestOutcome::failed(error), todo);
         self.restore(asker.claim, todo);
         true
     }
@@ -116,15 +116,15 @@ impl State {
                 if let Some(request) = self.requests.get_mut(request) {
                     request.asked = None;
                 }
-                let incoming = Incoming::Receive { request, heading };
+                let incoming = ExpectedPayload::Receive { request, heading };
                 (incoming, self.place_of(request))
             }
             None => match self.matcher.message_mut(want.message) {
                 Some(letter) => {
                     *letter = Letter::Coming { ack: Ack::Nobody };
-                    (Incoming::Message(want.message), Choice::Pool)
+                    (ExpectedPayload::Message(want.message), Choice::Pool)
                 }
-                None => (Incoming::Unwanted, Choice::Pool),
+                None => (ExpectedPayload::Unwanted, Choice::Pool),
             },
         };
         if let Some(peer) = self.peer(rank) {
@@ -144,7 +144,7 @@ impl State {
     pub(super) fn lose_wanted(&mut self, want: Want, error: Error, todo: &mut Todo) {
         if let Some(Asker { request, claim }) = want.asker {
             drop(self.matcher.take(claim));
-            self.complete(request, Outcome::failed(error), todo);
+            self.complete(request, RequestOutcome::failed(error), todo);
         }
     }
 }

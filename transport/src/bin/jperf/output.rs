@@ -33,11 +33,11 @@ pub(crate) fn line(text: &str) -> Result<(), Failure> {
 /// A progress line on the standard error output. Each step overwrites the last one, and the line is
 /// cleared at the end. Shown only on a terminal.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct ProgressLine {
     shown: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     pub(crate) fn new(quiet: bool) -> Self {
         Self {
             shown: !quiet && io::stderr().is_terminal(),
@@ -54,7 +54,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.step("");
     }

@@ -12,7 +12,7 @@ use jstream_transport::{Address, listen};
 
 use crate::failure::Failure;
 use crate::greeting::Allowed;
-use crate::run::Settings;
+use crate::run::RunSettings;
 use crate::server::{Limits, Server, Shared};
 use crate::sizes::LONGEST;
 use crate::units::spell_time;
@@ -72,7 +72,7 @@ impl Own {
     /// Starts a server at a unique address.
     pub(crate) fn start(
         scheme: &str,
-        settings: &Settings,
+        settings: &RunSettings,
         pin: Option<usize>,
     ) -> Result<Self, Failure> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -97,7 +97,11 @@ impl Own {
         &self.address
     }
 
-    fn thread(address: &Address, settings: &Settings, pin: Option<usize>) -> Result<Self, Failure> {
+    fn thread(
+        address: &Address,
+        settings: &RunSettings,
+        pin: Option<usize>,
+    ) -> Result<Self, Failure> {
         let listener = listen(address, &settings.options())?;
         let limits = Limits {
             allowed: Allowed {
@@ -124,7 +128,7 @@ impl Own {
         })
     }
 
-    fn process(uri: &str, settings: &Settings, pin: Option<usize>) -> Result<Self, Failure> {
+    fn process(uri: &str, settings: &RunSettings, pin: Option<usize>) -> Result<Self, Failure> {
         let mut command = Command::new(env::current_exe()?);
         command.args([
             "serve",

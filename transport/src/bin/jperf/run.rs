@@ -12,7 +12,7 @@ use crate::arguments::Run;
 use crate::failure::Failure;
 use crate::greeting::{self, BEGIN, READY, hear, tell};
 use crate::lead::{Exchange, Taken, lead};
-use crate::output::{self, Progress};
+use crate::output::{self, ProgressLine};
 use crate::own::{Own, Where};
 use crate::party::Party;
 use crate::report::{Report, Row};
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let place = Where::of(&arguments.uri)?;
     let sizes = &arguments.size.0;
     let longest = sizes.iter().copied().max().unwrap_or(0);
-    let mut settings = Settings::usual();
+    let mut settings = RunSettings::usual();
     settings.spin = arguments.spin.unwrap_or(settings.spin);
     settings.trust = arguments.receive == Receive::Trusted;
     settings.longest = longest;
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         }
     }
     let report = Report::begin(arguments, address)?;
-    let progress = Progress::new(arguments.quiet);
+    let progress = ProgressLine::new(arguments.quiet);
     for &size in sizes {
         let work = arguments.work(size)?;
         let length = units::bytes(size);
@@ -148,7 +148,7 @@ const MOST_JBUFS: u32 = 1 << 14;
 
 /// Configuration of both sides.
 #[derive(Debug, Clone)]
-pub(crate) struct Settings {
+pub(crate) struct RunSettings {
     /// Time for which a waiting thread spins before it sleeps.
     pub(crate) spin: Duration,
     pub(crate) trust: bool,
@@ -158,7 +158,7 @@ pub(crate) struct Settings {
     pub(crate) longest: u64,
 }
 
-impl Settings {
+impl RunSettings {
     /// Returns the default settings. Must be called before a thread is pinned, because the default
     /// on a single processor is not to spin.
     pub(crate) fn usual() -> Self {

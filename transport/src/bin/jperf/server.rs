@@ -44,12 +44,12 @@ pub(crate) struct Limits {
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
     closer: Closer,
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
     left: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ServerState {
     /// Connected clients.
     clients: BTreeMap<u64, Client>,
     /// Number of clients accepted so far, which is also the number of the last one.
@@ -79,7 +79,7 @@ impl Drop for Grant<'_> {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ServerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -131,12 +131,12 @@ impl Shared {
 }
 
 /// An entry in the table of clients, until this is dropped.
-struct Place {
+struct ClientPlace {
     shared: Arc<Shared>,
     number: u64,
 }
 
-impl Drop for Place {
+impl Drop for ClientPlace {
     fn drop(&mut self) {
         let mut state = self.shared.state();
         state.clients.remove(&self.number);
@@ -202,7 +202,7 @@ impl Server {
         };
         state.clients.insert(number, client);
         drop(state);
-        let place = Place {
+        let place = ClientPlace {
             shared: self.shared.clone(),
             number,
         };
@@ -218,7 +218,7 @@ impl Server {
 }
 
 /// Serves one client, from the handshake to the end.
-fn attend(incoming: Incoming, place: &Place) {
+fn attend(incoming: Incoming, place: &ClientPlace) {
     let (shared, number) = (&*place.shared, place.number);
     let peer = incoming.peer().clone();
     let done = incoming.establish().map_err(Failure::from);

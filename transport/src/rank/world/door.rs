@@ -7,7 +7,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::error::Refusal;
-use super::hall::{Hall, Member, Place};
+use super::hall::{Hall, Member, ReservedPlace};
 use super::words::{Unheard, Word};
 use crate::endpoint::{Closer, Endpoint, Incoming, Listener};
 use crate::error::AcceptError;
@@ -128,7 +128,7 @@ pub(super) fn ask<'h, M: Member>(
     hall: &'h Hall<M>,
     endpoint: &Endpoint,
     wait: Duration,
-) -> Result<Place<'h, M>, String> {
+) -> Result<ReservedPlace<'h, M>, String> {
     let refusal = match Word::hear(endpoint, wait) {
         Ok(Word::Ask(ask)) => match hall.reserve(&ask) {
             Ok(place) => return Ok(place),

@@ -24,14 +24,14 @@ pub const SESSION: &str = "JSTREAM_SESSION";
 pub const PARENT: &str = "JSTREAM_PARENT";
 
 /// The rank and world of this process.
-pub(super) struct Place {
+pub(super) struct ProcessRole {
     pub(super) rank: u32,
     pub(super) size: u32,
     addresses: Vec<Address>,
     session: Option<Session>,
 }
 
-impl Place {
+impl ProcessRole {
     /// Reads the variables. Returns `None` if no launcher has set them.
     pub(super) fn of_this_process() -> Result<Option<Self>, WorldError> {
         if env::var_os(RANK).is_none() {
@@ -72,7 +72,7 @@ impl World {
     ///
     /// [`WorldError::Environment`] if a variable is missing or invalid, or another [`WorldError`].
     pub fn from_env(options: &WorldOptions) -> Result<Self, WorldError> {
-        let place = Place::of_this_process()?;
+        let place = ProcessRole::of_this_process()?;
         let place = place.ok_or_else(|| WorldError::Environment {
             variable: RANK,
             problem: "is not set".to_owned(),

@@ -39,11 +39,11 @@ impl Member for Endpoint {
 
 /// The roster of members, shared by threads.
 pub(super) struct Hall<M> {
-    state: Mutex<State<M>>,
+    state: Mutex<HallState<M>>,
     changed: Condvar,
 }
 
-struct State<M> {
+struct HallState<M> {
     roll: Roll<M>,
     /// The last refused or lost member, for error messages.
     note: Option<String>,
@@ -52,16 +52,16 @@ struct State<M> {
 impl<M: Member> Hall<M> {
     pub(super) fn new(roll: Roll<M>) -> Self {
         Self {
-            state: Mutex::new(State { roll, note: None }),
+            state: Mutex::new(HallState { roll, note: None }),
             changed: Condvar::new(),
         }
     }
 
     /// Reserves the place that a member asks for.
-    pub(super) fn reserve(&self, ask: &Ask) -> Result<Place<'_, M>, Refusal> {
+    pub(super) fn reserve(&self, ask: &Ask) -> Result<ReservedPlace<'_, M>, Refusal> {
         let mut state = self.lock();
         match state.roll.reserve(ask, M::lives) {
-            Ok(rank) => Ok(Place { hall: self, rank }),
+            Ok(rank) => Ok(ReservedPlace { hall: self, rank }),
             Err(refusal) => {
                 state.note = Some(format!(
                     "a member that asked for rank {} was refused: {refusal}",
@@ -113,18 +113,18 @@ impl<M: Member> Hall<M> {
     }
 
     /// Locks the state. The state is valid between statements, so a poisoned lock is usable.
-    fn lock(&self) -> MutexGuard<'_, State<M>> {
+    fn lock(&self) -> MutexGuard<'_, HallState<M>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A reserved place. If this is dropped before the member has joined, the place is free again.
-pub(super) struct Place<'h, M: Member> {
+pub(super) struct ReservedPlace<'h, M: Member> {
     hall: &'h Hall<M>,
     rank: u32,
 }
 
-impl<M: Member> Place<'_, M> {
+impl<M: Member> ReservedPlace<'_, M> {
     pub(super) fn rank(&self) -> u32 {
         self.rank
     }
@@ -139,7 +139,7 @@ impl<M: Member> Place<'_, M> {
     }
 }
 
-impl<M: Member> Drop for Place<'_, M> {
+impl<M: Member> Drop for ReservedPlace<'_, M> {
     fn drop(&mut self) {
         self.hall.lock().roll.release(self.rank);
     }

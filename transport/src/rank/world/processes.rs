@@ -6,7 +6,7 @@ use std::process::{self, Command};
 
 use super::World;
 use super::children::Children;
-use super::environment::{PARENT, Place, RANK, SESSION, SIZE, WORLD};
+use super::environment::{PARENT, ProcessRole, RANK, SESSION, SIZE, WORLD};
 use super::error::WorldError;
 use super::meeting::Meeting;
 use super::options::WorldOptions;
@@ -66,7 +66,7 @@ impl World {
         options: &WorldOptions,
         mut command: impl FnMut(u32) -> Command,
     ) -> Result<Self, WorldError> {
-        if let Some(place) = Place::of_this_process()? {
+        if let Some(place) = ProcessRole::of_this_process()? {
             if place.size != size {
                 return Err(WorldError::Environment {
                     variable: SIZE,

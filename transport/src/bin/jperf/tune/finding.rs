@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json as object};
 
-use super::table::Table;
+use super::table::TimeTable;
 use crate::units;
 
 /// Minimum gain for which a setting is recommended. Smaller gains vary from run to run.
@@ -56,7 +56,7 @@ pub(crate) struct Finding {
     pub(crate) gain: Option<f64>,
     /// The line of code for a program.
     pub(crate) code: String,
-    pub(crate) table: Table,
+    pub(crate) table: TimeTable,
 }
 
 pub(crate) fn heading() -> String {

@@ -7,7 +7,7 @@ mod table;
 
 use crate::arguments::Tune;
 use crate::failure::Failure;
-use crate::output::{self, Progress};
+use crate::output::{self, ProgressLine};
 use crate::own::SCHEMES;
 
 use self::finding::Finding;
@@ -16,7 +16,7 @@ use self::pair::Bench;
 /// Runs `jperf tune`.
 pub(crate) fn tune(arguments: &Tune) -> Result<(), Failure> {
     arguments.check()?;
-    let progress = Progress::new(arguments.quiet);
+    let progress = ProgressLine::new(arguments.quiet);
     let bench = Bench::new(arguments, &progress);
     if let Some(cpu) = arguments.pin.first() {
         crate::machine::pin(*cpu)?;

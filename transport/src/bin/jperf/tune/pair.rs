@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use jstream_transport::{Endpoint, connect};
 
-use super::table::Table;
+use super::table::TimeTable;
 use crate::arguments::Tune;
 use crate::failure::Failure;
 use crate::greeting;
-use crate::output::Progress;
+use crate::output::ProgressLine;
 use crate::own::Own;
-use crate::run::{Settings, measure};
+use crate::run::{RunSettings, measure};
 use crate::work::{Op, Order, Plan, Receive, Touch, Work};
 
 /// Time for which a server may take to answer.
@@ -32,37 +32,37 @@ pub(crate) struct Pair {
 /// Settings that all measurements share.
 pub(crate) struct Bench<'a> {
     arguments: &'a Tune,
-    progress: &'a Progress,
+    progress: &'a ProgressLine,
     /// The default spin time of the library.
     pub(crate) spin: Duration,
 }
 
 impl<'a> Bench<'a> {
-    pub(crate) fn new(arguments: &'a Tune, progress: &'a Progress) -> Self {
+    pub(crate) fn new(arguments: &'a Tune, progress: &'a ProgressLine) -> Self {
         Self {
             arguments,
             progress,
-            spin: Settings::usual().spin,
+            spin: RunSettings::usual().spin,
         }
     }
 
     /// Returns the settings for studies that do not vary the spin time. Neither side sleeps while
     /// it waits for the other, because wake-ups take longer than the effects that are studied, and
     /// their time varies.
-    pub(crate) fn busy(&self, longest: u64) -> Settings {
-        Settings {
+    pub(crate) fn busy(&self, longest: u64) -> RunSettings {
+        RunSettings {
             spin: match self.spin {
                 // There is only one processor.
                 Duration::ZERO => Duration::ZERO,
                 _ => BUSY,
             },
             longest,
-            ..Settings::usual()
+            ..RunSettings::usual()
         }
     }
 
     /// Starts a server of this scheme with the same settings as this side, and connects to it.
-    pub(crate) fn pair(&self, scheme: &str, settings: &Settings) -> Result<Pair, Failure> {
+    pub(crate) fn pair(&self, scheme: &str, settings: &RunSettings) -> Result<Pair, Failure> {
         let own = Own::start(scheme, settings, self.arguments.pin.get(1).copied())?;
         let endpoint = connect(own.address(), &settings.options())?;
         greeting::join(&endpoint, PATIENCE)?;
@@ -77,7 +77,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn fill<'p>(
         &self,
         what: &str,
-        table: &mut Table,
+        table: &mut TimeTable,
         cell: impl Fn(u64, usize) -> Result<(&'p Pair, Work), Failure>,
     ) -> Result<(), Failure> {
         let plan = Plan {

@@ -6,9 +6,9 @@ use jstream_transport::rank::{self, Mesh};
 
 use super::finding::{Finding, Setting};
 use super::pair::{Bench, Pair, ping};
-use super::table::Table;
+use super::table::TimeTable;
 use crate::failure::Failure;
-use crate::run::Settings;
+use crate::run::RunSettings;
 use crate::work::{Op, Receive, Work};
 
 /// A study of the device of a scheme. Returns `None` if it does not apply to the device.
@@ -66,9 +66,9 @@ fn spin(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fail
     spins.sort_unstable();
     spins.dedup();
     let names = spins.iter().map(|spin| format!("{} us", spin.as_micros()));
-    let mut table = Table::new(THINKING.to_vec(), names.collect());
+    let mut table = TimeTable::new(THINKING.to_vec(), names.collect());
     let pairs = spins.iter().map(|spin| {
-        let settings = Settings {
+        let settings = RunSettings {
             spin: *spin,
             ..bench.busy(0)
         };
@@ -112,10 +112,10 @@ fn compare(
     points: &[u64],
     names: [&str; 2],
     ways: [(Op, Receive); 2],
-) -> Result<(Pair, Table), Failure> {
+) -> Result<(Pair, TimeTable), Failure> {
     let longest = points.iter().copied().max().unwrap_or(0);
     let pair = bench.pair(scheme, &bench.busy(longest))?;
-    let mut table = Table::new(points.to_vec(), names.map(str::to_owned).to_vec());
+    let mut table = TimeTable::new(points.to_vec(), names.map(str::to_owned).to_vec());
     let [first, second] = ways;
     let what = format!("{} or {} over {scheme}", names[0], names[1]);
     bench.fill(&what, &mut table, |size, choice| {
@@ -192,7 +192,7 @@ fn remote_reads(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Findin
     }
     let longest = READ.iter().copied().max().unwrap_or(0);
     let pairs = [false, true].map(|no_remote_reads| {
-        let settings = Settings {
+        let settings = RunSettings {
             no_remote_reads,
             ..bench.busy(longest)
         };
@@ -205,7 +205,7 @@ fn remote_reads(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Findin
         return Ok(None);
     }
     let names = ["read", "copied"].map(str::to_owned).to_vec();
-    let mut table = Table::new(READ.to_vec(), names);
+    let mut table = TimeTable::new(READ.to_vec(), names);
     bench.fill("long messages over shm", &mut table, |size, choice| {
         Ok((if choice == 0 { &reads } else { &copies }, ping(size)?))
     })?;

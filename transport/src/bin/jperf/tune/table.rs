@@ -2,7 +2,7 @@
 
 /// Measured times, with a row for each point and a column for each choice.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
+pub(crate) struct TimeTable {
     /// The points: lengths in bytes, or times in nanoseconds.
     pub(crate) points: Vec<u64>,
     pub(crate) choices: Vec<String>,
@@ -10,7 +10,7 @@ pub(crate) struct Table {
     rounds: Vec<Vec<u64>>,
 }
 
-impl Table {
+impl TimeTable {
     pub(crate) fn new(points: Vec<u64>, choices: Vec<String>) -> Self {
         let cells = points.len().saturating_mul(choices.len());
         Self {
@@ -76,9 +76,9 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn table(times: &[[u64; 2]]) -> Table {
+    fn table(times: &[[u64; 2]]) -> TimeTable {
         let points = (0..times.len() as u64).collect();
-        let mut table = Table::new(points, vec!["a".to_owned(), "b".to_owned()]);
+        let mut table = TimeTable::new(points, vec!["a".to_owned(), "b".to_owned()]);
         for (point, row) in times.iter().enumerate() {
             for (choice, time) in row.iter().enumerate() {
                 // A single disturbed round has no effect.
