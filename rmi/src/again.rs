@@ -1,4 +1,4 @@
-//! Calls that are made again when they fail.
+//! Automatic retries of failed calls.
 
 use std::time::{Duration, Instant};
 
@@ -7,18 +7,19 @@ use crate::error::CallError;
 use crate::interface::Method;
 use crate::object::Object;
 
-/// How often calls are made again, and when; see [`Stub::retrying`](crate::Stub::retrying).
+/// Number and pacing of retries; see [`Stub::retrying`](crate::Stub::retrying).
 ///
-/// Whatever this says, a method that is [busy](CallError::Busy) has been asked several times already, as
-/// [`Settings::retries`](crate::Settings::retries) says.
+/// If a method is [busy](CallError::Busy), the transport resends the request
+/// [`Settings::retries`](crate::Settings::retries) times before the call fails. Those attempts do
+/// not count here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retries {
-    /// How often at most (default 3).
+    /// Maximum number of retries (default 3).
     pub most: u32,
-    /// How long is waited before the first time (default 10 ms); twice as long each time after that.
+    /// Pause before the first retry (default 10 ms). Each further pause is twice as long.
     pub pause: Duration,
-    /// The longest pause (default 1 s).
+    /// Maximum pause (default 1 s).
     pub longest_pause: Duration,
 }
 
@@ -32,7 +33,7 @@ impl Default for Retries {
     }
 }
 
-/// What is needed to make a call again.
+/// State needed to retry a call.
 pub(crate) struct Again {
     object: Object,
     method: &'static Method,
@@ -68,7 +69,7 @@ impl Again {
             .send_message(self.method, self.index, &self.message, self.deadline)
     }
 
-    /// When to make the call again that has failed so, if that may help.
+    /// Returns the time of the next retry, or `None` if a retry cannot help or is not allowed.
     pub(crate) fn after(&mut self, error: &CallError) -> Option<Instant> {
         let is_in_vain = matches!(
             error,
@@ -95,7 +96,7 @@ impl Again {
         Instant::now().checked_add(pause)
     }
 
-    /// Serves what the other side calls, until then.
+    /// Serves calls from the peer until the given time.
     pub(crate) fn pause(&self, until: Instant) {
         if let Some(connection) = self.object.connection() {
             connection.peer().serve_until(until);

@@ -1,8 +1,9 @@
-//! Connections by a shared secret: each side proves that it knows it, before anything else is said.
+//! Mutual authentication by a shared secret, before any other message is exchanged.
 //!
-//! The server sends a challenge, 32 bytes of the system's random numbers. The client answers with a challenge of its
-//! own and with its proof, an HMAC-SHA256 under the secret of its role and both challenges; the server with its own proof.
-//! The roles are parts of the proofs, so nobody can have a side answer its own challenge.
+//! The server sends a challenge of 32 random bytes. The client answers with a challenge of its own
+//! and a proof: an HMAC-SHA256, keyed with the secret, over the client's role and both challenges.
+//! The server answers with its own proof. The role is part of each proof, so an attacker cannot
+//! reflect a side's challenge back to it.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -13,17 +14,17 @@ use hmac::{Hmac, Mac};
 use jstream_transport::{Endpoint, Header, RecvError, SendError};
 use sha2::Sha256;
 
-/// The kinds of the three messages.
+/// Message kinds.
 const CHALLENGE: u32 = 0x6a73_7201;
 const PROOF: u32 = 0x6a73_7202;
 const COUNTERPROOF: u32 = 0x6a73_7203;
 
 const VERSION: u64 = 1;
 
-/// A number that is used once, and the length of a proof.
+/// A nonce or a proof.
 type Bytes = [u8; 32];
 
-/// Who proves.
+/// Side that computes a proof.
 #[derive(Debug, Clone, Copy)]
 enum Role {
     Client,
@@ -39,33 +40,35 @@ impl Role {
     }
 }
 
-/// What both sides of a connection know, and nobody else: see [`ServerOptions::secret`](crate::ServerOptions::secret).
+/// A shared secret that both sides of a connection must know; see
+/// [`ServerOptions::secret`](crate::ServerOptions::secret).
 ///
-/// It says who may call. It hides nothing: who can read and change what goes over the network can take a connection over
-/// once it is made. Where that is a threat, use TLS, too.
+/// The secret controls access, and does not encrypt. An attacker who can read and modify network
+/// traffic can take over an established connection. Use TLS as well to prevent this.
 #[derive(Clone)]
 pub struct Secret(Arc<[u8]>);
 
-/// A secret that is shorter than [`Secret::SHORTEST`].
+/// Error for a secret that is shorter than [`Secret::SHORTEST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a secret of {len} bytes can be guessed: use random ones, {} at least",
+    "a secret of {len} bytes is too short: use at least {} random bytes",
     Secret::SHORTEST
 )]
 pub struct SecretTooShort {
-    /// Its length in bytes.
+    /// Length of the rejected secret in bytes.
     pub len: usize,
 }
 
 impl Secret {
-    /// The fewest bytes of a secret. They are to be random, which nobody can see: a password is not.
+    /// Minimum length in bytes. The bytes must be random, which this type cannot check. Do not use
+    /// a password.
     pub const SHORTEST: usize = 16;
 
-    /// The secret of these bytes.
+    /// Creates a secret from its bytes.
     ///
     /// # Errors
     ///
-    /// [`SecretTooShort`].
+    /// [`SecretTooShort`] if there are fewer than [`SHORTEST`](Self::SHORTEST) bytes.
     pub fn new(bytes: &[u8]) -> Result<Self, SecretTooShort> {
         let len = bytes.len();
         if len < Self::SHORTEST {
@@ -74,10 +77,10 @@ impl Secret {
         Ok(Self(bytes.into()))
     }
 
-    /// What proves that a side knows the secret: of its own challenge first.
+    /// Computes the proof of `role`. `own` is the challenge that the proving side sent.
     fn proof(&self, role: Role, own: &Bytes, theirs: &Bytes) -> Hmac<Sha256> {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
-            unreachable!("a key of an HMAC has any length")
+            unreachable!("an HMAC accepts keys of any length")
         };
         for part in [role.name(), own, theirs] {
             mac.update(part);
@@ -87,34 +90,35 @@ impl Secret {
 }
 
 impl fmt::Debug for Secret {
-    /// Nothing of it.
+    /// Omits the secret bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(..)")
     }
 }
 
-/// Why the sides of a connection don't believe each other. It has ended then.
+/// Errors of mutual authentication. The connection is closed after each of them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
-    /// There are no random numbers to be had.
-    #[error("the system gives no random numbers")]
+    /// The operating system did not provide random numbers.
+    #[error("the operating system provided no random numbers")]
     Random(#[source] io::Error),
-    /// What this side says could not be sent.
-    #[error("the proof of the secret was not sent")]
+    /// The challenge or the proof could not be sent.
+    #[error("could not send the proof of the secret")]
     Send(#[from] SendError),
-    /// The other side has not answered. A server that does not believe its client ends the connection.
-    #[error("no proof of the secret from the other side, which may have another secret: {0}")]
+    /// The peer did not answer. A server that rejects a proof closes the connection.
+    #[error("received no proof of the secret from the peer, which may have another secret: {0}")]
     Receive(#[from] RecvError),
-    /// The other side says something else.
-    #[error("the other side does not ask for a secret; it needs one, or this side none")]
+    /// The peer sent something other than the expected authentication message.
+    #[error("the peer did not ask for a secret: set the same secret on both sides, or on neither")]
     NotAsked,
-    /// Its proof is wrong.
-    #[error("the other side has another secret")]
+    /// The proof of the peer is wrong.
+    #[error("the peer has another secret")]
     Wrong,
 }
 
-/// Has a client prove that it knows the secret, within this time, and proves the same to it.
+/// Authenticates a client, then proves knowledge of the secret to it. Waits at most `within` for
+/// the client's proof.
 pub(crate) fn admit(
     endpoint: &Endpoint,
     secret: &Secret,
@@ -141,7 +145,8 @@ pub(crate) fn admit(
     Ok(())
 }
 
-/// Proves to a server that this side knows the secret, and has it prove the same, each step within this time.
+/// Proves knowledge of the secret to a server, then authenticates the server. Waits at most
+/// `within` for each message.
 pub(crate) fn prove(
     endpoint: &Endpoint,
     secret: &Secret,
@@ -164,7 +169,8 @@ pub(crate) fn prove(
         .map_err(|_| AuthError::Wrong)
 }
 
-/// The next message, which has this kind and this length: no memory is taken for another one.
+/// Receives the next message into `memory`. If its kind or length is not the expected one, returns
+/// an error without allocating memory.
 fn receive(
     endpoint: &Endpoint,
     kind: u32,

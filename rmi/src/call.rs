@@ -1,4 +1,4 @@
-//! A call on its way, and its result.
+//! A call in flight, and its result.
 
 mod failure;
 mod fetched;
@@ -22,7 +22,7 @@ pub(crate) use self::fetched::drop_result;
 pub use self::reply::Reply;
 use self::reply::read_result;
 use self::sent::{Answered, is_small};
-pub(crate) use self::sent::{Kept, Rest, Sent};
+pub(crate) use self::sent::{KeptReferences, Rest, Sent};
 use crate::again::Again;
 use crate::clock::{Alarm, Clock};
 use crate::error::CallError;
@@ -33,21 +33,22 @@ use crate::seldom::Seldom;
 use crate::session::Connection;
 use crate::stream::{Line, Pumps, until_ready};
 
-/// A call that was sent. Waiting for it gives its result: by [`wait`](Self::wait), which blocks, or as a
-/// future, which needs no runtime. Dropping it before gives it up: the server does not begin it, or ends
-/// its method where that waits.
+/// A call in flight. Wait for its result with [`wait`](Self::wait), which blocks, or await it as a
+/// future, which needs no runtime. Dropping the call before that cancels it: the server does not
+/// start the method, or ends an async method at its current `.await`.
 ///
-/// Where the server has to be done with others first, the arguments are kept and sent at their turn, by whoever waits
-/// for anything of the connection: making a call does not block, so that tasks may. Those with many bytes do, from
-/// 32 KiB on while the connection takes them, and from 256 KiB on for their turn too.
+/// If the flow-control window of the server is full, the arguments are queued. Any thread that
+/// waits on the connection sends them when the window opens, so making a call does not block and
+/// tasks may do it. Large arguments are the exception: from 32 KiB on, the call blocks while the
+/// connection takes the bytes; from 256 KiB on, it also blocks until the window opens.
 ///
-/// The calls of one connection begin in the order in which they were sent, where one thread serves them, and each runs
-/// to its end or to where its async method waits before the next one begins. A method that takes long is not waited
-/// for: another thread of the server goes on. When the last handle of a connection is dropped, calls that were not
-/// waited for may not run.
-#[must_use = "a call's result, or failure, is known only after waiting for it, and dropping it gives it up"]
+/// If one thread serves a connection, its calls start in the order in which they were sent. Each
+/// runs to its end, or to the first `.await` at which its async method suspends, before the next
+/// one starts. If a method runs for long, another thread of the server takes over. When the last
+/// handle of a connection is dropped, calls whose results were not awaited may not run.
+#[must_use = "the outcome of a call is known only after waiting for it, and dropping it cancels it"]
 pub struct Call<R: Transportable + 'static> {
-    /// Not here once the outcome was given.
+    /// Outcome of sending. `None` once the result was returned.
     sent: Option<Result<Sent, CallError>>,
     more: Seldom<More>,
     /// Wakes the task at the deadline.
@@ -55,20 +56,20 @@ pub struct Call<R: Transportable + 'static> {
     result: PhantomData<fn() -> R>,
 }
 
-/// What most calls have nothing of.
+/// State that most calls do not need.
 #[derive(Default)]
 struct More {
-    /// What it is made again by, and when, where it has failed.
+    /// State for retrying the call.
     again: Option<Again>,
     pause: Option<Instant>,
-    /// Streams that are arguments.
+    /// Streams among the arguments.
     pumps: Pumps,
-    /// It is of an object of this program.
+    /// The call of an object of this program.
     here: Option<Running>,
 }
 
 impl<R: Transportable + 'static> Call<R> {
-    /// One that is about to be sent.
+    /// Creates a call that is about to be sent.
     #[inline]
     pub(crate) fn empty() -> Self {
         Self {
@@ -79,13 +80,13 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// It was sent, or not.
+    /// Stores the outcome of sending.
     #[inline]
     pub(crate) fn put(&mut self, sent: Result<Sent, CallError>) {
         self.sent = Some(sent);
     }
 
-    /// One that was sent, or not.
+    /// Creates a call from the outcome of sending it.
     #[inline]
     pub(crate) fn of(sent: Result<Sent, CallError>) -> Self {
         Self {
@@ -101,7 +102,7 @@ impl<R: Transportable + 'static> Call<R> {
         Self::of(Err(error))
     }
 
-    /// One that streams go with.
+    /// Creates a call with streams among its arguments.
     pub(crate) fn carrying(sent: Result<Sent, CallError>, pumps: Pumps) -> Self {
         let mut call = Self::of(sent);
         if !pumps.is_empty() {
@@ -110,21 +111,21 @@ impl<R: Transportable + 'static> Call<R> {
         call
     }
 
-    /// One that is made again where it fails.
+    /// Sends a call that is retried if it fails.
     pub(crate) fn again(again: Again) -> Self {
         let mut call = Self::of(again.send());
         call.more.get_or_insert_default().again = Some(again);
         call
     }
 
-    /// Of an object of this program.
+    /// Creates a call of an object of this program.
     pub(crate) fn here(running: Running) -> Self {
         let mut call = Self::empty();
         call.more.get_or_insert_default().here = Some(running);
         call
     }
 
-    /// The call, unless it has failed already.
+    /// Returns the call, or its error if it could not be sent.
     pub(crate) fn into_failure(mut self) -> Result<Self, CallError> {
         match self.sent.take() {
             Some(Err(error)) => Err(error),
@@ -135,12 +136,13 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// Whether it has failed already.
+    /// Returns true if the call could not be sent.
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self.sent, Some(Err(_)))
     }
 
-    /// Ends it, of a method that nobody waits for: it is over already.
+    /// Ends the call of a one-way method of an object of this program. The method must have
+    /// returned already.
     pub(crate) fn end_here(mut self, method: &'static Method) -> Result<(), CallError> {
         let here = self.more.take().and_then(|more| more.here);
         match (self.sent.take(), here) {
@@ -152,15 +154,15 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// Blocks until the result has come.
+    /// Blocks until the result arrives.
     ///
     /// # Errors
     ///
-    /// A [`CallError`] that says what failed, and whether the method ran.
+    /// A [`CallError`], which states what failed and whether the method ran.
     ///
     /// # Panics
     ///
-    /// When the call was polled before, and has given its result.
+    /// If the call was polled before and has returned its result.
     pub fn wait(mut self) -> Result<Reply<R>, CallError> {
         if self.more.is_some() {
             return self.wait_with_more();
@@ -168,7 +170,7 @@ impl<R: Transportable + 'static> Call<R> {
         self.wait_for_sent()
     }
 
-    /// The same of a call that is not plain.
+    /// Slow path of [`wait`](Self::wait), for calls with streams, retries or a local object.
     #[cold]
     fn wait_with_more(mut self) -> Result<Reply<R>, CallError> {
         let Some(mut more) = self.more.take() else {
@@ -199,7 +201,7 @@ impl<R: Transportable + 'static> Call<R> {
         result
     }
 
-    /// Waits for what was sent, where it is: it is large.
+    /// Waits for the answer without moving `Sent`, which is large.
     #[inline]
     fn wait_for_sent(&mut self) -> Result<Reply<R>, CallError> {
         let Some(Ok(sent)) = &mut self.sent else {
@@ -213,7 +215,7 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// The same, where something else has come, or nothing.
+    /// Slow path: the call timed out, was refused, or has a result that needs further handling.
     #[cold]
     fn wait_further(&mut self, mut answer: Answered) -> Result<Reply<R>, CallError> {
         if let Some(Ok(sent)) = &mut self.sent {
@@ -222,16 +224,16 @@ impl<R: Transportable + 'static> Call<R> {
         self.end_anyhow(answer)
     }
 
-    /// Why it was not sent.
+    /// Returns the error of a call that was not sent.
     #[cold]
     fn failure(&mut self) -> CallError {
         match self.sent.take() {
             Some(Err(error)) => error,
-            _ => panic!("the call has given its result before"),
+            _ => panic!("the call has already returned its result"),
         }
     }
 
-    /// What has come of what was sent.
+    /// Converts an answer into the result of the call.
     #[inline]
     fn end_of_sent(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
         match (&self.sent, answer) {
@@ -245,7 +247,7 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// The result has come, and that is all.
+    /// Fast path: converts a payload that is the complete result.
     #[inline(always)]
     fn read(&mut self, payload: Filled) -> Result<Reply<R>, CallError> {
         match nothing(&payload) {
@@ -257,11 +259,11 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// The same of one that is a message.
+    /// Reads a payload that is not empty.
     #[inline(never)]
     fn read_message(&mut self, payload: Filled) -> Result<Reply<R>, CallError> {
         let Some(Ok(sent)) = &self.sent else {
-            unreachable!("it was here");
+            unreachable!("the call was sent");
         };
         let (method, limits) = (sent.method, sent.limits());
         self.sent = None;
@@ -276,11 +278,11 @@ impl<R: Transportable + 'static> Call<R> {
                 sent.end(answer.as_ref()).result(limits, answer)
             }
             Some(Err(error)) => Err(error),
-            None => unreachable!("it was here"),
+            None => unreachable!("the call was sent"),
         }
     }
 
-    /// Whether it is made again, later; when it is due, it is made.
+    /// Schedules a retry if the error allows one. Returns true if a retry is due later.
     fn is_made_again(&mut self, error: &CallError) -> bool {
         let Some(more) = &mut *self.more else {
             return false;
@@ -289,7 +291,7 @@ impl<R: Transportable + 'static> Call<R> {
         more.pause.is_some()
     }
 
-    /// The same while there are streams to be sent.
+    /// Waits for the result while sending the items of argument streams.
     fn wait_and_send(mut self) -> Result<Reply<R>, CallError> {
         let line: Option<Arc<dyn Line>> = match &self.sent {
             Some(Ok(sent)) => Some(Arc::new(Connection::of(sent.ticket.peer()))),
@@ -298,12 +300,13 @@ impl<R: Transportable + 'static> Call<R> {
         let poll = |context: &mut Context<'_>| Pin::new(&mut self).poll(context);
         match until_ready(|| line.clone(), None, poll) {
             Some(result) => result,
-            None => unreachable!("it is waited for without an end"),
+            None => unreachable!("the wait has no deadline"),
         }
     }
 }
 
-/// A call that is given up has references still, or a result that is kept.
+/// Drops a call without its result. If the call still holds references, or the server keeps its
+/// result, they are released.
 impl<R: Transportable + 'static> Drop for Call<R> {
     #[inline]
     fn drop(&mut self) {
@@ -329,7 +332,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
 
     /// # Panics
     ///
-    /// When it has given its result before.
+    /// If the call has returned its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         if let Some(more) = &mut *this.more {
@@ -362,7 +365,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
                     Poll::Pending if sent.is_overdue() => None,
                     Poll::Pending => {
                         if let Some(deadline) = sent.deadline {
-                            // Where none is to be had the server keeps the deadline alone.
+                            // If no alarm is available, only the server enforces the deadline.
                             let clock = sent.clock().clone();
                             this.remind(&clock, deadline, context);
                         }
@@ -370,7 +373,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
                     }
                 },
                 Some(Err(_)) => None,
-                None => panic!("the call has given its result before"),
+                None => panic!("the call has already returned its result"),
             };
             match this.end_of_sent(answer) {
                 Err(error) if this.is_made_again(&error) => this.reminder = None,
@@ -384,7 +387,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
 }
 
 impl<R: Transportable + 'static> Call<R> {
-    /// Its pause is over.
+    /// Sends the call again after the pause before a retry.
     fn make_again(&mut self) {
         self.reminder = None;
         if let Some(more) = &mut *self.more {
@@ -393,7 +396,8 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// Has the task woken at a moment. False where the system has no room for that.
+    /// Sets an alarm that wakes the task at `then`. Returns false if the system cannot provide an
+    /// alarm.
     fn remind(&mut self, clock: &Clock, then: Instant, context: &Context<'_>) -> bool {
         self.reminder = self.reminder.take().or_else(|| Alarm::new(clock).ok());
         if let Some(reminder) = &self.reminder {

@@ -1,4 +1,4 @@
-//! What connections carry, in files that `jstream-inspect` reads.
+//! Capture of the traffic of connections, in files that `jstream-inspect` reads.
 
 mod disk;
 mod tape;
@@ -14,19 +14,21 @@ pub(crate) use self::tape::Tape;
 use crate::interface::Interface;
 use crate::sync::lock;
 
-/// The most methods that one connection is described.
+/// Maximum number of methods that are described for one connection.
 const MOST_METHODS: usize = 4096;
 
-/// How much is captured.
+/// Size limits of a capture.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CaptureOptions {
-    /// The most bytes of one file (default 256 MiB); later messages of its connection are counted alone.
+    /// Maximum size of one file in bytes (default 256 MiB). Later messages of its connection are
+    /// counted, but not written.
     pub max_file: u64,
-    /// The most bytes of all files together (default 1 GiB), as long as the capture is there.
+    /// Maximum size of all files together in bytes (default 1 GiB), over the lifetime of the
+    /// capture.
     pub max_in_all: u64,
-    /// The most bytes that wait for the disk (default 16 MiB); what has no room there is counted alone. Answers the
-    /// threat of a disk that is slower than the connections.
+    /// Maximum number of bytes that wait to be written (default 16 MiB). Messages beyond this are
+    /// counted, but not written. Protects against a disk that is slower than the connections.
     pub max_buffer: u64,
 }
 
@@ -40,27 +42,28 @@ impl Default for CaptureOptions {
     }
 }
 
-/// A folder in which each connection has a file of what it carried: all arguments and results, which this user alone may
-/// read. `jstream-inspect` shows them.
+/// A folder with one file per connection, to which all arguments and results of the connection are
+/// written. Only the current user can read the files. `jstream-inspect` shows them.
 ///
-/// One thread writes. Calls never wait for it: what can't be written is counted, and the file says so. Cheap to clone;
-/// clients and servers may share one.
+/// A single thread writes. Calls never wait for it: messages that cannot be written are counted,
+/// and the file contains the count. Cheap to clone; clients and servers may share a capture.
 #[derive(Clone)]
 pub struct Capture {
     owner: Arc<Owner>,
 }
 
 impl Capture {
-    /// Captures to a folder, which is made if there is none.
+    /// Captures to a folder, which is created if it does not exist.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of threads. A folder that can't be written to is a warning, and lost messages.
+    /// The error of the operating system if the writing thread cannot be started. If the folder
+    /// cannot be written to, a warning is logged and the messages are lost.
     pub fn new(folder: impl Into<PathBuf>) -> io::Result<Self> {
         Self::with(folder, CaptureOptions::default())
     }
 
-    /// The same, with limits of one's own.
+    /// Captures to a folder, with custom limits.
     ///
     /// # Errors
     ///
@@ -70,18 +73,18 @@ impl Capture {
         Ok(Self { owner })
     }
 
-    /// Waits until what was captured so far is written. To be called before a program ends.
+    /// Blocks until everything captured so far is written. Call this before the program ends.
     pub fn flush(&self) {
         self.owner.shared().flush();
     }
 
-    /// How many messages were not written.
+    /// Returns the number of messages that were not written.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.owner.shared().lost()
     }
 
-    /// For a connection, and those that are made for it.
+    /// Returns the capture of a connection and of its further connections.
     pub(crate) fn connection(&self, by_client: bool) -> Capturing {
         Capturing {
             owner: self.owner.clone(),
@@ -97,7 +100,7 @@ impl fmt::Debug for Capture {
     }
 }
 
-/// What is called, by the numbers of object and method.
+/// Called methods, by the numbers of object and method.
 type Methods = BTreeMap<(u32, u16), &'static Interface>;
 
 /// The capture of one connection and its lane.
@@ -105,12 +108,12 @@ type Methods = BTreeMap<(u32, u16), &'static Interface>;
 pub(crate) struct Capturing {
     owner: Arc<Owner>,
     by_client: bool,
-    /// Those that this side calls.
+    /// Methods that this side calls.
     methods: Arc<Mutex<Methods>>,
 }
 
 impl Capturing {
-    /// Keeps what is about to be called.
+    /// Records the interface of a method that is about to be called.
     pub(crate) fn note(&self, object: u32, index: usize, interface: &'static Interface) {
         let mut methods = lock(&self.methods);
         if let Ok(place) = u16::try_from(index) {
@@ -120,7 +123,7 @@ impl Capturing {
         }
     }
 
-    /// A file for a connection.
+    /// Creates the file of a connection.
     pub(crate) fn tape(&self, peer: String) -> Arc<Tape> {
         Arc::new(Tape::new(self.clone(), peer))
     }

@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::error::{ConnectError, LookupError, shown};
 use crate::intercept::Interceptors;
 use crate::interface::{Remotable, Stub};
-use crate::object::{Object, Place};
+use crate::object::{Object, ObjectPlace};
 use crate::reference::Import;
 use crate::reflection::{Described, REFLECTION, ReflectionStub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
@@ -23,52 +23,58 @@ use crate::server::Server;
 use crate::session::{Connection, Terms, max_result_streams};
 use crate::stream::Window;
 
-/// What a client accepts, and how long it waits.
+/// Limits and timeouts of a client.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClientOptions {
-    /// The transport's limits and time-outs, and the pool that results are received into.
+    /// Limits and timeouts of the transport, and the pool into which results are received.
     pub transport: Options,
-    /// How much the server may ask of this side before it is done with that, and what else there is to say about the
-    /// messages of both.
+    /// Settings of the message layer, such as the flow-control window: the amount that the server
+    /// may send before this side has processed it.
     pub messages: Settings,
-    /// What is accepted as a result (default: as [`Limits`]).
+    /// Limits for reading results (default: those of [`Limits`]).
     pub limits: Limits,
-    /// How long each call waits for its result, from its sending on (default 60 s); a stub may have a
-    /// time of its own, see [`Stub::within`]. `Duration::MAX` is for ever. Answers the threat of servers
-    /// that don't.
+    /// Time that each call waits for its result, counted from its sending (default 60 s). A stub
+    /// may have a timeout of its own, see [`Stub::within`]. `Duration::MAX` means no timeout.
+    /// Protects against servers that do not answer.
     pub call_timeout: Duration,
-    /// As [`ServerOptions::max_waiting`](crate::ServerOptions::max_waiting), for objects that the client
-    /// [exports](Client::export).
+    /// Like [`ServerOptions::max_waiting`](crate::ServerOptions::max_waiting), for objects that the
+    /// client [exports](Client::export) (default 1,024).
     pub max_waiting: usize,
-    /// As [`ServerOptions::max_backlog`](crate::ServerOptions::max_backlog), for the same.
+    /// Like [`ServerOptions::max_backlog`](crate::ServerOptions::max_backlog), for objects that the
+    /// client exports (default 16 MiB).
     pub max_backlog: u64,
-    /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
-    /// until some have ended. Answers the threat of peers who open more than we have memory for.
+    /// Maximum number of argument streams that the server may have open on one connection (default
+    /// 256). Further calls with argument streams are refused until some have ended. Protects
+    /// against peers that open more streams than memory allows.
     pub max_streams: usize,
-    /// How many items of a stream that comes may be on their way or wait to be taken (default 4,096, at most 8,191).
-    /// Answers the threat of peers that send faster than the items are taken.
+    /// Maximum number of items of an incoming stream that are in flight or wait to be consumed
+    /// (default 4,096, at most 8,191). Protects against peers that send faster than the items are
+    /// consumed.
     pub stream_items: usize,
-    /// How many bytes such items may have (default 1 MiB, at most 64 MiB); one frame alone may exceed it. Answers the
-    /// same threat with large items.
+    /// Maximum number of bytes of such items (default 1 MiB, at most 64 MiB); a single frame may
+    /// exceed it. Protects against large items.
     pub stream_bytes: u64,
-    /// As [`ServerOptions::lease`](crate::ServerOptions::lease), for objects that the client passes to the server
-    /// (default 60 s, at least 1 s and at most 24 h).
+    /// Like [`ServerOptions::lease`](crate::ServerOptions::lease), for objects that the client
+    /// passes to the server (default 60 s, at least 1 s and at most 24 h).
     pub lease: Duration,
-    /// As [`ServerOptions::max_references`](crate::ServerOptions::max_references) (default 65,536).
+    /// Like [`ServerOptions::max_references`](crate::ServerOptions::max_references) (default
+    /// 65,536).
     pub max_references: usize,
-    /// Whether the client connects to the owners of objects that the server passes on (default true). Answers the threat
-    /// of peers who have it connect to places of their choice.
+    /// If true, the client connects to the owners of objects that the server passes on (default
+    /// true). Protects, if false, against peers that make the client connect to addresses of their
+    /// choice.
     pub third_parties: bool,
-    /// What time it is for leases and deadlines.
+    /// Clock for leases and deadlines.
     pub clock: Clock,
-    /// What sees the calls that this side makes, and those of objects that it [exports](Client::export) (default: none).
+    /// Interceptors of the calls that this side makes, and of calls to objects that it
+    /// [exports](Client::export) (default: none).
     pub interceptors: Interceptors,
-    /// What the server asks for, and has to know itself (default: nothing), see
+    /// Secret that is shared with the server (default: none), see
     /// [`ServerOptions::secret`](crate::ServerOptions::secret).
     pub secret: Option<Secret>,
-    /// Where what its connections carry is written to, for who looks for what is wrong (default: nowhere). Secrets are
-    /// proved before, and are not in it.
+    /// Capture to which the traffic of its connections is written, for debugging (default: none).
+    /// Authentication takes place before the capture starts, so the capture contains no secrets.
     pub capture: Option<Capture>,
 }
 
@@ -95,17 +101,20 @@ impl Default for ClientOptions {
     }
 }
 
-/// A connection to a server. Cheap to clone; the connection ends with the last clone, stub and
-/// call. Calls that were sent and not waited for may then not run.
+/// A connection to a server. Cheap to clone. The connection ends with the last clone, stub and
+/// call; calls that were sent but not awaited may then not run.
 ///
-/// Calls with many bytes of arguments (256 KiB) go by a second connection, which is made for the first of them, and
-/// takes one of the server's [places](crate::ServerOptions::max_connections): so others need not wait for them, and
-/// they may begin before or after what was sent at the same time. Where the server has no place they go with all others.
-/// Large results come by it as well, once there was one beside other calls.
+/// Calls with 256 KiB of arguments or more use a second connection, so that other calls need not
+/// wait for them. It is opened for the first such call and counts towards the server's
+/// [limit](crate::ServerOptions::max_connections). These calls may start before or after calls that
+/// were sent at the same time. If the server has no room for a second connection, they share the
+/// first one. Large results use the second connection, too, once a large result has arrived while
+/// other calls were in flight.
 ///
-/// Both sides may call: a client [exports](Self::export) objects, and a method finds them through the
-/// [caller](crate::Context::caller) of its context. Whoever waits for a call serves those of the other side meanwhile,
-/// so methods may call each other back; how deep, [`Settings::nesting`] says.
+/// Both sides may call: a client [exports](Self::export) objects, and a method reaches them through
+/// the [caller](crate::Context::caller) of its context. While a thread waits for a call, it serves
+/// calls from the other side, so methods may call each other back. [`Settings::nesting`] limits the
+/// depth.
 #[derive(Clone)]
 pub struct Client {
     connection: Connection,
@@ -117,12 +126,12 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ConnectError`] when nobody answers there, or somebody who speaks otherwise.
+    /// [`ConnectError`] if no server listens at the address, or if it does not speak this protocol.
     pub fn connect(address: &Address) -> Result<Self, ConnectError> {
         Self::connect_with(address, &ClientOptions::default())
     }
 
-    /// Connects with options of one's own.
+    /// Connects with custom options.
     ///
     /// # Errors
     ///
@@ -155,16 +164,16 @@ impl Client {
         Self { connection, time }
     }
 
-    /// The object that the server has bound to a name.
+    /// Returns a stub of the object that the server has bound to a name.
     ///
     /// # Errors
     ///
-    /// [`LookupError`] when there is none, when it has another interface, or when the server can't
-    /// be asked.
+    /// [`LookupError`] if nothing is bound to the name, if the object has another interface, or if
+    /// the call of the registry fails.
     pub fn lookup<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
         let interface = T::interface();
         match self.named(name, interface.id())? {
-            Ok(import) => Ok(T::Stub::new(self.object(Place::Import(import)))),
+            Ok(import) => Ok(T::Stub::new(self.object(ObjectPlace::Import(import)))),
             Err(found) => Err(LookupError::OtherInterface {
                 name: name.to_owned(),
                 expected: interface.differs_from(&found),
@@ -173,7 +182,8 @@ impl Client {
         }
     }
 
-    /// What is bound to a name, if it has that interface; otherwise what it has.
+    /// Looks up a name. If the object has another interface, returns the description of that
+    /// interface.
     fn named(
         &self,
         name: &str,
@@ -194,25 +204,26 @@ impl Client {
         }
     }
 
-    /// The server's registry.
+    /// Returns the server's registry.
     #[must_use]
     pub fn registry(&self) -> RegistryStub {
         RegistryStub::new(self.own(REGISTRY))
     }
 
-    /// What the server says of itself: what is bound, with which methods, and how it is. Calls of it fail with
-    /// [`CallError::UnknownObject`](crate::CallError::UnknownObject) where the server [tells nothing](crate::ServerOptions::reflects).
+    /// Returns the reflection of the server: the bound names, their methods, and the health of the
+    /// server. If the server [does not allow reflection](crate::ServerOptions::reflects), its calls
+    /// fail with [`CallError::UnknownObject`](crate::CallError::UnknownObject).
     #[must_use]
     pub fn reflection(&self) -> ReflectionStub {
         ReflectionStub::new(self.own(REFLECTION))
     }
 
-    /// The object that the server has bound to a name, with its interface as the server describes it: for programs that
-    /// don't have its trait.
+    /// Returns the object that the server has bound to a name, with its interface as described by
+    /// the server. Meant for programs that do not have the trait.
     ///
     /// # Errors
     ///
-    /// [`LookupError`] when there is none, or when the server can't be asked.
+    /// [`LookupError`] if nothing is bound to the name, or if a call to the server fails.
     pub fn describe(&self, name: &str) -> Result<Described, LookupError> {
         let unknown = || LookupError::Unknown {
             name: name.to_owned(),
@@ -220,56 +231,59 @@ impl Client {
         let description = self.reflection().describe(name).wait()?.into_received();
         let id = description.get().map(|described| described.id);
         let import = self.named(name, id.ok_or_else(unknown)?)?;
-        // It may have been replaced meanwhile.
+        // The object may have been replaced after it was described.
         let import = import.map_err(|_| unknown())?;
-        Described::new(self.object(Place::Import(import)), description).ok_or_else(unknown)
+        Described::new(self.object(ObjectPlace::Import(import)), description).ok_or_else(unknown)
     }
 
-    /// Exports the objects of a server to the other side of this connection, too. False when there are some already.
+    /// Exports the objects of a server to the other side of this connection, too. Returns false if
+    /// objects were exported before.
     ///
-    /// Calls are served by who waits for a call of this connection; a program that waits for none [serves](Self::serve),
-    /// or has [a thread](Self::start) that does.
-    #[must_use = "says whether the objects are exported"]
+    /// Threads that wait for a call of this connection serve incoming calls. A program that does
+    /// not wait for calls must call [`serve`](Self::serve) or [`start`](Self::start).
+    #[must_use = "returns false if the objects were not exported"]
     pub fn export(&self, objects: &Server) -> bool {
         self.connection.export(objects.exports().clone())
     }
 
-    /// Serves the other side's calls until the connection has ended.
+    /// Serves calls from the other side until the connection ends.
     pub fn serve(&self) {
         self.connection.peer().serve();
     }
 
-    /// Starts a thread that serves the other side's calls until its handle is dropped.
+    /// Starts a thread that serves calls from the other side until its handle is dropped.
     ///
-    /// It hears too which references the other side gives back, as the next call does where there is none.
+    /// The thread also handles references that the other side releases. Without it, they are
+    /// handled by the next call.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of threads.
+    /// The error of the operating system if the thread cannot be started.
     pub fn start(&self) -> io::Result<Serving> {
         self.connection.peer().start()
     }
 
-    /// Waits, as a task, until the other side takes a call with so many bytes of arguments at once, or the connection has
-    /// ended. Calls need not wait for that, as each goes at its [turn](crate::Call); methods that are
-    /// [one way](crate::remote) do, which would block until then.
+    /// Waits, as a task, until the other side accepts a call with `bytes` bytes of arguments at
+    /// once, or the connection has ended. Calls need not wait for this, because they are
+    /// [queued](crate::Call). [One-way](crate::remote) methods should, because they would block
+    /// until then.
     pub async fn ready(&self, bytes: usize) {
-        // What has ended says so to who calls.
+        // If the connection has ended, the next call returns the error.
         let _ = self.connection.peer().ready(bytes).await;
     }
 
-    /// Ends the connection: calls that are on their way fail, here and at the other side.
+    /// Ends the connection. Calls in flight fail on both sides.
     pub fn close(&self) {
         self.connection.close();
     }
 
-    /// How many objects of the server this side has stubs of, or references to.
+    /// Returns the number of objects of the server to which this side holds stubs or references.
     #[must_use]
     pub fn references(&self) -> usize {
         self.connection.references().imports.count().0
     }
 
-    /// The connection, without keeping it.
+    /// Returns a weak handle, which does not keep the connection open.
     #[must_use]
     pub fn downgrade(&self) -> WeakClient {
         WeakClient {
@@ -282,18 +296,18 @@ impl Client {
         &self.connection
     }
 
-    /// An object that each server has, by this number.
+    /// Returns the object with a fixed number that each server has.
     fn own(&self, number: u32) -> Object {
-        self.object(Place::Own(self.connection.clone(), number))
+        self.object(ObjectPlace::Own(self.connection.clone(), number))
     }
 
-    fn object(&self, place: Place) -> Object {
+    fn object(&self, place: ObjectPlace) -> Object {
         Object::new(place, self.time)
     }
 }
 
-/// A connection to a server, without keeping it: for objects that the client [exports](Client::export) over it, of which
-/// each would keep the other one.
+/// A weak handle of a connection to a server. Objects that a client [exports](Client::export) use
+/// it to refer to the connection without forming a reference cycle.
 ///
 /// ```
 /// use jstream_rmi::{Client, Server, WeakClient, remote};
@@ -319,7 +333,7 @@ impl Client {
 /// own.bind::<dyn Listener>("listener", listener.clone())?;
 /// assert!(client.export(&own));
 /// assert!(listener.0.upgrade().is_some());
-/// // The connection ends with that.
+/// // This drops the last handle, so the connection ends.
 /// drop(client);
 /// # while listener.0.upgrade().is_some() {}
 /// assert!(listener.0.upgrade().is_none());
@@ -333,7 +347,7 @@ pub struct WeakClient {
 }
 
 impl WeakClient {
-    /// The connection, while somebody has it.
+    /// Returns the connection if another handle still keeps it open.
     #[must_use]
     pub fn upgrade(&self) -> Option<Client> {
         let connection = Connection::of(self.peer.upgrade()?);

@@ -1,4 +1,4 @@
-//! What time it is for leases, deadlines and connections that are not used.
+//! Clocks for leases, deadlines and idle connections.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -13,8 +13,8 @@ use crate::frame::{self, Deadline, Word};
 use crate::lease::Tender;
 use crate::sync::lock;
 
-/// What time it is for leases, for the deadlines of calls, and for connections that are not used: that of the system, or
-/// one that a test moves on.
+/// The clock for leases, call deadlines and idle connections: the system clock, or a manual clock
+/// that a test advances.
 ///
 /// ```
 /// use jstream_rmi::{Clock, ServerOptions};
@@ -23,32 +23,34 @@ use crate::sync::lock;
 /// let clock = Clock::paused();
 /// let mut options = ServerOptions::default();
 /// options.clock = clock.clone();
-/// // Leases that were not renewed in that time are over when this returns.
+/// // When this returns, all leases that were not renewed within that time have expired.
 /// clock.advance(Duration::from_secs(3600));
 /// ```
 ///
-/// Each side goes by its own: that of the client says when its calls end, and that of the server when its methods do. What
-/// the transport waits for, as messages that are under way and peers that are silent, goes by the system's clock always,
-/// and so do [`Serving::shutdown`](crate::Serving::shutdown) and the pauses between [retries](crate::Retries).
+/// Each side uses its own clock: the client's clock decides when its calls time out, and the
+/// server's clock when its methods do. Timeouts of the transport, such as those for messages in
+/// flight and silent peers, always use the system clock. So do
+/// [`Serving::shutdown`](crate::Serving::shutdown) and the pauses between
+/// [retries](crate::Retries).
 #[derive(Clone, Default)]
 pub struct Clock(Option<Arc<Paused>>);
 
-/// How many of its moves a clock remembers, for what has waited meanwhile.
+/// Number of advances that a paused clock remembers, to measure how far it moved during a wait.
 const MOST_MOVES: usize = 1024;
 
 struct Paused {
     begun: Instant,
-    state: Mutex<State>,
+    state: Mutex<ClockState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ClockState {
     since: Duration,
-    /// When it was moved on, by the system's clock, and where it stood before.
+    /// For each advance, its time by the system clock and the clock's previous value.
     moves: VecDeque<(Instant, Duration)>,
-    /// The connections that go by it.
+    /// Lease timers of the connections that use this clock.
     tenders: Vec<Weak<Tender>>,
-    /// When whom to wake, by the numbers of the alarms.
+    /// Alarms that are set, by number.
     alarms: HashMap<u64, (Instant, Waker)>,
     next: u64,
 }
@@ -58,7 +60,7 @@ impl Paused {
         self.begun.checked_add(since).unwrap_or(self.begun)
     }
 
-    /// How far it went since then, or since it began.
+    /// Returns how far the clock was advanced since `then`, or since its creation.
     fn went_since(&self, then: Option<Instant>) -> Duration {
         let state = lock(&self.state);
         let moves = state.moves.iter();
@@ -71,13 +73,14 @@ impl Paused {
 impl Clock {
     pub(crate) const SYSTEM: Self = Self(None);
 
-    /// The clock of the system.
+    /// Returns the system clock.
     #[must_use]
     pub fn system() -> Self {
         Self(None)
     }
 
-    /// A clock that stands, until it is [moved on](Self::advance). Clones are the same clock.
+    /// Returns a clock that stands still until it is [advanced](Self::advance). Clones share the
+    /// clock.
     #[must_use]
     pub fn paused() -> Self {
         Self(Some(Arc::new(Paused {
@@ -86,8 +89,8 @@ impl Clock {
         })))
     }
 
-    /// Moves a paused clock on, and does what is due then: leases are renewed, or end, and whoever waits for a deadline
-    /// that has passed is woken. That of the system goes its way.
+    /// Advances a paused clock and triggers everything that is then due: leases are renewed or
+    /// expire, and waits whose deadline has passed are woken. Has no effect on the system clock.
     pub fn advance(&self, by: Duration) {
         let Some(paused) = &self.0 else { return };
         let mut state = lock(&paused.state);
@@ -117,7 +120,7 @@ impl Clock {
         }
     }
 
-    /// The moment that a call's time counts from.
+    /// Returns the start of a call's time.
     #[inline]
     pub(crate) fn begin(&self, time: Option<Duration>) -> Instant {
         match &self.0 {
@@ -126,7 +129,8 @@ impl Clock {
         }
     }
 
-    /// Until when a call waits that has come now, by its word, if it counts its time from that tick of the system's clock.
+    /// Returns the deadline of a call that arrives now with the header `word`, if the deadline can
+    /// be counted from the given tick of the system clock.
     #[inline]
     pub(crate) fn deadline(&self, word: u64, tick: Option<u64>) -> Option<Deadline> {
         match &self.0 {
@@ -135,7 +139,7 @@ impl Clock {
         }
     }
 
-    /// How far it went while something waited for so long, by the clock of the system, until now.
+    /// Returns how far this clock moved during the last `waited` of system time.
     #[inline]
     pub(crate) fn went_in(&self, waited: Duration) -> Duration {
         let (Some(paused), false) = (&self.0, waited.is_zero()) else {
@@ -144,7 +148,7 @@ impl Clock {
         paused.went_since(Instant::now().checked_sub(waited))
     }
 
-    /// Whether both are the same clock.
+    /// Returns true if both are the same clock.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,
@@ -153,7 +157,8 @@ impl Clock {
         }
     }
 
-    /// Has what is due done when the clock is moved on. False for that of the system.
+    /// Registers a lease timer to be woken when the clock is advanced. Returns false for the system
+    /// clock.
     pub(crate) fn tells(&self, tender: &Arc<Tender>) -> bool {
         let Some(paused) = &self.0 else { return false };
         lock(&paused.state).tenders.push(Arc::downgrade(tender));
@@ -173,21 +178,21 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// Wakes a task at a moment of a clock. Dropping it keeps it quiet.
+/// An alarm that wakes a task at a given time of a clock. Dropping it cancels it.
 #[derive(Debug)]
 pub(crate) enum Alarm {
     System(Reminder),
     Paused(PausedAlarm),
 }
 
-/// One of a clock that is moved on, by its number.
+/// An alarm of a paused clock.
 pub(crate) struct PausedAlarm {
     clock: Arc<Paused>,
     number: u64,
 }
 
 impl Alarm {
-    /// One that is not set.
+    /// Creates an alarm that is not set.
     pub(crate) fn new(clock: &Clock) -> io::Result<Self> {
         let Some(clock) = &clock.0 else {
             return Reminder::new().map(Self::System);
@@ -200,7 +205,7 @@ impl Alarm {
         Ok(Self::Paused(PausedAlarm { clock, number }))
     }
 
-    /// Calls `waker` at that moment of its clock, instead of what was set before.
+    /// Sets the alarm to wake `waker` at `moment`. Replaces the previous setting.
     pub(crate) fn set(&self, moment: Instant, waker: &Waker) {
         let PausedAlarm { clock, number } = match self {
             Self::System(reminder) => return reminder.set(moment, waker),

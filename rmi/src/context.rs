@@ -1,4 +1,4 @@
-//! What a method may know of the call that it runs for.
+//! The call for which a method runs, as seen by the method.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -25,7 +25,8 @@ thread_local! {
     };
 }
 
-/// The call that a method runs for. Outside of methods there is none, no deadline, and nobody who gives up.
+/// The call for which a method runs. Outside of methods, it is empty: it has no deadline and is
+/// never cancelled.
 ///
 /// ```
 /// use jstream_rmi::{Client, Server, Stub, remote};
@@ -60,22 +61,24 @@ thread_local! {
 #[derive(Clone, Default)]
 pub struct Context {
     pub(crate) deadline: Option<Instant>,
-    /// The call.
     pub(crate) call: Option<Mark>,
-    /// What sees the call.
+    /// Interceptors of the call.
     pub(crate) watched: Option<Arc<Watched>>,
 }
 
-/// What a thread runs.
+/// The call for which a thread runs a method.
 struct Current {
-    /// Something is here.
+    /// True while the thread runs a method.
     runs: Cell<bool>,
-    /// Lent by who goes on with the call.
+    /// Context of the running method, lent by [`entered`]. If it is `None` while the thread runs a
+    /// method, that is a plain method which is not nested in another, described by the other
+    /// fields.
     context: RefCell<Option<Context>>,
-    /// Else it is a plain method, beneath which nothing runs: its deadline, by the clock of the system.
+    /// Deadline of the plain method, by the system clock.
     deadline: Cell<Deadline>,
-    /// And its call, whose connection others have: it is not found when that is gone, behind the answer. Its memory stays for
-    /// the next call, which is of the same connection as a rule.
+    /// Call of the plain method. This handle is weak: once the call is answered and its connection
+    /// is gone, it no longer resolves. It stays allocated for the next call, which usually comes
+    /// from the same connection.
     call: RefCell<WeakMark>,
 }
 
@@ -97,7 +100,7 @@ impl Current {
         self.runs.get() && self.inherits()
     }
 
-    /// Whether the method that it runs has a deadline.
+    /// Returns true if the running method has a deadline.
     fn inherits(&self) -> bool {
         match &*self.context.borrow() {
             Some(context) => context.deadline.is_some(),
@@ -105,7 +108,8 @@ impl Current {
         }
     }
 
-    /// When its caller stops waiting, by a clock where it is `now`.
+    /// Returns the deadline of the running method, converted to `clock`, whose current time is
+    /// `now`.
     fn deadline(&self, clock: &Clock, now: Instant) -> Option<Instant> {
         if !self.runs.get() {
             return None;
@@ -122,16 +126,16 @@ impl Current {
     }
 }
 
-/// The call that this thread runs a method for, at this moment.
+/// Returns the call for which this thread is running a method.
 ///
-/// In an async method it is the method's call between any two `.await`s. A thread or task that the method
-/// starts has none: [`Context::enter`] gives it this one.
-#[must_use = "says what is known of the call"]
+/// In an async method, this is the method's call between any two `.await`s. A thread or task that
+/// the method starts has no call: use [`Context::enter`] to pass it on.
+#[must_use = "returns the call without side effects"]
 pub fn context() -> Context {
     CURRENT.with(Current::context).unwrap_or_default()
 }
 
-/// Whether this thread runs a method that a peer has called.
+/// Returns true if this thread runs a method that a peer has called.
 pub(crate) fn is_called() -> bool {
     CURRENT.with(|current| {
         let context = current.context.borrow();
@@ -140,71 +144,74 @@ pub(crate) fn is_called() -> bool {
     })
 }
 
-/// Whether this thread runs a method whose caller does not wait for ever.
+/// Returns true if this thread runs a method whose call has a deadline.
 #[inline]
 pub(crate) fn has_deadline() -> bool {
     CURRENT.with(Current::has_deadline)
 }
 
-/// When the caller of the method that this thread runs stops waiting, by a clock where it is `now`.
+/// Returns the deadline of the method that this thread runs, converted to `clock`, whose current
+/// time is `now`.
 pub(crate) fn deadline(clock: &Clock, now: Instant) -> Option<Instant> {
     CURRENT.with(|current| current.deadline(clock, now))
 }
 
 impl Context {
-    /// When the caller stops waiting, if it ever does. Calls that the method makes wait no longer
-    /// than that.
+    /// Returns the deadline of the call, if it has one. Calls that the method makes inherit it.
     ///
-    /// The time counts from when the server has taken the call from the connection, and goes by its
-    /// [clock](crate::ServerOptions::clock).
+    /// The deadline is counted from when the server took the call from the connection, by the
+    /// server's [clock](crate::ServerOptions::clock).
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
-    /// How long it is until the deadline: zero when it has passed, `None` where there is none.
+    /// Returns the time until the deadline: zero if it has passed, `None` if there is no deadline.
     #[must_use]
     pub fn time_left(&self) -> Option<Duration> {
         let deadline = self.deadline?;
         Some(deadline.saturating_duration_since(self.clock().now()))
     }
 
-    /// What the deadline goes by.
+    /// Returns the clock of the deadline.
     pub(crate) fn clock(&self) -> &Clock {
         let session = self.call.as_ref().and_then(Mark::attached::<Session>);
         session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
     }
 
-    /// The other side of the connection, to call objects that it exports. The caller serves such calls while it waits
-    /// for this one.
+    /// Returns the other side of the connection, to call objects that it exports. The caller serves
+    /// such calls while it waits for this one.
     #[must_use]
     pub fn caller(&self) -> Option<Client> {
         let call = self.call.as_ref()?;
         Some(Client::of(Connection::of(call.peer())))
     }
 
-    /// Whether the caller has given the call up, by dropping it, or its connection has ended. Looks at what has come on
-    /// the connection meanwhile, which takes a call of the system: a method that computes asks now and then.
+    /// Returns true if the caller has cancelled the call by dropping it, or if its connection has
+    /// ended. Polls the connection for messages, which takes a system call: a method that computes
+    /// for long should check only occasionally.
     ///
-    /// An async method ends by itself at the `.await` that it waits at.
+    /// An async method is ended automatically at its current `.await`.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.call.as_ref().is_some_and(Mark::is_cancelled)
     }
 
-    /// Whether nobody waits for the result any more: the call was given up, or its deadline has passed.
+    /// Returns true if the caller no longer waits: the call was cancelled, or its deadline has
+    /// passed.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.time_left() == Some(Duration::ZERO) || self.is_cancelled()
     }
 
-    /// Runs `work` as if it were the method itself: what it calls inherits the deadline.
+    /// Runs `work` as part of the method: calls that it makes inherit the deadline.
     pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
         entered(&mut self.clone(), work)
     }
 }
 
-/// Runs `work` as a part of the call, whose context is lent to the thread meanwhile.
+/// Runs `work` as part of a call. The context is moved to the thread meanwhile, and back
+/// afterwards.
 pub(crate) fn entered<R>(context: &mut Context, work: impl FnOnce() -> R) -> R {
     struct Entered<'c> {
         context: &'c mut Context,
@@ -238,12 +245,12 @@ pub(crate) fn entered<R>(context: &mut Context, work: impl FnOnce() -> R) -> R {
     }
 }
 
-/// A plain method runs in this thread, until this is dropped.
+/// Guard during which this thread runs a plain method.
 pub(crate) struct Plain(());
 
 impl Plain {
-    /// That of the call which `replier` answers, whose deadline goes by the clock of the system. Nothing where it runs inside
-    /// of another one.
+    /// Begins the method of the call that `replier` answers. The deadline is by the system clock.
+    /// Returns `None` if the method is nested in another method of this thread.
     #[inline]
     pub(crate) fn begin(replier: &Replier, deadline: Deadline) -> Option<Self> {
         CURRENT.with(|current| {
@@ -264,7 +271,7 @@ impl Drop for Plain {
     }
 }
 
-/// Does the work inside what sees the call.
+/// Runs the work inside the interceptors of the call.
 #[cold]
 fn inside<R>(watched: &Watched, work: impl FnOnce() -> R) -> R {
     let (mut work, mut result) = (Some(work), None);
@@ -275,9 +282,9 @@ fn inside<R>(watched: &Watched, work: impl FnOnce() -> R) -> R {
     });
     match (result, work) {
         (Some(result), _) => result,
-        // One of them has not done its part.
+        // An interceptor did not run the work.
         (None, Some(work)) => work(),
-        (None, None) => unreachable!("what was begun has ended, or panicked"),
+        (None, None) => unreachable!("the work has run or panicked"),
     }
 }
 

@@ -1,11 +1,12 @@
-//! Why a call, a lookup or a server failed.
+//! Errors of calls, lookups and servers.
 
 use crate::auth::AuthError;
 use jstream::{ReadError, WriteError};
 use jstream_transport::active::{self, JoinError};
 use jstream_transport::{ListenError, SendError};
 
-/// What a peer says, cut to a length that can be shown, with nothing that a terminal obeys.
+/// Returns text from a peer in a form that is safe to print: truncated, and with control characters
+/// escaped.
 pub(crate) fn shown(text: &str) -> String {
     const LONGEST: usize = 1024;
     let mut shown = String::new();
@@ -23,114 +24,115 @@ pub(crate) fn shown(text: &str) -> String {
     shown
 }
 
-/// Whether the method of a failed call ran.
+/// Execution state of the method of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did not, and will not.
+    /// The method did not run, and will not.
     DidNotRun,
-    /// Nobody here can know.
+    /// Unknown: the method may have run.
     MayHaveRun,
-    /// It did.
+    /// The method ran.
     Ran,
 }
 
-/// Why a call has no result.
+/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The arguments could not be written.
-    #[error("the arguments of {method} were not sent")]
+    #[error("could not write the arguments of {method}")]
     Arguments {
         /// The method.
         method: &'static str,
-        /// What prevented it.
+        /// The error of the writer.
         source: WriteError,
     },
     /// The call could not be sent.
-    #[error("the call of {method} was not sent")]
+    #[error("could not send the call of {method}")]
     NotSent {
         /// The method.
         method: &'static str,
-        /// What prevented it.
+        /// The error of the transport.
         source: SendError,
     },
-    /// The connection ended while the call was on its way.
-    #[error("the peer was lost while {method} was called: {reason}")]
+    /// The connection ended while the call was in flight.
+    #[error("the connection ended during the call of {method}: {reason}")]
     Lost {
         /// The method.
         method: &'static str,
-        /// How the connection ended.
+        /// The reason why the connection ended.
         reason: String,
-        /// Whether the method says that it may be called again.
+        /// True if the method is declared idempotent.
         idempotent: bool,
     },
-    /// The time of the call was over before its result had come.
-    #[error("{method} has no result in time")]
+    /// The deadline of the call passed before its result arrived.
+    #[error("{method} returned no result in time")]
     Deadline {
         /// The method.
         method: &'static str,
-        /// Whether it ran.
+        /// Execution state of the method.
         outcome: Outcome,
-        /// Whether it says that it may be called again.
+        /// True if the method is declared idempotent.
         idempotent: bool,
     },
-    /// The call was given up. Only who waits for a call elsewhere than where it was made sees this.
-    #[error("the call of {method} was given up")]
+    /// The call was cancelled. Only code that waits for a call at another place than where it was
+    /// made gets this error.
+    #[error("the call of {method} was cancelled")]
     Cancelled {
         /// The method.
         method: &'static str,
-        /// Whether it ran.
+        /// Execution state of the method.
         outcome: Outcome,
     },
-    /// As many methods wait at the peer as may for one connection, or they are nested too deep, and that for longer than the
-    /// call was sent again and again.
-    #[error("the peer takes no call of {method} before others have ended")]
+    /// The peer refused the call because the limit of suspended methods, streams or nested calls is
+    /// reached. As a rule, the transport has already resent the call several times.
+    #[error("the peer is busy and refused the call of {method}: retry when other calls have ended")]
     Busy {
         /// The method.
         method: &'static str,
     },
-    /// The peer is going to end, and takes no more calls.
-    #[error("the peer ends, and takes no call of {method}")]
+    /// The peer is shutting down and accepts no more calls.
+    #[error("the peer is shutting down and refused the call of {method}")]
     Ending {
         /// The method.
         method: &'static str,
     },
-    /// The object is not exported by the peer, or not any more.
-    #[error("{method}: the peer has no such object")]
+    /// The peer does not export the object, or no longer does.
+    #[error("{method}: the peer does not export the object")]
     UnknownObject {
         /// The method.
         method: &'static str,
     },
-    /// The object has no such method, or one with other types.
+    /// The object has no such method, or its method has other types.
     #[error("the peer has no method `{signature}`; {known}")]
     UnknownMethod {
-        /// The method as it was called.
+        /// The signature of the method as it was called.
         signature: &'static str,
-        /// What the peer says that it has.
+        /// The methods of the object, as stated by the peer.
         known: String,
     },
-    /// An interceptor, of this side or the peer's, did not let the call through.
+    /// An interceptor of this side or of the peer denied the call.
     #[error("{method} was denied: {reason}")]
     Denied {
         /// The method.
         method: &'static str,
-        /// What it says.
+        /// The text of the interceptor.
         reason: String,
     },
-    /// The peer refused the arguments.
+    /// The peer could not read the arguments.
     #[error("the peer could not read the arguments of {method}: {reason}")]
     Refused {
         /// The method.
         method: &'static str,
-        /// What it says.
+        /// The text of the peer.
         reason: String,
     },
-    /// The method panicked; the server lives on.
+    /// The method panicked. The server continues.
     #[error("{method} panicked at the peer")]
     Panicked {
         /// The method.
         method: &'static str,
-        /// Whether it says that it may be called again.
+        /// True if the method is declared idempotent.
         idempotent: bool,
     },
     /// The peer could not send the result.
@@ -138,7 +140,7 @@ pub enum CallError {
     NoResult {
         /// The method.
         method: &'static str,
-        /// What it says.
+        /// The text of the peer.
         reason: String,
     },
     /// A reference among the arguments could not be passed.
@@ -146,44 +148,45 @@ pub enum CallError {
     Reference {
         /// The method.
         method: &'static str,
-        /// What prevents it.
+        /// The reason why it could not be passed.
         reason: String,
     },
-    /// The call that was to give the object gave none: it failed, was given up, or its result is none or an object of
-    /// somebody else.
+    /// The call that should have returned the object returned none: it failed, was cancelled, or
+    /// returned `None` or an object of a third party.
     #[error("{method} was not called: {reason}")]
     NotGiven {
         /// The method.
         method: &'static str,
-        /// What is known of it.
+        /// The reason.
         reason: String,
     },
-    /// The object is one of this program, whose methods have no streams by a stub, and are waited for.
-    #[error("{method} is a method of this program's own object: call it by `Remote::local`")]
+    /// The object belongs to this program. Through a stub, methods of such objects cannot have
+    /// streams, and their results must be awaited.
+    #[error("{method}: the object belongs to this program; call it through `Remote::local`")]
     Here {
         /// The method.
         method: &'static str,
     },
-    /// The result is no reference of the type that it is to be.
-    #[error("the result of {method} is of no use: {reason}")]
+    /// The result is not a reference of the expected type.
+    #[error("the result of {method} cannot be used: {reason}")]
     Unfit {
         /// The method.
         method: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The result could not be read.
-    #[error("the result of {method} is damaged")]
+    #[error("could not read the result of {method}")]
     Result {
         /// The method.
         method: &'static str,
-        /// What is wrong with it.
+        /// The error of the reader.
         source: ReadError,
     },
 }
 
 impl CallError {
-    /// Whether the method ran.
+    /// Returns whether the method ran.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match self {
@@ -212,8 +215,8 @@ impl CallError {
         }
     }
 
-    /// Whether the same call can be made again without harm: its method did not run, or is declared
-    /// `#[remote(idempotent)]`. Whether it helps is another question.
+    /// Returns true if repeating the call is safe: the method did not run, or is declared
+    /// `#[remote(idempotent)]`. The repeated call may still fail.
     #[must_use]
     pub fn can_be_repeated(&self) -> bool {
         match self {
@@ -229,37 +232,38 @@ impl CallError {
     }
 }
 
-/// Why there is no connection to a server.
+/// Error of connecting to a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// There is no connection.
+    /// The connection could not be established.
     #[error(transparent)]
     Connect(#[from] jstream_transport::ConnectError),
-    /// The peer does not speak of calls, or has ended the connection at once: a server with as many connections as it
-    /// takes does so. One that asks for a [secret](crate::ClientOptions::secret), of which this side has none, says no
-    /// hello.
+    /// The peer is not an RMI peer, or closed the connection at once, as a server does that has
+    /// reached its limit of connections. If the server requires a
+    /// [secret](crate::ClientOptions::secret) and this side has none, the handshake fails with this
+    /// error, too.
     #[error(transparent)]
     Join(#[from] JoinError),
     /// The two sides don't know the same [secret](crate::Secret).
     #[error(transparent)]
     Secret(#[from] AuthError),
-    /// The peer speaks of something else.
-    #[error("the peer serves no calls: {0}")]
+    /// The peer uses active messages, but does not serve calls.
+    #[error("the peer does not serve calls: {0}")]
     NoCalls(#[from] active::LookupError),
 }
 
-/// Why a name was not found.
+/// Error of looking up a name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// Nothing is bound to the name.
+    /// No object is bound to the name.
     #[error("nothing is bound to \"{name}\"")]
     Unknown {
         /// The name.
         name: String,
     },
-    /// What is bound to the name has another interface.
+    /// The object that is bound to the name has another interface.
     #[error(
         "\"{name}\" is bound to a {found}, which differs from the {expected} of this program; \
          build both sides from the same definition"
@@ -267,55 +271,55 @@ pub enum LookupError {
     OtherInterface {
         /// The name.
         name: String,
-        /// The interface asked for, with the methods that the other lacks.
+        /// The requested interface, with the methods that the object lacks.
         expected: String,
-        /// The interface it has, with its methods.
+        /// The interface of the object, with its methods.
         found: String,
     },
-    /// The registry could not be asked.
-    #[error("the registry could not be asked")]
+    /// The call of the registry failed.
+    #[error("the call of the registry failed")]
     Call(#[from] CallError),
-    /// The server that has bound the name could not be reached at any of its addresses.
+    /// The name is bound, but its server could not be reached at any of its addresses.
     #[error("\"{name}\" is bound, but its server can't be reached at {addresses}")]
     Unreachable {
         /// The name.
         name: String,
         /// The addresses.
         addresses: String,
-        /// What prevented it at the last of them, where there is one.
+        /// The error of the last address, if there is one.
         source: Option<Box<ConnectError>>,
     },
 }
 
-/// Why a name was not bound.
+/// Error of binding a name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BindError {
-    /// Something is bound to the name already.
+    /// The name is bound already.
     #[error("\"{name}\" is bound already; use `rebind` to replace it")]
     Taken {
         /// The name.
         name: String,
     },
-    /// The name is longer than names may be.
-    #[error("a name of {len} bytes is too long: at most {max} are allowed")]
+    /// The name exceeds the maximum length.
+    #[error("the name of {len} bytes exceeds the limit of {max} bytes (ServerOptions::max_name)")]
     TooLong {
-        /// Its length in bytes.
+        /// The length of the name in bytes.
         len: usize,
         /// The limit.
         max: usize,
     },
 }
 
-/// Why a server does not serve.
+/// Error of starting to listen.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The address could not be listened on.
+    /// Listening at the address failed.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// No thread could be started.
-    #[error("no thread for the listener")]
+    /// The thread of the listener could not be started.
+    #[error("could not start the thread of the listener")]
     Thread(#[source] std::io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! Objects whose methods take `&mut self`: whoever has the turn has the object alone.
+//! Objects whose methods take `&mut self`: a fair read-write lock gives each call its turn.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,10 +10,11 @@ use std::task::{Context, Poll, Waker};
 use crate::sync::lock;
 use crate::wait::block_on;
 
-/// An object of a trait with methods on `&mut self`, to be served. A handle: clones lead to one object.
+/// An object of a trait with methods on `&mut self`, for use by a server. A handle: clones refer to
+/// the same object.
 ///
-/// Calls take turns, in the order in which they came; those of methods on `&self` share one. A method that
-/// panics leaves the object as it is at that moment.
+/// Calls get access in the order in which they arrived. Consecutive calls of methods on `&self`
+/// share access. If a method panics, the object keeps the state that it had at that moment.
 ///
 /// ```
 /// use jstream_rmi::{Client, Exclusive, Server, remote};
@@ -46,21 +47,22 @@ use crate::wait::block_on;
 /// # }
 /// ```
 pub struct Exclusive<O: ?Sized> {
-    state: Arc<Mutex<State<O>>>,
+    state: Arc<Mutex<ExclusiveState<O>>>,
 }
 
-struct State<O: ?Sized> {
-    /// Not here while somebody has it alone. Else there are as many other handles as readers.
+struct ExclusiveState<O: ?Sized> {
+    /// The object. `None` while a writer has it. Otherwise, there is one further handle per reader.
     object: Option<Arc<O>>,
     readers: usize,
-    /// Who waits, in the order of coming. The first goes in as soon as it can.
+    /// Queue of waiters, in order of arrival. The first gets access as soon as possible.
     waiting: VecDeque<(u64, Waker)>,
-    /// The number of the last that waited.
+    /// The number of the most recent waiter.
     last: u64,
 }
 
-impl<O: ?Sized> State<O> {
-    /// The object, if it can be had now, and nobody else comes first.
+impl<O: ?Sized> ExclusiveState<O> {
+    /// Takes the object if it is available and the caller is first in the queue, or the queue is
+    /// empty.
     fn take(&mut self, number: Option<u64>, alone: bool) -> Option<Arc<O>> {
         let first = self.waiting.front().map(|(number, _)| *number);
         if first.is_some() && first != number {
@@ -77,7 +79,7 @@ impl<O: ?Sized> State<O> {
         self.object.take()
     }
 
-    /// Whom to tell that it may come first now.
+    /// Returns the waker of the first waiter, which may be able to take the object now.
     fn first(&self) -> Option<Waker> {
         self.waiting.front().map(|(_, waker)| waker.clone())
     }
@@ -88,7 +90,7 @@ impl<O: ?Sized> State<O> {
 }
 
 impl<O> Exclusive<O> {
-    /// An object.
+    /// Wraps an object.
     pub fn new(object: O) -> Self {
         Self::of(Arc::new(object))
     }
@@ -101,10 +103,10 @@ impl<O: ?Sized> From<Box<O>> for Exclusive<O> {
 }
 
 impl<O: ?Sized> Exclusive<O> {
-    /// Of a handle that is the only one.
+    /// Wraps an object. The handle must be the only one.
     fn of(object: Arc<O>) -> Self {
         Self {
-            state: Arc::new(Mutex::new(State {
+            state: Arc::new(Mutex::new(ExclusiveState {
                 object: Some(object),
                 readers: 0,
                 waiting: VecDeque::new(),
@@ -113,7 +115,7 @@ impl<O: ?Sized> Exclusive<O> {
         }
     }
 
-    /// Waits for a turn, and has the object alone.
+    /// Waits for exclusive access to the object.
     pub fn write(&self) -> impl Future<Output = Alone<O>> + use<O> {
         let turn = Turn::new(self.clone(), true);
         async move {
@@ -122,7 +124,7 @@ impl<O: ?Sized> Exclusive<O> {
         }
     }
 
-    /// Waits for a turn, which others who only look may have at the same time.
+    /// Waits for shared access to the object.
     pub fn read(&self) -> impl Future<Output = Shared<O>> + use<O> {
         let turn = Turn::new(self.clone(), false);
         async move {
@@ -131,9 +133,9 @@ impl<O: ?Sized> Exclusive<O> {
         }
     }
 
-    /// Blocks until it has a turn, and visits the object.
+    /// Blocks until exclusive access is available, and calls `visit` with the object.
     ///
-    /// A method of the object that calls this waits for itself.
+    /// Deadlocks if called by a method of the object.
     pub fn with<R>(&self, visit: impl FnOnce(&mut O) -> R) -> R {
         visit(&mut block_on(self.write()))
     }
@@ -153,11 +155,11 @@ impl<O: ?Sized> fmt::Debug for Exclusive<O> {
     }
 }
 
-/// Waits for the object.
+/// Future of access to the object.
 struct Turn<O: ?Sized> {
     of: Exclusive<O>,
     alone: bool,
-    /// Its place among those who wait.
+    /// Number of this waiter in the queue, once it is queued.
     number: Option<u64>,
 }
 
@@ -172,7 +174,7 @@ impl<O: ?Sized> Turn<O> {
 }
 
 impl<O: ?Sized> Future for Turn<O> {
-    type Output = (Arc<Mutex<State<O>>>, Option<Arc<O>>);
+    type Output = (Arc<Mutex<ExclusiveState<O>>>, Option<Arc<O>>);
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
@@ -197,7 +199,7 @@ impl<O: ?Sized> Future for Turn<O> {
         let mut next = None;
         if let Some(number) = this.number.take() {
             state.forget(number);
-            // Who comes next may be another one that only looks.
+            // The next waiter may be another reader.
             next = state.first();
         }
         drop(state);
@@ -225,8 +227,8 @@ macro_rules! guard {
     ($(#[$doc:meta])* $guard:ident, $back:ident) => {
         $(#[$doc])*
         pub struct $guard<O: ?Sized> {
-            state: Arc<Mutex<State<O>>>,
-            /// Here until it is dropped.
+            state: Arc<Mutex<ExclusiveState<O>>>,
+            /// Present until the guard is dropped.
             object: Option<Arc<O>>,
         }
 
@@ -236,7 +238,7 @@ macro_rules! guard {
             fn deref(&self) -> &O {
                 match &self.object {
                     Some(object) => object,
-                    None => unreachable!("it is here until this is dropped"),
+                    None => unreachable!("the object is present until the guard is dropped"),
                 }
             }
         }
@@ -263,16 +265,16 @@ macro_rules! guard {
 }
 
 guard! {
-    /// The object of an [`Exclusive`], alone.
+    /// Guard for exclusive access to the object of an [`Exclusive`].
     Alone, back
 }
 
 guard! {
-    /// The object of an [`Exclusive`], to look at.
+    /// Guard for shared access to the object of an [`Exclusive`].
     Shared, looked
 }
 
-impl<O: ?Sized> State<O> {
+impl<O: ?Sized> ExclusiveState<O> {
     fn back(&mut self, object: Option<Arc<O>>) {
         self.object = object;
     }
@@ -287,7 +289,7 @@ impl<O: ?Sized> DerefMut for Alone<O> {
     fn deref_mut(&mut self) -> &mut O {
         match self.object.as_mut().and_then(Arc::get_mut) {
             Some(object) => object,
-            None => unreachable!("readers have given their handles back, and there are no others"),
+            None => unreachable!("a writer has the only handle of the object"),
         }
     }
 }

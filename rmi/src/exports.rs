@@ -1,4 +1,4 @@
-//! The objects of a server: each by itself, and those that have names.
+//! The exported objects of a server, with and without names.
 
 mod recent;
 
@@ -20,15 +20,15 @@ use crate::registry::REGISTRY;
 use crate::server::{Callee, callee};
 use crate::sync::lock;
 
-/// What all objects of a server share.
+/// State that all objects of a server share.
 pub struct Home {
     executor: Arc<dyn Executor>,
-    /// The futures of async methods, by their type: objects of one type use the same slots.
+    /// Slots for the futures of async methods, by future type. Objects of one type share them.
     tasks: Mutex<FxHashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     pub(crate) counts: Counts,
 }
 
-/// How many there are of what may leak.
+/// Counters of resources that could leak.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) exports: AtomicUsize,
@@ -45,7 +45,7 @@ impl Home {
         }
     }
 
-    /// Where futures of this type stand.
+    /// Returns the slots for futures of this type.
     pub(crate) fn tasks<F>(&self) -> Arc<Tasks<F>>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -68,19 +68,19 @@ impl fmt::Debug for Home {
     }
 }
 
-/// An object that can be called, as long as its owner has it.
+/// An object that can be called until its owner ends the export.
 pub struct Node {
     interface: &'static Interface,
     home: Arc<Home>,
-    /// How many connections have references to it.
+    /// Number of connections that hold references to the object.
     leases: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<ExportState>,
 }
 
-struct State {
-    /// Not here any more when the object is exported no longer.
+struct ExportState {
+    /// `None` once the export has ended.
     callee: Option<Arc<dyn Callee>>,
-    /// Who is told that no connection has a reference any more.
+    /// Callback for when no connection holds a reference any more.
     notice: Option<Notice>,
 }
 
@@ -97,7 +97,7 @@ impl Node {
             interface: T::interface(),
             home: home.clone(),
             leases: AtomicUsize::new(0),
-            state: Mutex::new(State {
+            state: Mutex::new(ExportState {
                 callee: Some(callee::<T, O>(holder, home)),
                 notice: None,
             }),
@@ -112,23 +112,24 @@ impl Node {
         &self.home.counts
     }
 
-    /// The object, to be called without a lock.
+    /// Returns the object. The lock is not held while it is called.
     pub(crate) fn callee(&self) -> Option<Arc<dyn Callee>> {
         lock(&self.state).callee.clone()
     }
 
-    /// How many connections have references to it.
+    /// Returns the number of connections that hold references to the object.
     pub(crate) fn leases(&self) -> usize {
         self.leases.load(Ordering::Acquire)
     }
 
-    /// One more connection has a reference.
+    /// Counts one more connection that holds a reference.
     pub(crate) fn lease(&self) {
         self.leases.fetch_add(1, Ordering::AcqRel);
         self.counts().leases.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection has none any more. Without a lock held, as it may run the program's code.
+    /// Counts one connection less. The caller must not hold a lock, because this may run a callback
+    /// of the program.
     pub(crate) fn release(&self) {
         self.counts().leases.fetch_sub(1, Ordering::Relaxed);
         if self.leases.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -144,7 +145,7 @@ impl Node {
         drop(before);
     }
 
-    /// Nobody calls it from now on.
+    /// Ends the export: the object can no longer be called.
     fn end(&self) {
         let mut state = lock(&self.state);
         let (callee, notice) = (state.callee.take(), state.notice.take());
@@ -170,7 +171,7 @@ impl fmt::Debug for Node {
     }
 }
 
-/// Owns an object's life: with this it ends, whoever has references.
+/// Owner of an export. Dropping it ends the export, even if peers hold references.
 #[derive(Debug)]
 pub(crate) struct Owned(Option<Arc<Node>>);
 
@@ -182,15 +183,15 @@ impl Owned {
     pub(crate) fn node(&self) -> &Arc<Node> {
         match &self.0 {
             Some(node) => node,
-            None => unreachable!("it is here until this is gone"),
+            None => unreachable!("the node is present until the owner is dropped"),
         }
     }
 
-    /// From now on the object lives as long as something refers to it.
+    /// Gives up ownership: the object is then exported as long as it is referenced.
     pub(crate) fn let_go(mut self) -> Arc<Node> {
         match self.0.take() {
             Some(node) => node,
-            None => unreachable!("it is here until this is gone"),
+            None => unreachable!("the node is present until the owner is dropped"),
         }
     }
 }
@@ -203,11 +204,12 @@ impl Drop for Owned {
     }
 }
 
-/// The registry of a server, the objects that have names there, and what is offered to others.
+/// The registry of a server, its named objects, and the objects that are offered to other
+/// connections.
 pub(crate) struct Exports {
     home: Arc<Home>,
     registry: Arc<Node>,
-    /// What the server says of itself, if it does.
+    /// The reflection object, if the server has one.
     reflection: Option<Arc<Node>>,
     names: RwLock<BTreeMap<String, Owned>>,
     pub(crate) offers: Offers,
@@ -236,7 +238,7 @@ impl Exports {
         &self.home
     }
 
-    /// What each server has, by its number.
+    /// Returns the object with a fixed number that each server has.
     pub(crate) fn own(&self, number: u32) -> Option<&Arc<Node>> {
         match number {
             REGISTRY => Some(&self.registry),
@@ -245,7 +247,8 @@ impl Exports {
         }
     }
 
-    /// The tables are consistent between statements, so a panic elsewhere ends nothing.
+    /// Locks the names for reading. The table is consistent between statements, so a poisoned lock
+    /// is safe to use.
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Owned>> {
         self.names.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -281,12 +284,12 @@ impl Exports {
         Some(self.read().get(name)?.node().clone())
     }
 
-    /// The interface of what is bound to a name.
+    /// Returns the interface of the object that is bound to a name.
     pub(crate) fn interface(&self, name: &str) -> Option<&'static Interface> {
         Some(self.read().get(name)?.node().interface())
     }
 
-    /// All names, in order, and the interfaces of what is bound to them.
+    /// Returns all names in order, with the interfaces of their objects.
     pub(crate) fn interfaces(&self) -> Vec<(String, &'static Interface)> {
         let names = self.read();
         let all = names.iter();

@@ -1,15 +1,17 @@
-//! What the word of an active message says of a call.
+//! Encoding of calls in the header word of active messages.
 //!
 //! | message | word | payload |
 //! |---|---|---|
-//! | request, or one that nobody answers | object, method, and how long the caller waits | the arguments |
+//! | request or one-way message | object, method, and time that the caller waits | the arguments |
 //! | reply | 0 | the result |
-//! | reply | a [`Code`] | what went wrong, as text; of a result that is kept, its number |
+//! | reply | a [`Code`] | an error text, or the number of a result that is kept |
 //!
-//! Where the arguments or the result are a `()`, the payload has no bytes; a message of one is taken as well.
+//! If the arguments or the result are `()`, the payload is empty; an encoded `()` is accepted as
+//! well.
 //!
-//! The number of the object has 32 bits, above them the place of the method in its interface 16, and above these
-//! the time 16, as [`time`](self::time) says. Both sides have agreed about the interface when the object was looked up.
+//! The word consists of the object's number in the low 32 bits, then the index of the method within
+//! its interface in 16 bits, then the time in 16 bits (see [`time`](self::time)). Both sides agreed
+//! on the interface when the object was looked up.
 
 mod time;
 
@@ -20,38 +22,38 @@ use crate::error::Outcome;
 use crate::reflection::REFLECTION;
 use crate::session::RESULTS;
 
-/// In the number of an object: its result is called by others that name the call, by what stands at the end of its
-/// payload.
+/// Flag in the number of an object: other calls may name this call to call its result (pipelining).
+/// Its own number is at the end of its payload.
 pub(crate) const PROMISES: u32 = 1 << 31;
 
-/// In the number of an object: it is what the call with the rest of the number will give.
+/// Flag in the number of an object: the object is the result of the call with this number.
 pub(crate) const PROMISED: u32 = 1 << 30;
 
-/// The numbers of calls that others name begin anew after so many.
+/// Limit at which the numbers of calls that other calls may name wrap around.
 pub(crate) const PROMISE_NUMBERS: u32 = 1 << 29;
 
-/// Whether the word of a call names another one.
+/// Returns true if the call's object is the result of another call.
 pub(crate) fn names_a_call(word: u64) -> bool {
     let object = Word::of(word).object;
     !is_of_every_server(object) && object & PROMISED != 0
 }
 
-/// Whether it is the number of something that every server has, and no object of a program.
+/// Returns true for the fixed numbers of objects that every server has.
 pub(crate) fn is_of_every_server(object: u32) -> bool {
     matches!(object, REFLECTION | RESULTS)
 }
 
-/// A call, in the word of its request.
+/// The header word of a call's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) object: u32,
     pub(crate) method: u16,
-    /// How long the caller waits from now on.
+    /// Remaining time that the caller waits.
     pub(crate) time: Option<Duration>,
 }
 
 impl Word {
-    /// That which asks for a result that is kept.
+    /// Returns the header of a request that fetches a result kept by the server.
     pub(crate) fn results() -> Self {
         Self {
             object: RESULTS,
@@ -65,7 +67,7 @@ impl Word {
         Self::joined(self.object, self.method, time)
     }
 
-    /// That of a call whose caller waits for the whole of a time that ends.
+    /// Encodes a call whose caller waits for the whole of a limited time.
     pub(crate) fn spanning(object: u32, method: u16, span: &Span) -> u64 {
         Self::joined(object, method, span.wire())
     }
@@ -74,19 +76,19 @@ impl Word {
         u64::from(object) | Self::placed(method) | u64::from(time) << 48
     }
 
-    /// What stands in it of the method.
+    /// Returns the bits of the method.
     #[inline]
     pub(crate) fn placed(method: u16) -> u64 {
         u64::from(method) << 32
     }
 
-    /// How long its caller waits, as it travels: 0 for ever.
+    /// Returns the encoded time that the caller waits: 0 means forever.
     #[inline]
     pub(crate) fn time_of(wire: u64) -> u64 {
         wire >> 48
     }
 
-    /// The number of the object, and the place of the method.
+    /// Returns the number of the object and the index of the method.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "each part is what its bits are"
@@ -96,7 +98,7 @@ impl Word {
         (wire as u32, (wire >> 32) as u16)
     }
 
-    /// The same call of another object.
+    /// Replaces the object of an encoded call.
     pub(crate) fn aimed(wire: u64, object: u32) -> u64 {
         wire & !u64::from(u32::MAX) | u64::from(object)
     }
@@ -111,28 +113,28 @@ impl Word {
     }
 }
 
-/// What went wrong at the server. 9 is no code.
+/// Error code of a reply. The value 9 is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     UnknownObject = 1,
     UnknownMethod = 2,
     Arguments = 3,
     Result = 4,
-    /// The caller's time was over before the method began.
+    /// The deadline passed before the method started.
     TooLate = 5,
-    /// It was over while the method waited, which ended it.
+    /// The deadline passed while the method was suspended, which ended it.
     Overdue = 6,
-    /// There are as many streams, or as many calls that wait for another one's object, as may be.
+    /// The limit for streams, or for calls that wait for the result of another call, is reached.
     Streams = 7,
-    /// Who makes the items of a stream has panicked.
+    /// The producer of the items of a stream has panicked.
     Panicked = 8,
-    /// The server is about to end.
+    /// The server is shutting down.
     Ending = 10,
-    /// An interceptor does not let the call through.
+    /// An interceptor has denied the call.
     Denied = 11,
-    /// The call that would give its object gave none.
+    /// The call that should have returned the object returned none.
     NotGiven = 12,
-    /// The result is large, and fetched by the number that stands here.
+    /// The result is large: the client fetches it by the number in the payload.
     Kept = 13,
 }
 
@@ -152,7 +154,7 @@ impl Code {
         Self::Kept,
     ];
 
-    /// Whether the method of a call that this answers ran.
+    /// Returns whether the method ran, for a call that this code answers.
     pub(crate) fn outcome(self) -> Outcome {
         match self {
             Self::Result | Self::Kept => Outcome::Ran,

@@ -1,7 +1,8 @@
 //! Calls of objects of this program, without a connection.
 //!
-//! The arguments are written and read as for a peer, so that a method sees the same. A plain method runs in the thread that
-//! calls; the future of any other is polled by who waits for the call, and dropped with it.
+//! Arguments are written and read as for a peer, so that a method sees no difference. A plain
+//! method runs on the calling thread. The future of an async method is polled by the waiting
+//! caller, and dropped with the call.
 
 use std::io::IoSlice;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +22,7 @@ use crate::server::{Answer, Incoming};
 use crate::sync::lock;
 use crate::wait::block_on;
 
-/// What comes of a call.
+/// Outcome of a call.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Open,
@@ -30,11 +31,11 @@ pub(crate) enum Outcome {
     Panicked,
 }
 
-/// Where the answer to a call is put.
+/// Slot for the answer to a call.
 #[derive(Debug)]
 pub(crate) struct Slot {
     outcome: Mutex<Outcome>,
-    /// The references of its arguments and its result.
+    /// References among the arguments and the result of the call.
     pub(crate) passing: Passing,
 }
 
@@ -47,7 +48,7 @@ impl Slot {
         self.put(Outcome::Result(copied(segments)));
     }
 
-    /// There is no result, unless there is one.
+    /// Stores a refusal, unless there is an outcome already.
     pub(crate) fn refuse(&self, code: Code, why: &str) {
         let mut outcome = lock(&self.outcome);
         if let Outcome::Open = *outcome {
@@ -56,15 +57,15 @@ impl Slot {
     }
 }
 
-/// A call that has begun.
+/// A call that has started.
 pub(crate) struct Running {
     slot: Arc<Slot>,
-    /// What is left of it.
+    /// Future of the method, until it has completed.
     rest: Option<BoxFuture<'static, ()>>,
     method: &'static Method,
 }
 
-/// A message of its own.
+/// Copies segments into a message on the heap.
 pub(crate) fn copied(segments: &[IoSlice<'_>]) -> Filled {
     let bytes: Vec<u8> = segments
         .iter()
@@ -72,11 +73,11 @@ pub(crate) fn copied(segments: &[IoSlice<'_>]) -> Filled {
         .collect();
     match Spent::heap(bytes.len()).copy_from(&bytes) {
         Ok(filled) => filled,
-        Err(_) => unreachable!("it has room for so many bytes"),
+        Err(_) => unreachable!("the buffer has room for all bytes"),
     }
 }
 
-/// Calls a method of an object.
+/// Starts a method of an object.
 pub(crate) fn begin(
     node: &Node,
     (index, method): (usize, &'static Method),
@@ -109,7 +110,7 @@ pub(crate) fn begin(
 }
 
 impl Running {
-    /// Whether it is over.
+    /// Polls the call for its result.
     pub(crate) fn poll(&mut self, task: &mut Task<'_>) -> Poll<Result<Filled, CallError>> {
         if let Some(rest) = &mut self.rest {
             let polled = catch_unwind(AssertUnwindSafe(|| rest.as_mut().poll(task)));
@@ -131,7 +132,7 @@ impl Running {
         self.method
     }
 
-    /// Whether its method has not to be waited for.
+    /// Returns true if the method has completed.
     pub(crate) fn is_over(&self) -> bool {
         self.rest.is_none()
     }
@@ -148,7 +149,7 @@ impl Running {
                 method: method.name(),
                 idempotent: method.is_idempotent(),
             }),
-            Outcome::Open => Err(crate::call::lost(method, "it has no answer".to_owned())),
+            Outcome::Open => Err(crate::call::lost(method, "it gave no answer".to_owned())),
         }
     }
 }

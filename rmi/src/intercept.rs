@@ -1,4 +1,4 @@
-//! What sees each call before and after it, on either side.
+//! Interceptors, which observe or deny calls on either side.
 
 #[cfg(feature = "metrics")]
 mod metered;
@@ -16,12 +16,12 @@ pub use self::traced::Traced;
 use crate::error::Outcome;
 use crate::sync::lock;
 
-/// Which side of a call is looked at.
+/// The side of a call on which an interceptor runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The one that makes it.
+    /// The side that makes the call.
     Caller,
-    /// The one whose object is called.
+    /// The side of the called object.
     Callee,
 }
 
@@ -29,42 +29,46 @@ pub enum Side {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct CallInfo {
-    /// Whose interceptor it is.
+    /// The side on which the interceptor runs.
     pub side: Side,
-    /// The number of the object at its side.
+    /// The number of the object, as assigned by its side.
     pub object: u64,
-    /// The name of the object's trait; nothing for a call [by description](crate::Described) at its caller.
+    /// The name of the object's trait. Empty at the caller of a call [by
+    /// description](crate::Described).
     pub interface: &'static str,
     /// The name of the method.
     pub method: &'static str,
-    /// When the caller stops waiting, if it ever does.
+    /// The deadline of the call, if it has one.
     pub deadline: Option<Instant>,
     /// The other side of the connection.
     pub peer: Address,
-    /// The bytes of the arguments' message, 0 where there are none; at the caller 0, where they have not been written
-    /// yet.
+    /// Length of the arguments' message in bytes. 0 if there are no arguments, and at the caller if
+    /// they have not been written yet.
     pub bytes: u64,
 }
 
-/// How a call has ended, as far as this side knows.
+/// The end of a call, as far as this side knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallEnd {
-    /// Whether there is a result, and if not, whether the method ran. A method that fails by its own `Result` has one; that
-    /// of a call that nobody answers is that it was sent, or has returned.
+    /// `Ok` if there is a result; otherwise, whether the method ran. A method that returns an `Err`
+    /// of its own has a result. A one-way call has a result at the caller once it is sent, and at
+    /// the callee once the method has returned.
     pub result: Result<(), Outcome>,
-    /// How long it took.
+    /// Duration of the call.
     pub time: Duration,
-    /// The bytes of the result's message, 0 where there is none.
+    /// Length of the result's message in bytes, 0 if there is none.
     pub bytes: u64,
 }
 
-/// Why an interceptor does not let a call through, in words that its caller sees.
+/// Reason for which an interceptor denies a call. The caller sees the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied(pub String);
 
-/// Sees the calls of a connection: set by [`ServerOptions::interceptors`](crate::ServerOptions::interceptors) and
-/// [`ClientOptions::interceptors`](crate::ClientOptions::interceptors). Calls of the registry are among them.
+/// An observer of the calls of a connection, which may deny them. Set it with
+/// [`ServerOptions::interceptors`](crate::ServerOptions::interceptors) or
+/// [`ClientOptions::interceptors`](crate::ClientOptions::interceptors). Calls of the registry are
+/// intercepted, too.
 ///
 /// ```
 /// use jstream_rmi::{CallInfo, Client, Denied, Interceptor, Interceptors, Server, ServerOptions, Watch, remote};
@@ -107,38 +111,40 @@ pub struct Denied(pub String);
 /// # }
 /// ```
 pub trait Interceptor: Send + Sync + 'static {
-    /// A call is about to be made, or to run: what watches it from now on. Where a later interceptor does not let it
-    /// through, that is told its end, too.
+    /// Called before a call is sent, or before its method runs. The returned value watches the
+    /// call. If a later interceptor denies the call, the value is notified of the end, too.
     ///
     /// # Errors
     ///
-    /// [`Denied`] where the call is not to run. Its caller gets [`CallError::Denied`](crate::CallError::Denied).
+    /// [`Denied`] if the call must not run. Its caller gets
+    /// [`CallError::Denied`](crate::CallError::Denied).
     fn before(&self, call: &CallInfo) -> Result<Box<dyn Watch>, Denied>;
 }
 
-/// Watches one call.
+/// An observer of one call.
 pub trait Watch: Send + Sync {
-    /// Runs a part of the method, at its side: the whole of a plain one, and an async one each time that it goes on. What
-    /// is to be known to all that the method does is set here.
+    /// Runs a part of the method, on the side of the object: a plain method as a whole, an async
+    /// method each time that it is polled. Override it to set up the environment of the method,
+    /// such as thread-local values.
     fn run(&self, work: &mut dyn FnMut()) {
         work();
     }
 
-    /// The call has ended.
+    /// Called when the call has ended.
     fn after(&self, call: &CallInfo, end: &CallEnd) {
         let _ = (call, end);
     }
 }
 
-/// Watches nothing.
+/// Does not observe anything.
 impl Watch for () {}
 
-/// What sees each call, in order. None by default, which costs nothing.
+/// A list of interceptors that see each call, in order. Empty by default, which has no cost.
 #[derive(Clone, Default)]
 pub struct Interceptors(Option<Arc<[Arc<dyn Interceptor>]>>);
 
 impl Interceptors {
-    /// The same, and another one, inside the others.
+    /// Adds an interceptor, which runs inside the previous ones.
     #[must_use]
     pub fn and(self, interceptor: impl Interceptor) -> Self {
         let mut all = self.0.map_or_else(Vec::new, |all| all.to_vec());
@@ -146,13 +152,13 @@ impl Interceptors {
         Self(Some(all.into()))
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no interceptors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// A call begins: nothing where nobody sees it.
+    /// Notifies the interceptors of a new call. Returns `None` if there are none.
     #[inline]
     pub(crate) fn before(
         &self,
@@ -172,7 +178,7 @@ impl fmt::Debug for Interceptors {
     }
 }
 
-/// A call that is seen. One that is dropped before its end is known may have run.
+/// An intercepted call. If it is dropped before its end is known, the method may have run.
 pub(crate) struct Watched {
     call: CallInfo,
     watches: Vec<Box<dyn Watch>>,
@@ -201,7 +207,7 @@ impl Watched {
         Ok(Arc::new(watched))
     }
 
-    /// Runs a part of the method, inside all of them.
+    /// Runs a part of the method inside all interceptors.
     pub(crate) fn run(&self, work: &mut dyn FnMut()) {
         fn inside(watches: &[Box<dyn Watch>], work: &mut dyn FnMut()) {
             match watches.split_first() {
@@ -212,7 +218,7 @@ impl Watched {
         inside(&self.watches, work);
     }
 
-    /// It has ended: the first that is said counts.
+    /// Notifies the interceptors of the end of the call. Only the first notification has an effect.
     pub(crate) fn end(&self, result: Result<(), Outcome>, bytes: u64) {
         if std::mem::replace(&mut *lock(&self.ended), true) {
             return;

@@ -1,4 +1,4 @@
-//! What a remote trait looks like from outside.
+//! Interfaces of remote traits, and the traits that generated code implements.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,53 +13,54 @@ use crate::object::Object;
 use crate::reference::Passed;
 use crate::server::{Failed, Incoming};
 
-/// What an async method of a remote trait returns, so that the trait has objects.
+/// The return type of the async methods of a remote trait. It makes the trait dyn compatible.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A trait object that can be served. Made by [`#[remote]`](crate::remote).
+/// A trait object that can be served. Implemented by [`#[remote]`](crate::remote).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be served: it is no remote trait",
+    message = "`{Self}` can't be served: it is not a remote trait",
     note = "put `#[remote]` on the trait, and name it as `dyn Trait` here"
 )]
 pub trait Remotable: Send + Sync + 'static {
-    /// What a client calls it through.
+    /// The stub by which clients call the object.
     type Stub: Stub + Send + Sync + 'static;
 
     /// The trait's name.
     const NAME: &'static str;
 
-    /// Its methods.
+    /// Returns the methods of the trait.
     fn interface() -> &'static Interface;
 }
 
-/// How calls reach an object of type `O`, which may be a trait object. Made by
+/// Dispatch of calls to an object of type `O`, which may be a trait object. Implemented by
 /// [`#[remote]`](crate::remote).
 ///
-/// Each object's type has a skeleton of its own, so that the future of an async method stands in the
-/// call's, without a box.
+/// The implementation is specific to the object's type. Therefore, the future of an async method is
+/// embedded in that of the call, without a box.
 #[diagnostic::on_unimplemented(
     message = "`{O}` can't be served as `{Self}`",
-    note = "the trait needs `#[remote]`, and is named as `dyn Trait`; what is served implements it, and \
-            is `Send`, `Sync` and `'static`"
+    note = "put `#[remote]` on the trait and name it as `dyn Trait`; the object must implement the \
+            trait and be `Send`, `Sync` and `'static`"
 )]
 pub trait Skeleton<O: ?Sized + 'static>: Remotable {
-    /// What a server keeps the object in.
+    /// The handle by which a server keeps the object.
     #[doc(hidden)]
     type Holder: Clone + Send + Sync + 'static;
 
-    /// Calls a method that returns when it is done. False where it is another one, and nothing was done.
+    /// Calls a synchronous method. If the method is not synchronous, does nothing and returns
+    /// false.
     ///
     /// # Errors
     ///
-    /// What prevented the call or its reply.
+    /// The reason why the call or its reply failed.
     #[doc(hidden)]
     fn call(object: &Self::Holder, method: usize, call: &mut Incoming) -> Result<bool, Failed>;
 
-    /// Calls any other method.
+    /// Calls a method that is not synchronous.
     ///
     /// # Errors
     ///
-    /// As above.
+    /// As for [`call`](Self::call).
     #[doc(hidden)]
     fn run(
         object: Self::Holder,
@@ -68,12 +69,12 @@ pub trait Skeleton<O: ?Sized + 'static>: Remotable {
     ) -> impl Future<Output = Result<(), Failed>> + Send + 'static;
 }
 
-/// An object as it is given to a server that serves it as a `T`: in an [`Arc`], or an [`Exclusive`] where
-/// the trait has methods on `&mut self`.
+/// A handle of an object that a server can serve as a `T`: an [`Arc`], or an [`Exclusive`] if the
+/// trait has methods on `&mut self`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be served as `{T}`",
-    note = "give the server an `Arc` of what implements the trait, or an `Exclusive` where methods \
-            take `&mut self`"
+    note = "pass an `Arc` of an object that implements the trait, or an `Exclusive` if methods take \
+            `&mut self`"
 )]
 pub trait Serves<T: ?Sized>: sealed::Sealed {
     #[doc(hidden)]
@@ -107,30 +108,33 @@ mod sealed {
     impl<O: ?Sized> Sealed for super::Exclusive<O> {}
 }
 
-/// The client's side of a remote trait. Made by [`#[remote]`](crate::remote).
+/// The client side of a remote trait. Implemented by [`#[remote]`](crate::remote).
 pub trait Stub: Clone {
-    /// The stub of an object.
+    /// Creates the stub of an object.
     fn new(object: Object) -> Self;
 
-    /// The object that it calls.
+    /// Returns the object that this stub calls.
     fn object(&self) -> &Object;
 
-    /// The same stub, whose calls have so much time each, from their sending to their result, in the
-    /// place of [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).
-    #[must_use = "the stub itself goes on as before"]
+    /// Returns a stub of the same object with its own timeout, which replaces
+    /// [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout). The timeout of a call
+    /// is counted from its sending to its result.
+    #[must_use = "the original stub is unchanged"]
     fn within(&self, time: std::time::Duration) -> Self {
         Self::new(self.object().within(time))
     }
 
-    /// The same stub, whose calls of methods that are declared `#[remote(idempotent)]` are made again when they fail in a
-    /// way that [says so](crate::CallError::can_be_repeated), within the time of the call. Their arguments are copied.
-    #[must_use = "the stub itself goes on as before"]
+    /// Returns a stub of the same object that retries failed calls, within the timeout of the call.
+    /// A call is retried if its method is declared `#[remote(idempotent)]` and its error
+    /// [permits](crate::CallError::can_be_repeated) this. The arguments are copied for this.
+    #[must_use = "the original stub is unchanged"]
     fn retrying(&self, retries: crate::Retries) -> Self {
         Self::new(self.object().retrying(retries))
     }
 }
-/// The methods of a remote trait, each identified by a hash of its names and of the structure of
-/// what it takes and returns, so that a method that changed on one side is another method.
+/// The methods of a remote trait. Each is identified by a hash of its name, of the name of the
+/// trait, and of the structure of its arguments and its result. A method that was changed on one
+/// side is therefore a different method.
 #[derive(Debug)]
 pub struct Interface {
     name: &'static str,
@@ -144,27 +148,28 @@ pub struct Interface {
 pub struct Method {
     name: &'static str,
     signature: &'static str,
-    /// Of the arguments' message and of the result's.
+    /// Descriptors of the arguments' message and of the result's message.
     descriptors: [u64; 2],
-    /// Of the items of its streams: at which place among the arguments, or as the result.
+    /// Descriptors of the items of its streams. Each has the index of its argument, or `None` for
+    /// the result.
     streams: Vec<(Option<usize>, u64)>,
-    /// Of what its references are, in the same way.
+    /// Descriptions of its references, indexed in the same way.
     references: Vec<(Option<usize>, String)>,
     one_way: bool,
     idempotent: bool,
     id: u64,
-    /// The schemas of the same two messages, encoded.
+    /// Encoded schemas of the arguments' message and of the result's message.
     schemas: [fn() -> Vec<u8>; 2],
 }
 
-/// What [`jstream::schema`] says of a type.
+/// Returns the encoded schema of a type.
 fn schema<T: Transportable + 'static>() -> Vec<u8> {
     let (schema, root) = Schema::of::<T>();
     schema.to_bytes(root)
 }
 
 impl Method {
-    /// A method that takes a message of type `A` and returns one of type `R`.
+    /// Creates a method that takes a message of type `A` and returns one of type `R`.
     #[must_use]
     pub fn new<A, R>(name: &'static str, signature: &'static str) -> Self
     where
@@ -184,7 +189,7 @@ impl Method {
         }
     }
 
-    /// The same for an async method, whose arguments stay where they are while it waits.
+    /// Creates an async method. Its arguments stay in the receive buffer while it is suspended.
     #[must_use]
     pub fn new_async<A, R>(name: &'static str, signature: &'static str) -> Self
     where
@@ -195,7 +200,7 @@ impl Method {
         Self::new::<A, R>(name, signature)
     }
 
-    /// That items can travel.
+    /// Checks at compile time that items of type `T` can be sent.
     pub fn streams<T>()
     where
         T: Covariant + Send + 'static,
@@ -203,7 +208,7 @@ impl Method {
     {
     }
 
-    /// The same, with a stream of `T` as the argument at this place.
+    /// Adds a stream of `T` as the argument with this index.
     #[must_use]
     pub fn takes<T: Transportable + 'static>(mut self, place: usize) -> Self {
         let item = jstream::descriptor::<T>();
@@ -211,7 +216,7 @@ impl Method {
         self
     }
 
-    /// The same, with a stream of `T` as the result.
+    /// Adds a stream of `T` as the result.
     #[must_use]
     pub fn gives<T: Transportable + 'static>(mut self) -> Self {
         let item = jstream::descriptor::<T>();
@@ -219,10 +224,10 @@ impl Method {
         self
     }
 
-    /// That it can be passed by reference.
+    /// Checks at compile time that `P` can be passed by reference.
     pub fn passes<P: Passed>() {}
 
-    /// The same, with references as the argument at this place, or as the result.
+    /// Adds references as the argument with this index, or as the result if `place` is `None`.
     #[must_use]
     pub fn passing<P: Passed>(mut self, place: Option<usize>) -> Self {
         let mut text = String::new();
@@ -231,7 +236,7 @@ impl Method {
         self
     }
 
-    /// The same, without an answer.
+    /// Makes the method one-way: the caller gets no answer.
     #[must_use]
     pub fn one_way(self) -> Self {
         Self {
@@ -240,7 +245,7 @@ impl Method {
         }
     }
 
-    /// The same, which may run more than once for one call.
+    /// Makes the method idempotent: it may run more than once for one call.
     #[must_use]
     pub fn idempotent(self) -> Self {
         Self {
@@ -258,13 +263,13 @@ impl Method {
         self.one_way
     }
 
-    /// Whether an argument or the result is a stream.
+    /// Returns true if an argument or the result is a stream.
     pub(crate) fn has_streams(&self) -> bool {
         !self.streams.is_empty()
     }
 
-    /// The schemas of the message of its arguments and of that of its result, as
-    /// [`Schema::from_bytes`] takes them.
+    /// Returns the schemas of the arguments' message and of the result's message, as accepted by
+    /// [`Schema::from_bytes`].
     pub(crate) fn schemas(&self) -> [Vec<u8>; 2] {
         self.schemas.map(|schema| schema())
     }
@@ -279,7 +284,7 @@ impl Method {
 }
 
 impl Interface {
-    /// An interface of this name.
+    /// Creates an interface of this name.
     #[doc(hidden)]
     #[must_use]
     pub fn new(name: &'static str, mut methods: Vec<Method>) -> Self {
@@ -318,30 +323,30 @@ impl Interface {
         }
     }
 
-    /// The trait's name.
+    /// Returns the trait's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Identifies the interface: equal for traits of the same name and methods.
+    /// Returns the id of the interface. It is equal for traits of the same name and methods.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// The signatures of its methods.
+    /// Returns the signatures of its methods.
     pub fn signatures(&self) -> impl Iterator<Item = &'static str> {
         self.methods.iter().map(|method| method.signature)
     }
 
-    /// Name and signatures, for people.
+    /// Returns the name and the signatures, for error messages.
     pub(crate) fn description(&self) -> &str {
         &self.description
     }
 
-    /// Its name and the methods that another's description does not show; all of them where the types
-    /// that they name have changed.
+    /// Returns its name with the methods that are missing in the description of another interface.
+    /// If none are missing, their argument types differ: returns its name with all methods.
     pub(crate) fn differs_from(&self, description: &str) -> String {
         let missing = self.signatures().filter(|of| !description.contains(of));
         let missing: Vec<_> = missing.collect();
@@ -351,7 +356,7 @@ impl Interface {
         format!("{} {{ {} }}", self.name, missing.join("; "))
     }
 
-    /// The method at this place, which a stub knows.
+    /// Returns the method with this index, which must exist.
     #[inline]
     pub(crate) fn method(&self, index: usize) -> &Method {
         let Some(method) = self.methods.get(index) else {
@@ -364,7 +369,7 @@ impl Interface {
         &self.methods
     }
 
-    /// How many methods it has.
+    /// Returns the number of methods.
     pub(crate) fn len(&self) -> usize {
         self.methods.len()
     }

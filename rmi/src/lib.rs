@@ -94,7 +94,7 @@
 //!     }
 //! }
 //!
-//! The trait is dyn compatible: through `dyn`, its async methods return boxed futures.
+//! // The trait is dyn compatible: through `dyn`, its async methods return boxed futures.
 //! fn longest<'a>(words: &'a dyn Words, of: &'a [&'a str]) -> BoxFuture<'a, Option<&'a str>> {
 //!     words.longest(of)
 //! }
@@ -148,7 +148,7 @@
 //!     primes.below(20).map(|prime| Ok(*prime?.get())).collect();
 //! assert_eq!(below?, [2, 3, 5, 7, 11, 13, 17, 19]);
 //!
-//! A `Sender` feeds a stream with items that are produced over time.
+//! // A `Sender` feeds a stream with items that are produced over time.
 //! let (sender, numbers) = jstream_rmi::stream(16);
 //! let largest = primes.largest(numbers);
 //! for number in [3, 9, 4] {

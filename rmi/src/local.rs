@@ -1,4 +1,4 @@
-//! Objects that stay on one thread, and the server that serves them there.
+//! Objects that are confined to one thread, and the server for them.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -22,10 +22,11 @@ thread_local! {
     static VALUES: RefCell<HashMap<u64, Rc<dyn Any>>> = RefCell::default();
 }
 
-/// A value that is used by the thread that made it alone, in a handle that may be anywhere: what an object has that a
-/// [`LocalServer`] serves.
+/// A value that only the thread which created it can access, in a handle that any thread can hold.
+/// Objects of a [`LocalServer`] use it for state that is not `Send`.
 ///
-/// It is dropped with the handle, or, where that is dropped elsewhere, when its thread ends.
+/// If the handle is dropped on the thread of the value, so is the value. Otherwise, the value is
+/// dropped when its thread ends.
 pub struct Local<T: 'static> {
     number: u64,
     thread: ThreadId,
@@ -33,7 +34,7 @@ pub struct Local<T: 'static> {
 }
 
 impl<T: 'static> Local<T> {
-    /// A value of this thread.
+    /// Stores a value on this thread.
     pub fn new(value: T) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -45,11 +46,11 @@ impl<T: 'static> Local<T> {
         }
     }
 
-    /// Visits the value.
+    /// Calls `visit` with the value.
     ///
     /// # Panics
     ///
-    /// In another thread than that of the value.
+    /// If called from another thread than that of the value, or while that thread is ending.
     pub fn with<R>(&self, visit: impl FnOnce(&T) -> R) -> R {
         assert!(
             self.thread == thread::current().id(),
@@ -58,7 +59,7 @@ impl<T: 'static> Local<T> {
         let value = VALUES.with_borrow(|values| values.get(&self.number).cloned());
         match value.as_deref().and_then(<dyn Any>::downcast_ref) {
             Some(value) => visit(value),
-            None => panic!("the thread of the value ends"),
+            None => panic!("the value was dropped because its thread is ending"),
         }
     }
 }
@@ -66,7 +67,7 @@ impl<T: 'static> Local<T> {
 impl<T: 'static> Drop for Local<T> {
     fn drop(&mut self) {
         if self.thread == thread::current().id() {
-            // Where the thread ends, the value is gone already.
+            // If the thread is ending, the value is gone already.
             let value = VALUES.try_with(|values| values.borrow_mut().remove(&self.number));
             drop(value);
         }
@@ -79,8 +80,8 @@ impl<T: 'static> fmt::Debug for Local<T> {
     }
 }
 
-/// A server whose methods all run on one thread: the one that made it, and while that [serves](Self::serve). So objects
-/// may have what belongs to a thread, in a [`Local`].
+/// A server whose methods all run on the thread that created it, while that thread
+/// [serves](Self::serve). Its objects may therefore own values that are not `Send`, in a [`Local`].
 ///
 /// ```
 /// use jstream_rmi::{Client, Local, LocalServer, ServerOptions, remote};
@@ -123,14 +124,15 @@ impl<T: 'static> fmt::Debug for Local<T> {
 pub struct LocalServer {
     server: Server,
     bundle: Arc<Bundle>,
-    /// Where the listeners of this server are at work.
+    /// Listeners of this server.
     listening: RefCell<Vec<crate::server::Listening>>,
-    /// It stays on its thread.
+    /// Makes the type `!Send`.
     here: PhantomData<Rc<()>>,
 }
 
 impl LocalServer {
-    /// A server with limits of one's own. Of [`ServerOptions`] neither the threads nor the workers count.
+    /// Creates a server with custom options. The numbers of threads and the workers in
+    /// [`ServerOptions`] are ignored.
     #[must_use]
     pub fn new(mut options: ServerOptions) -> Self {
         let bundle = Arc::new(Bundle::new(options.transport.spin));
@@ -143,43 +145,44 @@ impl LocalServer {
         }
     }
 
-    /// As [`Server::bind`].
+    /// Same as [`Server::bind`].
     ///
     /// # Errors
     ///
-    /// [`BindError`] when the name is taken or too long.
+    /// [`BindError`] if the name is taken or too long.
     pub fn bind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.server.bind(name, object)
     }
 
-    /// As [`Server::rebind`].
+    /// Same as [`Server::rebind`].
     ///
     /// # Errors
     ///
-    /// [`BindError`] when the name is too long.
+    /// [`BindError`] if the name is too long.
     pub fn rebind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.server.rebind(name, object)
     }
 
-    /// As [`Server::unbind`].
-    #[must_use = "says whether something was bound to the name"]
+    /// Same as [`Server::unbind`].
+    #[must_use = "returns false if nothing was bound to the name"]
     pub fn unbind(&self, name: &str) -> bool {
         self.server.unbind(name)
     }
 
-    /// Accepts connections at `address` until the returned handle, which any thread may have, is dropped or told to stop.
-    /// They are greeted by other threads; their calls wait for who [serves](Self::serve).
+    /// Accepts connections at `address` until the returned handle is dropped or stopped, on any
+    /// thread. Other threads perform the handshakes of these connections. Calls wait for
+    /// [`serve`](Self::serve).
     ///
     /// # Errors
     ///
-    /// [`ServeError`] when the address can't be listened on.
+    /// [`ServeError`] if listening at the address fails.
     pub fn listen(&self, address: &Address) -> Result<Serving, ServeError> {
         let serving = self.server.listen_in(address, self.bundle.clone())?;
         self.listening.borrow_mut().push(serving.listening());
         Ok(serving)
     }
 
-    /// Serves until all handles that [`listen`](Self::listen) gave have been dropped.
+    /// Serves until all handles returned by [`listen`](Self::listen) have been dropped or stopped.
     pub fn serve(&self) {
         let listening = self.listening.take();
         self.bundle

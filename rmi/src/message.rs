@@ -1,5 +1,5 @@
-//! What calls and streams are written and read with. A method without arguments takes a message without bytes, and one
-//! without a result gives one.
+//! Reading and writing of the messages of calls and streams. A method without arguments takes an
+//! empty message, and a method without a result returns one.
 
 use std::any::TypeId;
 use std::cell::Cell;
@@ -8,13 +8,13 @@ use std::io::IoSlice;
 use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
 
 thread_local! {
-    /// By whoever makes a call, waits for it, or runs its method. Taken out meanwhile: the program's code that runs in it
-    /// may make other calls.
+    /// Cached reader of a thread. It is taken out while it is in use, because the program's code
+    /// that runs meanwhile may make other calls.
     static READER: Cell<Option<Box<Reader>>> = const { Cell::new(None) };
     static WRITER: Cell<Option<Box<Writer>>> = const { Cell::new(None) };
 }
 
-/// Reads a message where it is.
+/// Reads a message in place.
 pub(crate) fn read<T>(message: Filled, limits: Limits) -> Result<Received<T>, ReadError>
 where
     T: Transportable + 'static,
@@ -28,7 +28,7 @@ where
     read.map_err(|failure| failure.error)
 }
 
-/// Hands a message to who sends it.
+/// Writes a value and passes the segments of its message to `send`.
 pub(crate) fn written<T, R>(
     value: &T,
     send: impl FnOnce(&[IoSlice<'_>]) -> R,
@@ -45,13 +45,13 @@ where
     result
 }
 
-/// Whether messages of the type have no bytes.
+/// Returns true if messages of the type are empty.
 #[inline]
 pub(crate) fn is_nothing<T>() -> bool {
     typeid::of::<T>() == TypeId::of::<()>()
 }
 
-/// What a message without bytes is, if that is a `()`.
+/// Returns the value of an empty message, if `T` is `()`.
 #[inline]
 pub(crate) fn nothing<T>(message: &Filled) -> Option<Received<T>>
 where
@@ -64,7 +64,8 @@ where
     }
 }
 
-/// The thread's reader. This is done here for all types: the program's own code would have to ask where its place is.
+/// Returns the thread's reader. Not generic, so that it is compiled in this crate: in the program's
+/// crate, access to the thread-local variable would be indirect.
 fn reader(limits: Limits) -> Box<Reader> {
     let mut reader = READER.take().unwrap_or_default();
     reader.set_limits(limits);
@@ -72,7 +73,7 @@ fn reader(limits: Limits) -> Box<Reader> {
 }
 
 fn keep_reader(reader: Box<Reader>) {
-    // Who was called meanwhile may have left another one.
+    // A nested call may have left another reader.
     drop(READER.replace(Some(reader)));
 }
 
@@ -103,7 +104,7 @@ mod tests {
         let (copy, _) = received.detach().unwrap();
         let shared = copy.share();
         assert_eq!(*shared.get(), ());
-        // One that is all the same written is taken, and what has bytes has to have them.
+        // An encoded `()` is accepted, but other types must not be empty.
         let message = Writer::new().write(&(), Spent::heap(256)).unwrap();
         assert_eq!(*read::<()>(message, limits).unwrap().get(), ());
         read::<u64>(Filled::nothing(), limits).unwrap_err();

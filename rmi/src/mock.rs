@@ -1,7 +1,8 @@
-//! What a test expects of an object that stands for the real one.
+//! Expectations of mock objects for tests.
 //!
-//! `#[remote(mock)]` on a trait `Book` makes a `BookMock`, which implements the trait. A test says what each
-//! method does, and how often it is to be called; a method of which it said nothing panics.
+//! `#[remote(mock)]` on a trait `Book` generates a `BookMock`, which implements the trait. A test
+//! sets the behavior of each method, and the expected number of calls. A method without a behavior
+//! panics.
 //!
 //! ```
 //! use jstream_rmi::{Client, Server, remote};
@@ -33,13 +34,13 @@ use std::sync::{Arc, Mutex};
 
 use crate::sync::lock;
 
-/// What a test says of one method, by a function that answers in its place.
+/// The expected calls of one method, with a function that computes the answers.
 pub struct Expectation<F: ?Sized> {
     method: &'static str,
-    state: Mutex<State<F>>,
+    state: Mutex<MockState<F>>,
 }
 
-struct State<F: ?Sized> {
+struct MockState<F: ?Sized> {
     answer: Option<Arc<F>>,
     calls: u64,
     least: u64,
@@ -52,7 +53,7 @@ impl<F: ?Sized> Expectation<F> {
     pub fn new(method: &'static str) -> Self {
         Self {
             method,
-            state: Mutex::new(State {
+            state: Mutex::new(MockState {
                 answer: None,
                 calls: 0,
                 least: 0,
@@ -67,7 +68,8 @@ impl<F: ?Sized> Expectation<F> {
         self
     }
 
-    /// Expects so many calls: one more panics in the method, fewer in the mock's `check`.
+    /// Expects exactly `calls` calls. A further call panics in the method. If there are fewer, the
+    /// mock's `check` panics.
     pub fn times(&self, calls: u64) -> &Self {
         let mut state = lock(&self.state);
         (state.least, state.most) = (calls, calls);
@@ -75,22 +77,22 @@ impl<F: ?Sized> Expectation<F> {
         self
     }
 
-    /// Expects so many calls at least.
+    /// Expects at least `calls` calls.
     pub fn at_least(&self, calls: u64) -> &Self {
         lock(&self.state).least = calls;
         self
     }
 
-    /// How often the method was called.
+    /// Returns the number of calls so far.
     pub fn calls(&self) -> u64 {
         lock(&self.state).calls
     }
 
-    /// The method is called.
+    /// Counts a call, and returns the function that answers it.
     ///
     /// # Panics
     ///
-    /// When a test said nothing of it, or that it is called less often.
+    /// If the test set no function, or if there are more calls than expected.
     #[doc(hidden)]
     #[must_use]
     pub fn called(&self) -> Arc<F> {
@@ -100,13 +102,10 @@ impl<F: ?Sized> Expectation<F> {
             (state.answer.clone(), state.most, state.calls > state.most);
         drop(state);
         let method = self.method;
-        assert!(
-            !too_often,
-            "{method} is called more often than {most} times"
-        );
+        assert!(!too_often, "{method} was called more than {most} times");
         match answer {
             Some(answer) => answer,
-            None => panic!("{method} is called, of which the test says nothing"),
+            None => panic!("{method} was called, but the test set no expectation for it"),
         }
     }
 
@@ -117,7 +116,7 @@ impl<F: ?Sized> Expectation<F> {
         drop(state);
         assert!(
             calls >= least,
-            "{method} was called {calls} times, and at least {least} were expected"
+            "{method} was called {calls} times, but at least {least} calls were expected"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Objects as stubs hold them, and how their methods are called.
+//! Objects as held by stubs, and calls of their methods.
 
 mod calls;
 mod carrying;
@@ -21,33 +21,33 @@ use crate::reference::Import;
 use crate::registry::REGISTRY;
 use crate::session::Connection;
 
-/// An object of a server, as stubs hold it.
+/// A remote object, as held by stubs.
 #[derive(Clone)]
 pub struct Object {
-    place: Place,
-    /// How long a call waits.
+    place: ObjectPlace,
+    /// Timeout of each call.
     span: Span,
-    /// How it is made again.
+    /// Retries of failed calls.
     retries: Option<Retries>,
-    /// What its calls say, where all of them say the same.
+    /// Precomputed header of its calls, if all of them use the same.
     plain: Option<Plain>,
 }
 
-/// Where an object is.
+/// Location of an object.
 #[derive(Clone)]
-pub(crate) enum Place {
-    /// What every peer has, by this number: its registry, or what it says of itself.
+pub(crate) enum ObjectPlace {
+    /// An object with a fixed number that every peer has: its registry or its reflection.
     Own(Connection, u32),
-    /// At a peer.
+    /// An object of a peer.
     Import(Arc<Import>),
-    /// In this program.
+    /// An object of this program.
     Here(Arc<Node>),
-    /// A call on its way will give it.
+    /// The result of a call in flight.
     Ahead(Arc<Ahead>),
 }
 
 impl Object {
-    pub(crate) fn new(place: Place, time: Duration) -> Self {
+    pub(crate) fn new(place: ObjectPlace, time: Duration) -> Self {
         let span = Span::new(time);
         Self {
             plain: Plain::of(&place, &span),
@@ -57,71 +57,72 @@ impl Object {
         }
     }
 
-    /// An object of this program.
+    /// Creates a handle of an object of this program.
     pub(crate) fn here(node: Arc<Node>) -> Self {
-        Self::new(Place::Here(node), Duration::MAX)
+        Self::new(ObjectPlace::Here(node), Duration::MAX)
     }
 
-    /// An object that has come from a peer.
+    /// Creates a handle of an object that a peer has sent.
     pub(crate) fn imported(import: Arc<Import>) -> Self {
         let time = import.connection().session().terms.time;
-        Self::new(Place::Import(import), time)
+        Self::new(ObjectPlace::Import(import), time)
     }
 
-    /// What the call gives that is on its way.
+    /// Creates a handle of the object that a call in flight will return.
     pub(crate) fn ahead(ahead: Arc<Ahead>) -> Self {
         let time = ahead
             .way()
             .map_or(Duration::MAX, |(at, _)| at.session().terms.time);
-        Self::new(Place::Ahead(ahead), time)
+        Self::new(ObjectPlace::Ahead(ahead), time)
     }
 
     #[inline]
-    pub(crate) fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &ObjectPlace {
         match &self.place {
-            Place::Ahead(ahead) => ahead.object().map_or(&self.place, Self::place),
+            ObjectPlace::Ahead(ahead) => ahead.object().map_or(&self.place, Self::place),
             place => place,
         }
     }
 
-    /// The object itself, where it is one of this program.
+    /// Returns the object itself if it belongs to this program.
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {
         match self.place() {
-            Place::Here(node) => Some(node),
-            Place::Own(..) | Place::Import(_) | Place::Ahead(_) => None,
+            ObjectPlace::Here(node) => Some(node),
+            ObjectPlace::Own(..) | ObjectPlace::Import(_) | ObjectPlace::Ahead(_) => None,
         }
     }
 
-    /// The same for objects that are the same. Objects of a peer are here once.
+    /// Returns a number that is equal for handles of the same object. Each object of a peer has
+    /// only one import.
     pub(crate) fn identity(&self) -> usize {
         match self.place() {
-            Place::Here(node) => Arc::as_ptr(node) as usize,
-            Place::Import(import) => Arc::as_ptr(import) as usize,
-            Place::Ahead(ahead) => Arc::as_ptr(ahead) as usize,
-            Place::Own(peer, number) => {
+            ObjectPlace::Here(node) => Arc::as_ptr(node) as usize,
+            ObjectPlace::Import(import) => Arc::as_ptr(import) as usize,
+            ObjectPlace::Ahead(ahead) => Arc::as_ptr(ahead) as usize,
+            ObjectPlace::Own(peer, number) => {
                 let peer = Arc::as_ptr(peer.references()) as usize;
                 peer.wrapping_add(usize::from(*number != REGISTRY))
             }
         }
     }
 
-    /// The connection by which it is reached. None in this program.
+    /// Returns the connection to the object, or `None` if it belongs to this program.
     pub(crate) fn connection(&self) -> Option<&Connection> {
         Some(self.way()?.0)
     }
 
-    /// The same, and by what number.
+    /// Returns the connection to the object, with the number by which the peer knows it.
     fn way(&self) -> Option<(&Connection, u32)> {
-        if let Place::Ahead(ahead) = &self.place {
+        if let ObjectPlace::Ahead(ahead) = &self.place {
             if let Some(way) = ahead.way_behind_others() {
                 return Some(way);
             }
         }
         match self.place() {
-            Place::Own(connection, number) => Some((connection, *number)),
-            Place::Import(import) => Some((import.connection(), import.number())),
-            Place::Ahead(ahead) => ahead.way(),
-            Place::Here(_) => None,
+            ObjectPlace::Own(connection, number) => Some((connection, *number)),
+            ObjectPlace::Import(import) => Some((import.connection(), import.number())),
+            ObjectPlace::Ahead(ahead) => ahead.way(),
+            ObjectPlace::Here(_) => None,
         }
     }
 
@@ -144,8 +145,8 @@ impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut object = f.debug_struct("Object");
         match self.place() {
-            Place::Here(node) => object.field("here", node),
-            Place::Own(..) | Place::Import(_) | Place::Ahead(_) => {
+            ObjectPlace::Here(node) => object.field("here", node),
+            ObjectPlace::Own(..) | ObjectPlace::Import(_) | ObjectPlace::Ahead(_) => {
                 object.field("number", &self.way().map(|(_, number)| number))
             }
         };

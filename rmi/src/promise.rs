@@ -1,14 +1,18 @@
-//! Calls of objects that other calls, still on their way, will give.
+//! Pipelined calls: calls of objects that other calls, still in flight, will return.
 //!
-//! The caller numbers the calls that give a reference. One that names such a call is held by the server until that is
-//! over, and begins then with the object that it gave. The last results are known by their calls' numbers for a while:
-//! their answers may not have been read yet.
+//! The caller numbers the calls that return a reference. The server holds a call that names such a
+//! call until the named call has ended, and then starts it with the returned object. The server
+//! remembers the most recent results by call number for a while, because the caller may not have
+//! read the answers yet.
 //!
-//! Calls are numbered and held as they come, before others receive. Of those that name one call each begins when the one
-//! before it has ended or waits for something: so they begin in the order in which they were made, however many threads
-//! serve. What is held keeps its place in the peer's window, and counts among what waits. Where no more may wait it is held
-//! as well, and begins when there is a place: one that went back would come again behind others. Of such, and of what names
-//! a call that has not come, it is half of the window at most, so that what they wait for has room to come; a call beyond
+//! Calls are numbered and held in order of arrival, before another thread takes over receiving.
+//! Among the calls that name the same call, each starts when the previous one has ended or is
+//! suspended. They therefore start in the order in which they were made, regardless of the number
+//! of serving threads. A held call keeps its place in the peer's flow-control window, and counts as
+//! a waiting call. If the limit of waiting calls is reached, a call is held as well, and starts
+//! when there is room: if it were returned, its retry would arrive behind later calls. Such calls,
+//! and those that name a call which has not arrived, take at most half of the window, so that the
+//! calls on which they depend have room to arrive. A call beyond that fails as busy.
 //! that fails, as busy.
 
 mod ahead;
@@ -24,7 +28,7 @@ use std::time::Instant;
 use jstream_transport::active::{Request, Settings};
 
 pub(crate) use self::ahead::{Ahead, Became, Made};
-use self::queues::{Bounds, Placed, Queues, Why};
+use self::queues::{Bounds, Placed, Queues, NotHeld};
 pub(crate) use self::turn::{Promise, Turn};
 use crate::clock::{Alarm, Clock};
 use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word, is_of_every_server};
@@ -33,54 +37,56 @@ use crate::server::fail;
 use crate::session::{IsHeld, Session};
 use crate::sync::lock;
 
-/// What the server says of a call that is not begun.
+/// Error text for a call that is not started.
 const NOT_GIVEN: &str =
-    "the call that was to give its object failed, gave none, or gave one of somebody else";
-const MISSING: &str = "the call that was to give its object has not come, or was given long ago";
+    "the call that should have returned the object failed, or returned no object of this server";
+const MISSING: &str =
+    "the call that should have returned the object has not arrived, or ended too long ago";
 
-/// The calls of one connection whose results others name, at their server; and the numbers of those that go the other way.
+/// The pipelined calls of one connection at their server, and the numbers of the calls that this
+/// side makes.
 pub(crate) struct Promises {
     queues: Mutex<Queues<Held>>,
     next: AtomicU32,
-    /// A row waits for a place among those that wait.
+    /// True while a queue waits for room within the limit of waiting calls.
     is_stuck: AtomicBool,
-    /// Wakes when calls are not to be held any more.
+    /// Alarm for the next expiry of a held call.
     timer: OnceLock<Option<Alarm>>,
-    /// When that is.
+    /// Time for which the alarm is set.
     due: Mutex<Option<Instant>>,
     clock: Clock,
 }
 
-/// A call that is held.
+/// A held call.
 struct Held {
     request: Request,
-    /// It counts among those that wait.
+    /// Entry among the waiting calls, if the call counts as one.
     place: Option<IsHeld>,
 }
 
-/// What is kept with a call that names another one, or that others may name.
+/// State that is attached to the request of a call that names another one, or that others may name.
 pub(crate) struct Named {
     pub(crate) deadline: Option<Instant>,
-    /// Others name its result.
+    /// Present if other calls may name the result.
     pub(crate) promise: Option<Promise>,
     pub(crate) aim: Aim,
-    /// It was held, and has a place among those that wait.
+    /// Entry among the waiting calls, if the call was held.
     pub(crate) place: Option<IsHeld>,
 }
 
-/// What such a call is to call.
+/// Target of such a call.
 pub(crate) enum Aim {
     Object(u32),
-    /// What another one has given.
+    /// The object that another call has returned.
     Given(Turn),
-    /// Nothing: it fails.
+    /// None: the call fails.
     Refused(Code, &'static str),
-    /// The same, for want of room.
+    /// None: the call fails because a limit is reached.
     Full,
 }
 
-/// Sees the calls that name others, or that others may name, in the order in which they come: those that have to wait are
-/// held.
+/// Admits calls that name others, or that others may name, in order of arrival. Returns `None` if
+/// the call is held.
 pub(crate) fn admit(request: Request) -> Option<Request> {
     let word = Word::of(request.word());
     let Some(session) = request.attached::<Session>() else {
@@ -95,9 +101,9 @@ pub(crate) fn admit(request: Request) -> Option<Request> {
 }
 
 impl Promises {
-    /// Those of a side that takes so much at once.
+    /// Creates the state of a connection with these flow-control windows.
     pub(crate) fn new(settings: &Settings, clock: Clock) -> Self {
-        // What they wait for has to find room.
+        // The calls on which held calls depend must find room in the window.
         let calls = usize::from(settings.window_messages) / 2;
         let bytes = settings.window_bytes / 2;
         Self {
@@ -110,7 +116,7 @@ impl Promises {
         }
     }
 
-    /// A call to the other side that others may name.
+    /// Numbers a call to the other side, so that other calls may name it.
     pub(crate) fn make(&self, interface: &Interface) -> Made {
         Made {
             number: self.next.fetch_add(1, Ordering::Relaxed) % PROMISE_NUMBERS,
@@ -118,7 +124,7 @@ impl Promises {
         }
     }
 
-    /// How many calls were made behind this one.
+    /// Returns how many calls were numbered since this one.
     fn behind(&self, number: u32) -> u32 {
         let next = self.next.load(Ordering::Relaxed);
         next.wrapping_sub(number) % PROMISE_NUMBERS
@@ -153,14 +159,14 @@ impl Promises {
             if kept.promise.is_none() {
                 kept.aim = Aim::Refused(
                     Code::Arguments,
-                    "its number is none, or another call has it",
+                    "the number of the call is invalid or already in use",
                 );
             }
         }
         let is_refused = matches!(kept.aim, Aim::Refused(..));
         if let (Some(number), false) = (named, is_refused) {
             if depth.is_none() {
-                kept.aim = Aim::Refused(Code::NotGiven, "too many calls wait for each other");
+                kept.aim = Aim::Refused(Code::NotGiven, "the chain of pipelined calls is too long");
             } else {
                 drop(queues);
                 request.keep(Box::new(kept));
@@ -180,7 +186,7 @@ impl Promises {
         }
     }
 
-    /// Holds a call, or lets it begin.
+    /// Holds a call, or lets it start.
     fn place(
         self: &Arc<Self>,
         number: u32,
@@ -208,7 +214,7 @@ impl Promises {
             Placed::Begins(call, object) => Some(self.aimed(call, number, object)),
             Placed::Refused(call, why) => {
                 let aim = match why {
-                    Why::NotGiven => Aim::Refused(Code::NotGiven, NOT_GIVEN),
+                    NotHeld::NotGiven => Aim::Refused(Code::NotGiven, NOT_GIVEN),
                     _ => Aim::Full,
                 };
                 Some(call.aim(aim))
@@ -216,7 +222,7 @@ impl Promises {
         }
     }
 
-    /// A call that begins, and behind which the next one does.
+    /// Gives a call its object, and the right to start. The next call in the queue starts after it.
     fn aimed(self: &Arc<Self>, call: Held, number: u32, object: u32) -> Request {
         call.aim(Aim::Given(Turn {
             promises: self.clone(),
@@ -226,7 +232,8 @@ impl Promises {
         }))
     }
 
-    /// A call that has the turn of its row waits for a place among those that wait.
+    /// Lets a call that is first in its queue wait for room within the limit of waiting calls.
+    /// Returns its request if the connection has ended or the server is shutting down.
     fn stand(
         self: &Arc<Self>,
         number: u32,
@@ -246,7 +253,7 @@ impl Promises {
         back.map(|call| call.request)
     }
 
-    /// There may be a place: one of the rows that wait for one goes on, and looks.
+    /// Called when there may be room: resumes one of the queues that wait for it.
     #[inline]
     pub(crate) fn go_on(self: &Arc<Self>) {
         if self.is_stuck.load(Ordering::SeqCst) {
@@ -265,8 +272,8 @@ impl Promises {
         }
     }
 
-    /// Has it looked then whether calls are still to be held. Where no timer is to be had, that is known when the calls
-    /// that they name have ended.
+    /// Sets the timer to check for expired calls at `due`. If no timer is available, expired calls
+    /// are found when the calls that they name have ended.
     fn set_timer(self: &Arc<Self>, due: Option<Instant>) {
         let Some(mut due) = due else { return };
         let Some(alarm) = self.timer.get_or_init(|| Alarm::new(&self.clock).ok()) else {
@@ -280,7 +287,7 @@ impl Promises {
         drop(set);
         let sweep = Waker::from(Arc::new(Sweep(Arc::downgrade(self))));
         loop {
-            // It may be due by now, and sweep at once. Others may have set it for sooner meanwhile.
+            // The alarm may fire and sweep at once. Another thread may have set an earlier time.
             alarm.set(due, &sweep);
             match *lock(&self.due) {
                 Some(sooner) if sooner < due => due = sooner,
@@ -289,7 +296,7 @@ impl Promises {
         }
     }
 
-    /// Ends the calls whose time is over.
+    /// Fails the held calls that have expired.
     fn sweep(self: &Arc<Self>) {
         *lock(&self.due) = None;
         let mut queues = lock(&self.queues);
@@ -299,19 +306,19 @@ impl Promises {
         self.set_timer(due);
         for (call, why) in late {
             match why {
-                Why::Overdue => fail_all(vec![call], Code::TooLate, ""),
+                NotHeld::Overdue => fail_all(vec![call], Code::TooLate, ""),
                 _ => fail_all(vec![call], Code::NotGiven, MISSING),
             }
         }
     }
 
-    /// Ends the calls that are held: no call is taken any more.
+    /// Fails all held calls, because the server accepts no more calls.
     pub(crate) fn refuse_held(&self) {
         let held = lock(&self.queues).refuse();
         fail_all(held, Code::Ending, "");
     }
 
-    /// The connection has ended.
+    /// Drops all held calls, because the connection has ended.
     pub(crate) fn end(&self) {
         let held = lock(&self.queues).end();
         drop(held);
@@ -319,7 +326,7 @@ impl Promises {
 }
 
 impl Held {
-    /// The request, to be handled, which calls that.
+    /// Sets the target of the call and returns its request, ready to be handled.
     fn aim(self, aim: Aim) -> Request {
         let mut request = self.request;
         if let Some(mut named) = request.take_kept::<Named>() {
@@ -330,7 +337,7 @@ impl Held {
     }
 }
 
-/// Fails calls, and those that name them, one after another.
+/// Fails calls and, iteratively, the calls that name them.
 fn fail_all(calls: Vec<Held>, code: Code, why: &str) {
     let mut failing: VecDeque<_> = calls
         .into_iter()
@@ -346,7 +353,7 @@ fn fail_all(calls: Vec<Held>, code: Code, why: &str) {
     }
 }
 
-/// Looks for calls whose time is over.
+/// Waker that checks for expired calls.
 struct Sweep(Weak<Promises>);
 
 impl Wake for Sweep {

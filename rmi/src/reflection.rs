@@ -1,5 +1,5 @@
-//! What a server serves and how it is, for programs that know none of its traits: itself a remote object of every
-//! server.
+//! Reflection: the interfaces and the health of a server, for programs that have none of its
+//! traits. It is itself a remote object of every server.
 
 use std::sync::{Arc, Weak};
 
@@ -12,10 +12,10 @@ use crate::interface::Interface;
 use crate::object::Object;
 use crate::server::Load;
 
-/// The number of every server's reflection: no object of a program gets it.
+/// The object number of every server's reflection. It is never assigned to an object of a program.
 pub(crate) const REFLECTION: u32 = u32::MAX.wrapping_sub(1);
 
-/// A name that is bound.
+/// A bound name.
 #[derive(Transportable, Debug, Clone, PartialEq, Eq)]
 #[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
 pub struct Bound {
@@ -27,7 +27,7 @@ pub struct Bound {
     pub id: u64,
 }
 
-/// An interface, as its server describes it.
+/// An interface, as described by its server.
 #[derive(Transportable, Debug, Clone, PartialEq, Eq)]
 #[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
 pub struct Description {
@@ -35,66 +35,70 @@ pub struct Description {
     pub name: String,
     /// The [id](Interface::id) of the interface.
     pub id: u64,
-    /// Its methods, each at the place by which it is called.
+    /// The methods of the trait. A method is called by its index.
     pub methods: Vec<Signature>,
 }
 
-/// A method, as its server describes it.
+/// A method, as described by its server.
 #[derive(Transportable, Debug, Clone, PartialEq, Eq)]
 #[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
 pub struct Signature {
-    /// Its name.
+    /// The name of the method.
     pub name: String,
-    /// Name, arguments and result, as they stand in the trait.
+    /// Name, arguments and result, as written in the trait.
     pub text: String,
-    /// The schema of the message that it takes, as [`Schema::from_bytes`](jstream::schema::Schema::from_bytes) reads it:
-    /// of the tuple of its arguments, or of the one argument where it takes the whole message.
+    /// Encoded schema of the arguments' message, for
+    /// [`Schema::from_bytes`](jstream::schema::Schema::from_bytes). The message is the tuple of the
+    /// arguments, or the only argument if the method takes the whole message.
     pub arguments: Vec<u8>,
-    /// The schema of the message that it answers with.
+    /// Encoded schema of the result's message.
     pub result: Vec<u8>,
-    /// Whether nobody answers it.
+    /// True if the method is one-way: the caller gets no answer.
     pub one_way: bool,
-    /// Whether it may run more than once for one call.
+    /// True if the method may run more than once for one call.
     pub idempotent: bool,
-    /// Whether an argument or the result is a stream: such a method can't be called by its description.
+    /// True if an argument or the result is a stream. Such a method can't be called by its
+    /// description.
     pub streams: bool,
 }
 
-/// How a server is.
+/// State and counters of a server.
 #[derive(Transportable, Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Health {
-    /// Whether it takes calls: not when it is about to end.
+    /// True if the server accepts calls, false if it is shutting down.
     pub serving: bool,
-    /// How many names are bound.
+    /// Number of bound names.
     pub names: u64,
-    /// How many connections are open, or being greeted.
+    /// Number of connections that are open or in the handshake.
     pub connections: u64,
-    /// How many async methods wait at this moment.
+    /// Number of async methods that are currently suspended.
     pub waiting: u64,
-    /// How many connections were closed as they came, because there were as many as may be.
+    /// Number of connections that were closed on arrival because the limit was reached.
     pub refused_connections: u64,
-    /// How many calls were refused, because as much was under way as may be, or the server was about to end.
+    /// Number of calls that were refused because a limit was reached or the server was shutting
+    /// down.
     pub refused_calls: u64,
-    /// How many calls of its listeners ended where they came, at the first attempt: no other thread had to do with them.
+    /// Number of calls that completed on the thread that received them, without being suspended.
     pub ran_inline: u64,
-    /// How many went on elsewhere: because their methods waited, or because calls were nested too deep.
+    /// Number of calls that continued on another thread, because their methods were suspended or
+    /// calls were nested too deeply.
     pub moved: u64,
 }
 
-/// Says what is served, and how the server is.
+/// Reports the interfaces and the health of a server.
 #[remote(crate = crate)]
 pub trait Reflection {
-    /// All names that are bound, in order.
+    /// Returns all bound names, in order.
     fn bound(&self) -> Vec<Bound>;
 
-    /// The interface of what is bound to `name`, if anything is.
+    /// Returns the interface of the object that is bound to `name`, if there is one.
     fn describe(&self, name: &str) -> Option<Description>;
 
-    /// How the server is.
+    /// Returns the state and the counters of the server.
     fn health(&self) -> Health;
 }
 
-/// The reflection of one server.
+/// The reflection object of one server.
 pub(crate) struct Mirror {
     pub(crate) exports: Weak<Exports>,
     pub(crate) load: Arc<Load>,
@@ -138,8 +142,8 @@ impl Reflection for Mirror {
     }
 }
 
-/// An object whose trait is not known here, called by what its server says of it. Made by
-/// [`Client::describe`](crate::Client::describe).
+/// An object whose trait this program does not have, which is called by its server's description.
+/// Made by [`Client::describe`](crate::Client::describe).
 #[derive(Debug)]
 pub struct Described {
     object: Object,
@@ -154,16 +158,16 @@ impl Described {
         })
     }
 
-    /// Its interface.
+    /// Returns the description of its interface.
     #[must_use]
     pub fn description(&self) -> DescriptionRef<'_> {
         match self.description.get() {
             Some(description) => *description,
-            None => unreachable!("it was looked at before"),
+            None => unreachable!("the description was checked in `new`"),
         }
     }
 
-    /// The same object, whose calls have so much time each, as [`Stub::within`](crate::Stub::within) says.
+    /// Sets the timeout of each call, as [`Stub::within`](crate::Stub::within) does.
     #[must_use]
     pub fn within(self, time: std::time::Duration) -> Self {
         Self {
@@ -172,13 +176,13 @@ impl Described {
         }
     }
 
-    /// Calls the method at this place with a message of its arguments, and gives that of its result, which nobody has
-    /// checked yet. The server checks the arguments, as it does those of a stub. Nothing is waited for, and the result is
-    /// empty, where the method is one-way.
+    /// Calls the method with this index, and returns the unchecked message of the result.
+    /// `arguments` is the message of the arguments, which the server checks as it does those of a
+    /// stub. If the method is one-way, returns an empty message at once.
     ///
     /// # Errors
     ///
-    /// [`CallError`], as for a stub, which knows no name of the method.
+    /// [`CallError`], as for a stub, but without the name of the method.
     pub fn call(&self, place: usize, arguments: &[u8]) -> Result<Filled, CallError> {
         let methods = self.description().methods;
         let one_way = methods.get(place).is_some_and(|method| method.one_way);

@@ -1,4 +1,5 @@
-//! The names of a server's objects: itself a remote object, number 0 of every server.
+//! The registry: the names of a server's objects. It is itself a remote object, number 0 of every
+//! server.
 
 use std::sync::{Arc, Weak};
 
@@ -10,47 +11,48 @@ use crate::exports::{Exports, Node};
 use crate::reference::{As, Key};
 use crate::session::Connection;
 
-/// The number of every server's registry.
+/// The object number of every server's registry.
 pub(crate) const REGISTRY: u32 = 0;
 
-/// What a name stands for.
+/// Result of looking up a name.
 #[derive(Transportable, Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Found<'b> {
-    /// An object of the interface asked for.
+    /// An object of the requested interface.
     Object {
-        /// Its number.
+        /// The number of the object.
         number: u32,
     },
-    /// Nothing.
+    /// No object.
     Unknown,
-    /// An object of another interface: its name and methods.
+    /// An object of another interface, with the name and the methods of that interface.
     Other(&'b str),
 }
 
 /// Finds objects by name.
 #[remote(crate = crate)]
 pub trait Registry {
-    /// What is bound to `name`, if its interface has the id `interface`.
+    /// Returns the object that is bound to `name`, if its interface has the id `interface`.
     fn lookup(&self, name: &str, interface: u64) -> Found<'_>;
 
-    /// All names that are bound, in order.
+    /// Returns all bound names, in order.
     fn list(&self) -> Vec<String>;
 
-    /// What somebody offers by a key, if its interface has the id `interface`.
+    /// Returns the object that is offered under a key, if its interface has the id `interface`.
     #[doc(hidden)]
     fn claim(&self, key: [u64; 2], interface: u64) -> Found<'_>;
 
-    /// A key by which other connections of the caller join this one.
+    /// Returns a key by which further connections of the caller can join this one.
     #[doc(hidden)]
     fn lane(&self) -> Option<[u64; 2]>;
 
-    /// Joins the connection that has this key: it may call what that one may.
+    /// Joins the connection that has this key, and gets the same access to objects. Returns false
+    /// if there is none.
     #[doc(hidden)]
     fn join(&self, key: [u64; 2]) -> bool;
 }
 
-/// The registry of one server.
+/// The registry object of one server.
 pub(crate) struct Names {
     pub(crate) exports: Weak<Exports>,
 }
@@ -92,12 +94,12 @@ impl Registry for Names {
     }
 }
 
-/// The connection of the call that is answered.
+/// Returns the connection of the call that this thread is answering.
 fn caller() -> Option<Connection> {
     Some(Connection::of(context().call?.peer()))
 }
 
-/// Gives an object to the caller, if it is one of that interface.
+/// Gives the caller a reference to an object, if the object has the requested interface.
 fn found(node: Option<Arc<Node>>, interface: u64, how: As) -> Found<'static> {
     let (Some(node), Some(caller)) = (node, caller()) else {
         return Found::Unknown;

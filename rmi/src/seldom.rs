@@ -1,9 +1,10 @@
-//! What most have nothing of.
+//! Optional state that is almost always absent.
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 
-/// Something that is seldom there: where it is not, dropping this costs a look.
+/// An optional boxed value that is almost always absent. If it is absent, dropping this is a single
+/// null check.
 pub(crate) struct Seldom<T>(ManuallyDrop<Option<Box<T>>>);
 
 impl<T> Seldom<T> {

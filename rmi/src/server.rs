@@ -45,101 +45,116 @@ pub use serving::Serving;
 pub use shutdown::Ended;
 pub use weak::WeakServer;
 
-/// What a server accepts.
+/// Limits and settings of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// The transport's limits and time-outs, and the pool that arguments are received into, here one of 1 GiB. That is the
-    /// limit of the bytes that are received and not done with, over all connections: while the pool is used up nothing more
-    /// is received. Answers the threat of many peers who each stay within their window, which
-    /// [`messages`](Self::messages) says.
+    /// Limits and timeouts of the transport, and the pool into which arguments are received, here
+    /// with a limit of 1 GiB. The pool limits the number of bytes of unprocessed messages over all
+    /// connections: while it is used up, nothing more is received. Protects against many peers that
+    /// each stay within their flow-control window ([`messages`](Self::messages)).
     pub transport: Options,
-    /// How much a client may ask before its calls are done with, and what else there is to say about messages.
+    /// Settings of the message layer, such as the flow-control window: the amount that a client may
+    /// send before the server has processed it.
     pub messages: Settings,
-    /// What is accepted as arguments (default: as [`Limits`]). Answers the
-    /// threat of graphs so deep that a method which recurses over them overflows its stack.
+    /// Limits for reading arguments (default: those of [`Limits`]). Protects against graphs so deep
+    /// that a recursive method overflows its stack.
     pub limits: Limits,
-    /// Connections at once, of all listeners (default 256); further ones are closed as they come. Answers the threat
-    /// of peers who open more than we have memory and threads for.
+    /// Maximum number of open connections over all listeners (default 256); further ones are closed
+    /// on arrival. Protects against peers that open more connections than memory and threads allow.
     pub max_connections: usize,
-    /// Connections of all listeners that have not yet said who they are (default 64). They have
-    /// [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] for that; if there are more, or no place for
-    /// another connection is left, the oldest of them is closed, once it has had 100 ms. Over `inproc` and `sim` none can
-    /// be, and the one that comes is closed. Answers the threat of peers who open connections and are silent, each of which
-    /// takes a thread for so long.
+    /// Maximum number of connections over all listeners that are in the handshake (default 64).
+    /// [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] limit its duration. If
+    /// there are more, or if [`max_connections`](Self::max_connections) is reached, the oldest one
+    /// is closed as soon as it has had 100 ms. Connections over `inproc` and `sim` cannot be closed
+    /// in this way: there, the new connection is closed. Protects against peers that open
+    /// connections and stay silent, each of which occupies a thread until the timeout.
     pub max_greeting: usize,
-    /// The same for each source (default 32): an IPv4 address, loopback too, the /64 network of an IPv6 address, and all
-    /// peers by `uds`, or by `shm`. If there are more, the oldest of that source is closed. Answers the threat of one host
-    /// that takes the places of all others.
+    /// Maximum number of connections in the handshake per source (default 32). A source is an IPv4
+    /// address, including loopback addresses; the /64 network of an IPv6 address; all peers over
+    /// `uds`; or all peers over `shm`. If there are more, the oldest of that source is closed.
+    /// Protects against one host that occupies the places of all others.
     pub max_greeting_per_source: usize,
-    /// Connections a second, of each listener, that come to nothing (default 500, and 128 at once): those who are no peers,
-    /// or end without a call. While there are more, further connections are accepted at that rate. Answers the threat of
-    /// peers who connect again and again, as that costs more than calls do.
+    /// Maximum rate of failed connections per second and listener (default 500, with a burst of
+    /// 128). A connection fails if its peer does not complete the handshake, or if it ends without
+    /// a call. If the limit is reached, further connections are accepted at this rate. Protects
+    /// against peers that connect repeatedly, which costs more than calls do.
     pub max_vain: u32,
-    /// How long a connection may be open before its first call (default 30 s). Answers the threat
-    /// of peers who open connections and leave them. A client looks something up at once, and may
-    /// then be idle for as long as it likes.
+    /// Time within which a new connection must make its first call (default 30 s). Afterwards, it
+    /// may be idle for any time. A client makes a lookup at once. Protects against peers that open
+    /// connections and do not use them.
     pub first_call_timeout: Duration,
-    /// Async methods that wait at once for one connection (default 1,024); further calls are refused
-    /// until some have ended. As many calls again may be held for objects that other calls are to give. Answers the threat
-    /// of peers who have more wait than we have memory for.
+    /// Maximum number of suspended async methods per connection (default 1,024). Further calls are
+    /// refused until some have ended. The same number of calls may additionally be held because
+    /// their objects are the results of other calls. Protects against peers that keep more methods
+    /// suspended than memory allows.
     pub max_waiting: usize,
-    /// The same for all connections together (default 16,384), of which each may always have one. Answers the threat of
-    /// many peers who each stay within theirs.
+    /// Maximum number of suspended async methods over all connections (default 16,384). Each
+    /// connection may always have one. Protects against many peers that each stay within their own
+    /// limit.
     pub max_waiting_in_all: usize,
-    /// How many bytes of answers a client may leave unread (default 16 MiB), and one answer more for each thread: until it
-    /// has read some, further calls of it wait, in the order in which they came. They are as many as its window allows.
-    /// Answers the threat of peers who call and don't read, so that we keep the answers.
-    /// As much again of large results may wait to be fetched.
+    /// Maximum number of bytes of answers that a client may leave unread (default 16 MiB), plus one
+    /// answer per thread. If the limit is reached, further calls of the client are deferred, in
+    /// order of arrival, until it has read some answers. The flow-control window limits the number
+    /// of these calls. The same number of bytes of large results may additionally wait to be
+    /// fetched. Protects against peers that call without reading the answers.
     pub max_backlog: u64,
-    /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
-    /// until some have ended. Answers the threat of peers who open more than we have memory for.
+    /// Maximum number of open argument streams per connection (default 256). Further calls with
+    /// argument streams are refused until some have ended. Protects against peers that open more
+    /// streams than memory allows.
     pub max_streams: usize,
-    /// How many items of a stream that comes may be on their way or wait to be taken (default 4,096, at most 8,191).
-    /// Answers the threat of peers that send faster than the items are taken.
+    /// Maximum number of items of an incoming stream that are in flight or wait to be consumed
+    /// (default 4,096, at most 8,191). Protects against peers that send faster than the items are
+    /// consumed.
     pub stream_items: usize,
-    /// How many bytes such items may have (default 1 MiB, at most 64 MiB); one frame alone may exceed it. Answers the
-    /// same threat with large items.
+    /// Maximum number of bytes of such items (default 1 MiB, at most 64 MiB); a single frame may
+    /// exceed it. Protects against large items.
     pub stream_bytes: u64,
-    /// How many threads receive and run methods (default: as many as there are processors, and two at least). While a
-    /// method computes for long, the others go on; with one alone all connections wait for it. While methods keep all
-    /// of them for long, up to 16 more are started.
+    /// Number of threads that receive calls and run methods (default: the number of processors, at
+    /// least 2). While a method computes for long, the other threads take over; with a single
+    /// thread, all connections wait. While methods occupy all threads for long, up to 16 more are
+    /// started.
     pub threads: usize,
-    /// Where methods go on that have waited, and those run that can't be nested deeper.
+    /// Executor on which suspended methods resume, and on which calls run that are nested too
+    /// deeply.
     pub workers: Workers,
-    /// How long calls wait that methods make of their [callers](crate::Context::caller) (default 60 s), as
-    /// [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).
+    /// Timeout of calls that methods make to their [callers](crate::Context::caller) (default 60
+    /// s), see [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).
     pub call_timeout: Duration,
-    /// The longest name in bytes (default 256).
+    /// Maximum length of a name in bytes (default 256).
     pub max_name: usize,
-    /// Whether clients may ask what is served, and how the server is (default yes): see
-    /// [`Client::reflection`](crate::Client::reflection). The names and interfaces are no secret to who may call.
+    /// If true, clients may ask for the interfaces and the health of the server (default true), see
+    /// [`Client::reflection`](crate::Client::reflection). This reveals the names and interfaces to
+    /// everyone who may call.
     pub reflects: bool,
-    /// How long a client has references to objects without saying so (default 60 s): its connection says so at half
-    /// time, for all of them at once. At least 1 s and at most 24 h: shorter and longer values count as these, also where a
-    /// client says them of its own objects. Answers the threat of clients that are gone, and whose connections don't end,
-    /// and of peers who would have leases renewed without a pause.
+    /// Time for which a client may hold references to objects without renewing them (default 60 s,
+    /// at least 1 s and at most 24 h). The client's connection renews all of them together at half
+    /// of this time. Values out of range are clamped, also those that a client states for its own
+    /// objects. Protects against clients that have vanished without closing their connections, and
+    /// against peers that demand renewals continually.
     pub lease: Duration,
-    /// References to objects, and names that were looked up, of one connection (default 65,536), in each direction.
-    /// Answers the threat of peers who have more than we have memory for.
+    /// Maximum number of references to objects per connection, including looked-up names, in each
+    /// direction (default 65,536). Protects against peers that hold more references than memory
+    /// allows.
     pub max_references: usize,
-    /// Whether the server connects to the owners of objects that clients pass on (default false). Answers the threat of
-    /// peers who have it connect to places of their choice.
+    /// If true, the server connects to the owners of objects that clients pass on (default false).
+    /// Protects, if false, against peers that make the server connect to addresses of their choice.
     pub third_parties: bool,
-    /// What time it is for leases, deadlines, and connections that are not used.
+    /// Clock for leases, deadlines and idle connections.
     pub clock: Clock,
-    /// What sees each call before and after it (default: none).
+    /// Interceptors of calls (default: none).
     pub interceptors: Interceptors,
-    /// What clients have to know before they may do anything (default: nothing), which they prove without saying it, and
-    /// the server to them. Connections that have not count among those that are [greeted](Self::max_greeting), and
-    /// have [`Settings::handshake_timeout`] for it. Answers the threat of those who may not call.
+    /// Secret that clients must know (default: none). Client and server prove to each other that
+    /// they know it, without sending it. Until then, a connection counts as [in the
+    /// handshake](Self::max_greeting), and [`Settings::handshake_timeout`] limits each step.
+    /// Protects against unauthorized callers.
     pub secret: Option<Secret>,
-    /// Where what its connections carry is written to, for who looks for what is wrong (default: nowhere). Secrets are
-    /// proved before, and are not in it.
+    /// Capture to which the traffic of its connections is written, for debugging (default: none).
+    /// Authentication takes place before the capture starts, so the capture contains no secrets.
     pub capture: Option<Capture>,
 }
 
-/// One for each processor, and two at least.
+/// Returns the default number of threads: one per processor, at least two.
 fn threads() -> usize {
     thread::available_parallelism().map_or(2, |count| count.get().max(2))
 }
@@ -179,8 +194,8 @@ impl Default for ServerOptions {
     }
 }
 
-/// Exports objects under names. Cheap to clone; clones export the same objects. An object that is bound to a server and needs
-/// it has a [`WeakServer`].
+/// A server, which exports objects under names. Cheap to clone; clones export the same objects. An
+/// object that is bound to a server and needs access to it should hold a [`WeakServer`].
 #[derive(Clone)]
 pub struct Server {
     exports: Arc<Exports>,
@@ -195,7 +210,7 @@ impl Default for Server {
 }
 
 impl Server {
-    /// A server with limits of one's own.
+    /// Creates a server with custom options.
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
         let load = Arc::new(Load::default());
@@ -212,7 +227,7 @@ impl Server {
                 });
                 Serves::<dyn Reflection>::exported(mirror, &home)
             });
-            // They are not the program's.
+            // The registry and the reflection are not objects of the program.
             home.counts.exports.store(0, Ordering::Relaxed);
             Exports::new(home.clone(), registry, reflection)
         });
@@ -227,75 +242,79 @@ impl Server {
         &self.exports
     }
 
-    /// Binds an object to a name under which clients find it: an `Arc` of what implements the trait `T`
-    /// names, or an [`Exclusive`](crate::Exclusive) where its methods take `&mut self`.
+    /// Binds an object to a name under which clients find it. The object is an `Arc` of a type that
+    /// implements the trait `T`, or an [`Exclusive`](crate::Exclusive) if its methods take `&mut
+    /// self`.
     ///
     /// # Errors
     ///
-    /// [`BindError`] when the name is taken or too long.
+    /// [`BindError`] if the name is taken or too long.
     pub fn bind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
         let object = object.exported(self.exports.home());
         self.exports.bind(name, object, false)
     }
 
-    /// Binds an object to a name, in the place of what was bound to it.
+    /// Binds an object to a name, and replaces the object that was bound to it, if any.
     ///
     /// # Errors
     ///
-    /// [`BindError`] when the name is too long.
+    /// [`BindError`] if the name is too long.
     pub fn rebind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
         let object = object.exported(self.exports.home());
         self.exports.bind(name, object, true)
     }
 
-    /// Frees a name; says whether something was bound to it. Calls to the object fail from then
-    /// on, but for those that run.
-    #[must_use = "says whether something was bound to the name"]
+    /// Unbinds a name, and returns true if an object was bound to it. Running calls of the object
+    /// complete; further calls fail.
+    #[must_use = "returns false if nothing was bound to the name"]
     pub fn unbind(&self, name: &str) -> bool {
         self.exports.unbind(name)
     }
 
-    /// Exports an object without a name: [references](crate::Remote) to it are passed to others by calls, over whatever
-    /// connection, also by a program that serves nothing else.
+    /// Exports an object without a name. Calls pass [references](crate::Remote) to it over any
+    /// connection, even if the program does not listen.
     pub fn export<T: Remotable + ?Sized>(&self, object: impl Serves<T>) -> Export<T> {
         Export::new(object.exported(self.exports.home()))
     }
 
-    /// How the server is, and how its calls ran, as its [reflection](crate::Reflection) says it to others.
+    /// Returns the state and the counters of the server, as its [reflection](crate::Reflection)
+    /// reports them.
     #[must_use]
     pub fn health(&self) -> Health {
         self.load.health(self.exports.names().len() as u64)
     }
 
-    /// How many objects are exported, and what others have of them.
+    /// Returns the numbers of exported objects and of references to them.
     #[must_use]
     pub fn references(&self) -> ReferenceCounts {
         ReferenceCounts::of(&self.exports.home().counts)
     }
 
-    /// Accepts connections at `address` until the returned handle is dropped or told to stop.
+    /// Accepts connections at `address` until the returned handle is dropped or stopped.
     ///
     /// # Errors
     ///
-    /// [`ServeError`] when the address can't be listened on.
+    /// [`ServeError`] if listening at the address fails.
     pub fn listen(&self, address: &Address) -> Result<Serving, ServeError> {
         self.listen_all(slice::from_ref(address))
     }
 
-    /// The same at several addresses at once, so that each client can choose the cheapest that works for it. What the
-    /// [options](ServerOptions) say of all connections counts for those of all addresses and listeners together.
+    /// Accepts connections at several addresses at once, so that each client can choose the
+    /// cheapest one that works for it. Limits of [`ServerOptions`] over all connections apply to
+    /// all addresses and listeners together.
     ///
     /// # Errors
     ///
-    /// [`ServeError`] when one of the addresses can't be listened on; then it listens nowhere.
+    /// [`ServeError`] if listening at one of the addresses fails. In this case, the server listens
+    /// at none of them.
     pub fn listen_all(&self, addresses: &[Address]) -> Result<Serving, ServeError> {
         let bundle = Arc::new(Bundle::new(self.options.transport.spin));
         Serving::start(self, addresses, bundle, true)
     }
 
-    /// The same, in a bundle that somebody serves.
+    /// Accepts connections into a poll group that the caller serves.
     pub(crate) fn listen_in(
         &self,
         address: &Address,

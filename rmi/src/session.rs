@@ -1,4 +1,4 @@
-//! A connection whose both sides call objects of the other one.
+//! A connection over which both sides call objects of the other side.
 
 mod lane;
 mod results;
@@ -31,56 +31,56 @@ use crate::server::called;
 use crate::stream::{Wire, streamed};
 use crate::workers::Workers;
 
-/// The handlers of each side, by name.
+/// Name of the handler of calls.
 pub(crate) const CALLS: &str = "jstream.calls";
 const STREAMS: &str = "jstream.streams";
 const REFERENCES: &str = "jstream.references";
 
-/// From so many bytes on, arguments and results go by the lane.
+/// Size in bytes from which on arguments and results use the lane.
 pub(crate) const MUCH: usize = 256 << 10;
 
-/// What belongs to a connection, and is kept with it.
+/// State of a connection, which is attached to it.
 pub(crate) struct Session {
-    /// No other one has had it.
+    /// Unique number.
     id: u64,
     calls: Handler,
     streams: Handler,
     referenced: Handler,
-    /// What the other side may call, once there is something.
+    /// Objects that the other side may call. Set when there are some.
     exports: Arc<OnceLock<Arc<Exports>>>,
     references: Arc<References>,
-    /// Those of the connection that this one has joined.
+    /// References of the connection that this one has joined, if it is a lane.
     joined: OnceLock<Arc<References>>,
-    /// Where calls with much go, which others would have to wait for.
+    /// Second connection for large calls, so that other calls need not wait for them.
     lane: Option<Lane>,
     pub(crate) terms: Terms,
-    /// Nobody sees its calls, and they go by the clock of the system.
+    /// True if calls are not intercepted and use the system clock.
     pub(crate) is_plain: bool,
     pub(crate) wire: Wire,
     pub(crate) tape: Option<Arc<Tape>>,
-    /// Calls whose results others name before they have come.
+    /// Pipelined calls.
     pub(crate) promises: Arc<Promises>,
-    /// How many methods wait for which the other side waits.
+    /// Suspended methods of calls from the other side.
     waiting: Arc<Here>,
 }
 
-/// What a session is made of.
+/// Components of a session.
 struct Parts {
     exports: Arc<OnceLock<Arc<Exports>>>,
     references: Arc<References>,
     lane: Option<Lane>,
-    /// It has the references of another connection.
+    /// True if the connection shares the references of another one.
     is_lane: bool,
     waiting: Arc<Waiting>,
 }
 
-/// A connection, as those have it who call over it.
+/// Handle of a connection, by which calls are made.
 #[derive(Clone)]
 pub(crate) struct Connection {
     peer: Peer,
 }
 
-/// The handlers of a side. Those that can't be nested deeper run at `executor`.
+/// Creates the handlers of one side. Calls that are nested too deeply run on `executor`.
 pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
     Handlers::builder()
         .on_lent(CALLS, |request| {
@@ -96,7 +96,7 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
         .build()
 }
 
-/// Connects to a server, and proves what it asks for.
+/// Connects to a server, and authenticates if a secret is set.
 fn connect(
     address: &Address,
     options: &Options,
@@ -110,7 +110,7 @@ fn connect(
     Ok(endpoint)
 }
 
-/// The handlers of all clients of this process.
+/// Returns the handlers of all clients of this process.
 fn of_clients() -> &'static Handlers {
     static HANDLERS: OnceLock<Handlers> = OnceLock::new();
     HANDLERS.get_or_init(|| handlers(Workers::threads(1).spare().clone()))
@@ -121,17 +121,17 @@ impl Session {
         self.exports.get()
     }
 
-    /// What takes calls at the other side.
+    /// Returns the handler of calls at the other side.
     pub(crate) fn calls(&self) -> Handler {
         self.calls
     }
 
-    /// What both sides have of each other.
+    /// Returns the table of references in both directions.
     pub(crate) fn references(&self) -> &Arc<References> {
         self.joined.get().unwrap_or(&self.references)
     }
 
-    /// The object that the other side calls by this number, if it may.
+    /// Returns the object that the other side calls by this number, if it has access to it.
     #[inline]
     pub(crate) fn object(&self, number: u32) -> Option<Callable> {
         recent(self.id, number, || self.look_up(number))
@@ -146,21 +146,22 @@ impl Session {
         Some((node.interface(), node.callee()?))
     }
 
-    /// Shares the references of another connection with the same peer, once.
+    /// Shares the references of another connection with the same peer. Returns `None` if the
+    /// connection has joined before.
     pub(crate) fn join(&self, references: Arc<References>) -> Option<()> {
         let joined = self.joined.set(references);
         changed();
         joined.ok()
     }
 
-    /// Whether it is the connection's own, and no second one of another.
+    /// Returns true unless the connection is a lane, which has joined another one.
     pub(crate) fn is_first(&self) -> bool {
         self.joined.get().is_none()
     }
 }
 
 impl Connection {
-    /// Agrees with a client, which does the same.
+    /// Performs the handshake with a client.
     pub(crate) fn accept(
         endpoint: Endpoint,
         handlers: &Handlers,
@@ -208,7 +209,7 @@ impl Connection {
         terms: Terms,
         parts: Parts,
     ) -> Result<Self, ConnectError> {
-        // Calls that nobody waits for are not asked about.
+        // One-way calls that come back are not inspected, so the transport need not keep them.
         settings.kept_returns = 0;
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
@@ -245,7 +246,7 @@ impl Connection {
         Ok(Self { peer })
     }
 
-    /// Ends it, with its lane.
+    /// Ends the connection and its lane.
     pub(crate) fn close(&self) {
         self.peer.close();
         if let Some(lane) = &self.session().lane {
@@ -253,7 +254,7 @@ impl Connection {
         }
     }
 
-    /// That of a peer which has been joined.
+    /// Returns the connection of a peer whose handshake is complete.
     pub(crate) fn of(peer: Peer) -> Self {
         Self { peer }
     }
@@ -271,17 +272,17 @@ impl Connection {
         }
     }
 
-    /// Exports objects to the other side. False when it has some.
+    /// Exports objects to the other side. Returns false if objects were exported before.
     pub(crate) fn export(&self, exports: Arc<Exports>) -> bool {
         self.session().exports.set(exports).is_ok()
     }
 
-    /// What time it is for its calls.
+    /// Returns the clock of its calls.
     pub(crate) fn clock(&self) -> &Clock {
         &self.session().terms.clock
     }
 
-    /// What both sides have of each other.
+    /// Returns the table of references in both directions.
     pub(crate) fn references(&self) -> &Arc<References> {
         self.session().references()
     }

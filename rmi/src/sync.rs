@@ -1,8 +1,9 @@
-//! Locks.
+//! Mutex access without poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What these locks guard is consistent between statements, so a panic elsewhere ends nothing.
+/// Locks a mutex, and ignores poisoning: the guarded data is consistent between statements, so a
+/// panic of another thread does no harm.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

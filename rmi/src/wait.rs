@@ -17,7 +17,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Blocks this thread until `future` is ready. Nothing else runs on it meanwhile.
+/// Blocks this thread until `future` is ready, and runs no other work meanwhile.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Arc::new(Unpark(thread::current())).into();

@@ -1,20 +1,20 @@
-//! Where methods run that can't run where their calls are received.
+//! Executors for methods that cannot run on the thread that received their call.
 
 use std::fmt;
 use std::sync::Arc;
 
 use jstream_transport::active::{Executor, ThreadPool};
 
-/// How many plain methods may wait at other threads than those that receive.
+/// Maximum number of plain methods that wait on threads other than the receiving ones.
 pub(crate) const MOST_WAITING: usize = 16;
 
-/// Does something inside something else.
+/// Wrapper that runs work within an environment, such as a runtime.
 type Around = dyn Fn(&mut dyn FnMut()) + Send + Sync;
 
-/// Where the async methods of a server go on when they have waited, and where plain ones run that can't be nested
-/// deeper.
+/// Executor on which the async methods of a server resume after they were suspended, and on which
+/// plain methods run that are nested too deeply.
 ///
-/// No runtime is needed: by default it is a few threads, which are started when they are needed.
+/// No runtime is needed: the default is a small thread pool, whose threads are started on demand.
 #[derive(Clone)]
 pub struct Workers {
     tasks: Arc<dyn Executor>,
@@ -23,13 +23,13 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// So many threads at most for methods that have waited.
+    /// Creates a pool of at most `most` threads for methods that were suspended.
     #[must_use]
     pub fn threads(most: usize) -> Self {
         Self::of(Arc::new(ThreadPool::new(most)))
     }
 
-    /// An executor of one's own.
+    /// Uses a custom executor.
     #[must_use]
     pub fn of(executor: Arc<dyn Executor>) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Workers {
         }
     }
 
-    /// Everything at one place, as that says.
+    /// Uses the same executor for suspended and for deeply nested methods.
     pub(crate) fn only(executor: Arc<dyn Executor>) -> Self {
         Self {
             tasks: executor.clone(),
@@ -48,8 +48,8 @@ impl Workers {
         }
     }
 
-    /// The runtime of tokio. Methods may use what needs it, also before they wait: the threads that receive have
-    /// entered it.
+    /// Uses a tokio runtime. Methods may use features that need the runtime, even before they are
+    /// suspended, because the receiving threads have entered it.
     #[cfg(feature = "tokio")]
     #[must_use]
     pub fn tokio(runtime: tokio::runtime::Handle) -> Self {
@@ -72,7 +72,7 @@ impl Workers {
         &self.spare
     }
 
-    /// Does the work of a thread that receives.
+    /// Runs the work of a receiving thread.
     pub(crate) fn around(&self, work: &mut dyn FnMut()) {
         match &self.around {
             Some(around) => around(work),
@@ -92,7 +92,7 @@ mod tokio_runtime {
     use jstream_transport::active::{Executor, Job};
     use tokio::runtime::Handle;
 
-    /// Jobs as tasks. What is spawned when the runtime has ended is dropped.
+    /// Runs jobs as tasks. If the runtime has shut down, they are dropped.
     pub(super) struct Tasks(pub(super) Handle);
 
     impl Executor for Tasks {
@@ -101,7 +101,7 @@ mod tokio_runtime {
         }
     }
 
-    /// Jobs that may block.
+    /// Runs jobs that may block.
     pub(super) struct Spare(pub(super) Handle);
 
     impl Executor for Spare {

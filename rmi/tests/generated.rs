@@ -177,7 +177,7 @@ fn mocks_answer_as_the_test_says() {
     let words = unmet.unwrap_err();
     assert_eq!(
         words.downcast_ref::<String>().unwrap(),
-        "Book::submit was called 1 times, and at least 2 were expected"
+        "Book::submit was called 1 times, but at least 2 calls were expected"
     );
     mock.expect_submit(|order| order.id + 2);
     assert_eq!(*book.submit(&ORDER).wait().unwrap().get(), 5);

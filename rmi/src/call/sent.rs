@@ -36,7 +36,7 @@ pub(crate) struct Sent {
 #[derive(Default)]
 pub(crate) struct Rest {
     /// The references that it has.
-    kept: Option<Kept>,
+    kept: Option<KeptReferences>,
     watched: Option<Arc<Watched>>,
     /// It has run, and its result is asked for, by this number.
     fetching: Option<[u8; 4]>,
@@ -54,13 +54,13 @@ impl Rest {
 }
 
 /// The references of a call on its way.
-pub(crate) struct Kept {
+pub(crate) struct KeptReferences {
     pub(crate) giving: Giving,
     /// Drops its result, if that has some.
     pub(crate) result: Option<DropResult>,
 }
 
-impl Kept {
+impl KeptReferences {
     /// It is known what came of the call, or it is given up.
     fn settle(self, ticket: Ticket, answer: Option<&Result<active::Reply, RequestError>>) {
         if answer.is_some() {
@@ -97,7 +97,7 @@ impl Sent {
     }
 
     /// References go with it.
-    pub(crate) fn keep(&mut self, kept: Kept) {
+    pub(crate) fn keep(&mut self, kept: KeptReferences) {
         self.rest.get_or_insert_default().kept = Some(kept);
     }
 
@@ -166,11 +166,11 @@ impl Sent {
     }
 
     /// It is known what came of it, or it is given up.
-    pub(super) fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
+    pub(super) fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> AbandonedCall {
         let rest = self.rest.take().map_or_else(Rest::default, |rest| *rest);
         let (kept, fetching) = (rest.kept, rest.fetching);
         let was_sent = answer.is_some() || fetching.is_some() || !self.ticket.withdraw();
-        let ended = Ended {
+        let ended = AbandonedCall {
             method: self.method,
             watched: rest.watched,
             was_sent,
@@ -223,7 +223,7 @@ pub(super) fn is_small(answer: &Answered) -> bool {
 }
 
 /// A call that nobody waits for any more.
-pub(super) struct Ended {
+pub(super) struct AbandonedCall {
     method: &'static Method,
     watched: Option<Arc<Watched>>,
     /// Else the server knows nothing of it.
@@ -232,7 +232,7 @@ pub(super) struct Ended {
     has_run: bool,
 }
 
-impl Ended {
+impl AbandonedCall {
     /// The message of the result.
     fn message(&self, answer: Answered) -> Result<Filled, CallError> {
         match answer {

@@ -18,7 +18,7 @@ use crate::sync::lock;
 pub(super) struct Shared {
     folder: PathBuf,
     options: CaptureOptions,
-    state: Mutex<State>,
+    state: Mutex<DiskState>,
     /// There is something to write, or nobody will write more.
     work: Condvar,
     /// Something was written.
@@ -26,7 +26,7 @@ pub(super) struct Shared {
 }
 
 #[derive(Default)]
-struct State {
+struct DiskState {
     queue: VecDeque<(u64, Job)>,
     /// How many bytes there are in the queue, and with the thread.
     waiting: u64,
@@ -70,7 +70,7 @@ impl Account {
     }
 }
 
-impl State {
+impl DiskState {
     fn push(&mut self, file: u64, bytes: Vec<u8>) {
         self.waiting = self.waiting.saturating_add(bytes.len() as u64);
         self.queue.push_back((file, Job::Write(bytes)));

@@ -75,12 +75,12 @@ impl Default for RegistrarOptions {
 #[derive(Default)]
 pub struct Registrar {
     options: RegistrarOptions,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<RegistrarState>>,
     saving: Option<Saving>,
 }
 
 #[derive(Default)]
-struct State {
+struct RegistrarState {
     names: BTreeMap<String, Kept>,
     bytes: usize,
     /// How many names each connection has bound.
@@ -136,7 +136,7 @@ pub(super) fn size(entry: &Entry) -> usize {
     })
 }
 
-impl State {
+impl RegistrarState {
     /// Takes a name away, if it is bound by that connection, or whoever it was.
     fn remove(&mut self, name: &str) -> Option<Kept> {
         let kept = self.names.remove(name)?;
@@ -168,7 +168,7 @@ impl State {
     }
 
     /// Tells all who watch. Whom to wake, without a lock.
-    fn note(&mut self, change: &Change, limits: Waiting) -> Vec<Waker> {
+    fn note(&mut self, change: &Change, limits: WatcherBudget) -> Vec<Waker> {
         if let Some(wanted) = &self.wanted {
             wanted.want();
         }
@@ -206,7 +206,7 @@ impl Caller {
 
 /// How much may wait for watchers.
 #[derive(Clone, Copy)]
-struct Waiting {
+struct WatcherBudget {
     /// Changes for one.
     changes: usize,
     /// Bytes for all.
@@ -254,9 +254,9 @@ impl Registrar {
     ) -> Result<Self, PersistError> {
         let file = file.as_ref();
         let wanted = Arc::new(Wanted::default());
-        let mut state = State {
+        let mut state = RegistrarState {
             wanted: Some(wanted.clone()),
-            ..State::default()
+            ..RegistrarState::default()
         };
         for entry in saved::read(file, &options)? {
             state.insert(Arc::new(entry), None);
@@ -337,15 +337,15 @@ impl Registrar {
         }
     }
 
-    fn waiting(&self) -> Waiting {
-        Waiting {
+    fn waiting(&self) -> WatcherBudget {
+        WatcherBudget {
             changes: self.options.max_changes,
             bytes: self.options.max_change_bytes,
         }
     }
 
     /// Why that connection can't have another watcher.
-    fn refuses(&self, state: &State, owner: Option<usize>) -> Option<String> {
+    fn refuses(&self, state: &RegistrarState, owner: Option<usize>) -> Option<String> {
         let (all, each) = (self.options.max_watchers, self.options.max_watchers_each);
         if state.watchers.len() >= all {
             return Some(format!(
@@ -390,7 +390,7 @@ impl Registrar {
 }
 
 /// A connection has ended: its names are bound no more, but for those that outlive the registry, where that ends.
-fn leave(state: &Weak<Mutex<State>>, binder: usize, limits: Waiting, ends: bool) {
+fn leave(state: &Weak<Mutex<RegistrarState>>, binder: usize, limits: WatcherBudget, ends: bool) {
     let Some(state) = state.upgrade() else { return };
     let mut wakers = Vec::new();
     let mut state = lock(&state);
@@ -502,7 +502,7 @@ impl Directory for Registrar {
 
 /// The place of one who watches, as long as its stream lasts.
 struct Watching {
-    state: Weak<Mutex<State>>,
+    state: Weak<Mutex<RegistrarState>>,
     number: u64,
 }
 
@@ -512,7 +512,7 @@ impl Watching {
             return Poll::Ready(None);
         };
         let mut state = lock(&state);
-        let State {
+        let RegistrarState {
             names, watchers, ..
         } = &mut *state;
         match watchers.get_mut(&self.number) {

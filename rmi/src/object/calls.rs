@@ -2,9 +2,9 @@
 
 use jstream::Transportable;
 
-use super::{Object, Place, Plain};
+use super::{Object, ObjectPlace, Plain};
 use crate::again::{Again, Retries};
-use crate::call::{Call, Kept, Sent};
+use crate::call::{Call, KeptReferences, Sent};
 use crate::error::CallError;
 use crate::exports::Node;
 use crate::here;
@@ -71,7 +71,7 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        if let Place::Here(node) = self.place() {
+        if let ObjectPlace::Here(node) = self.place() {
             return self.begin_here(node, (index, method), arguments, Giving::none());
         }
         match self.retries {
@@ -168,7 +168,7 @@ impl Object {
         interface: &'static Interface,
         index: usize,
         arguments: &A,
-        kept: Option<Kept>,
+        kept: Option<KeptReferences>,
         made: Option<Made>,
     ) -> Result<Sent, CallError> {
         let mut going = self.going(interface, index)?;
@@ -191,7 +191,7 @@ impl Object {
         arguments: &A,
     ) -> Result<(), CallError> {
         let method = interface.method(index);
-        if let Place::Here(node) = self.place() {
+        if let ObjectPlace::Here(node) = self.place() {
             let call = self.begin_here::<A, ()>(node, (index, method), arguments, Giving::none());
             return call.end_here(method);
         }

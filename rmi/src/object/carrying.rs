@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jstream::{Filled, Transportable};
 
-use super::{Object, Place};
-use crate::call::{Call, Kept, RemoteCall};
+use super::{Object, ObjectPlace};
+use crate::call::{Call, KeptReferences, RemoteCall};
 use crate::error::CallError;
 use crate::interface::Interface;
 use crate::promise::Made;
@@ -70,7 +70,7 @@ impl Object {
             let method = method.name();
             return Call::failed(CallError::Reference { method, reason });
         }
-        if let Place::Here(node) = self.place() {
+        if let ObjectPlace::Here(node) = self.place() {
             if has_streams {
                 let method = method.name();
                 return Call::failed(CallError::Here { method });
@@ -79,7 +79,7 @@ impl Object {
         }
         let result = fetch.as_ref().map(|fetch| fetch.drop_result);
         let made = fetch.and_then(|fetch| fetch.made);
-        let kept = (result.is_some() || !giving.is_empty()).then(|| Kept { giving, result });
+        let kept = (result.is_some() || !giving.is_empty()).then(|| KeptReferences { giving, result });
         let begun = self.begin_carrying(interface, index, arguments, kept, made);
         Call::carrying(begun, pumps)
     }

@@ -7,8 +7,8 @@ use std::time::Instant;
 use jstream::WriteError;
 use jstream_transport::active::{RequestError, Ticket};
 
-use super::{Object, Place};
-use crate::call::{Kept, Rest, Sent, unsent};
+use super::{Object, ObjectPlace};
+use crate::call::{KeptReferences, Rest, Sent, unsent};
 use crate::error::CallError;
 use crate::frame::{PROMISES, Word};
 use crate::intercept::{CallInfo, Denied, Side, Watched};
@@ -124,9 +124,9 @@ impl Object {
         watched: Option<Arc<Watched>>,
     ) -> Sent {
         let (import, ahead) = match &self.place {
-            Place::Import(import) => (Some(import.clone()), None),
-            Place::Ahead(ahead) => self.kept_ahead(ahead),
-            Place::Own(..) | Place::Here(_) => (None, None),
+            ObjectPlace::Import(import) => (Some(import.clone()), None),
+            ObjectPlace::Ahead(ahead) => self.kept_ahead(ahead),
+            ObjectPlace::Own(..) | ObjectPlace::Here(_) => (None, None),
         };
         Sent {
             ticket,
@@ -143,8 +143,8 @@ impl Object {
     #[cold]
     fn kept_ahead(&self, ahead: &Ahead) -> (Option<Arc<Import>>, Option<Arc<Became>>) {
         let import = match self.place() {
-            Place::Import(import) => Some(import.clone()),
-            Place::Own(..) | Place::Here(_) | Place::Ahead(_) => None,
+            ObjectPlace::Import(import) => Some(import.clone()),
+            ObjectPlace::Own(..) | ObjectPlace::Here(_) | ObjectPlace::Ahead(_) => None,
         };
         (import, Some(ahead.called()))
     }
@@ -164,7 +164,7 @@ impl Going<'_> {
     pub(super) fn send_carrying(
         &mut self,
         segments: &[IoSlice<'_>],
-        kept: Option<Kept>,
+        kept: Option<KeptReferences>,
         made: Option<Made>,
     ) -> Result<Sent, CallError> {
         let (connection, deadline) = (self.connection, self.deadline);
@@ -197,7 +197,7 @@ impl Going<'_> {
         if let Err(error) = sent {
             return Err(self.not_sent(error));
         }
-        if let Place::Ahead(ahead) = &self.object.place {
+        if let ObjectPlace::Ahead(ahead) = &self.object.place {
             ahead.called_one_way();
         }
         sent_one_way(self.watched.as_ref());

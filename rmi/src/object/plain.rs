@@ -5,7 +5,7 @@ use std::io::IoSlice;
 
 use jstream_transport::active::Handler;
 
-use super::{Object, Place};
+use super::{Object, ObjectPlace};
 use crate::call::{Sent, unsent};
 use crate::context;
 use crate::error::CallError;
@@ -25,7 +25,7 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    pub(super) fn of(place: &Place, span: &Span) -> Option<Self> {
+    pub(super) fn of(place: &ObjectPlace, span: &Span) -> Option<Self> {
         let (connection, number) = place.at_peer()?;
         let session = connection.session();
         (session.is_plain && span.is_long()).then(|| Self {
@@ -41,7 +41,7 @@ impl Plain {
     }
 }
 
-impl Place {
+impl ObjectPlace {
     /// By which connection it is reached, and by what number, where both stay the same.
     #[inline]
     fn at_peer(&self) -> Option<(&Connection, u32)> {

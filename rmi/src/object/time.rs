@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Object, Place};
+use super::{Object, ObjectPlace};
 use crate::clock::Clock;
 use crate::context;
 use crate::error::{CallError, Outcome};
@@ -15,7 +15,7 @@ impl Object {
     /// Whether it is there, or is going to be.
     pub(super) fn is_there(&self, method: &'static Method) -> Result<(), CallError> {
         let failure = match self.place() {
-            Place::Ahead(ahead) => ahead.failure(),
+            ObjectPlace::Ahead(ahead) => ahead.failure(),
             _ => None,
         };
         match failure {

@@ -42,7 +42,7 @@ struct Queue<C> {
     stage: Stage,
     /// How many it waits for in a row.
     depth: usize,
-    held: VecDeque<Waiting<C>>,
+    held: VecDeque<HeldQueue<C>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ enum Stage {
     Gave(u32),
 }
 
-struct Waiting<C> {
+struct HeldQueue<C> {
     call: C,
     bytes: u64,
     deadline: Option<Instant>,
@@ -64,7 +64,7 @@ struct Waiting<C> {
     has_place: bool,
 }
 
-impl<C> Waiting<C> {
+impl<C> HeldQueue<C> {
     fn until(&self) -> Option<Instant> {
         let both = self.deadline.into_iter().chain(self.patience);
         both.min()
@@ -84,7 +84,7 @@ impl Bounds {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    fn remove<C>(&mut self, waiting: &Waiting<C>) {
+    fn remove<C>(&mut self, waiting: &HeldQueue<C>) {
         if waiting.is_spare() {
             self.calls = self.calls.saturating_sub(1);
             self.bytes = self.bytes.saturating_sub(waiting.bytes);
@@ -94,7 +94,7 @@ impl Bounds {
 
 /// Why a call is not held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum NotHeld {
     /// There are as many as may be, for now.
     Full,
     /// What it names has given nothing.
@@ -110,7 +110,7 @@ pub(super) enum Placed<C> {
     Held,
     /// It begins now, and the next one [behind it](Queues::next).
     Begins(C, u32),
-    Refused(C, Why),
+    Refused(C, NotHeld),
 }
 
 impl<C> Queues<C> {
@@ -170,7 +170,7 @@ impl<C> Queues<C> {
         has_place: bool,
     ) -> Placed<C> {
         if self.has_ended || self.is_ending {
-            return Placed::Refused(call, Why::Full);
+            return Placed::Refused(call, NotHeld::Full);
         }
         let stage = self.queues.get(&number).map(|queue| queue.stage);
         if stage.is_none() {
@@ -180,13 +180,13 @@ impl<C> Queues<C> {
                     self.enter(number, Stage::Gave(object));
                     return Placed::Begins(call, object);
                 }
-                Some(None) => return Placed::Refused(call, Why::NotGiven),
+                Some(None) => return Placed::Refused(call, NotHeld::NotGiven),
                 None => {}
             }
         }
         let is_early = matches!(stage, None | Some(Stage::Unseen));
         let patience = is_early.then(|| now.checked_add(PATIENCE)).flatten();
-        let waiting = Waiting {
+        let waiting = HeldQueue {
             call,
             bytes,
             deadline,
@@ -196,7 +196,7 @@ impl<C> Queues<C> {
         if waiting.is_spare() {
             let bytes = self.spare.bytes.saturating_add(bytes);
             if self.spare.calls >= self.bounds.calls || bytes > self.bounds.bytes {
-                return Placed::Refused(waiting.call, Why::Full);
+                return Placed::Refused(waiting.call, NotHeld::Full);
             }
             self.spare.add(waiting.bytes);
         }
@@ -220,7 +220,7 @@ impl<C> Queues<C> {
             return Some(call);
         }
         self.spare.add(bytes);
-        queue.held.push_front(Waiting {
+        queue.held.push_front(HeldQueue {
             call,
             bytes,
             deadline,
@@ -331,17 +331,17 @@ impl<C> Queues<C> {
     /// When the first of those that are held is not to be held any more.
     pub(super) fn due(&self) -> Option<Instant> {
         let held = self.queues.values().flat_map(|queue| &queue.held);
-        held.filter_map(Waiting::until).min()
+        held.filter_map(HeldQueue::until).min()
     }
 
     /// Those that are not held any more by now, and why.
-    pub(super) fn expire(&mut self, now: Instant) -> Vec<(C, Why)> {
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<(C, NotHeld)> {
         let is_late = |then: Option<Instant>| then.is_some_and(|then| then <= now);
         self.take(|waiting| {
             if is_late(waiting.deadline) {
-                Some(Why::Overdue)
+                Some(NotHeld::Overdue)
             } else if is_late(waiting.patience) {
-                Some(Why::Missing)
+                Some(NotHeld::Missing)
             } else {
                 None
             }
@@ -356,12 +356,12 @@ impl<C> Queues<C> {
 
     /// All that are held.
     pub(super) fn take_all(&mut self) -> Vec<C> {
-        let all = self.take(|_| Some(Why::Full));
+        let all = self.take(|_| Some(NotHeld::Full));
         all.into_iter().map(|(call, _)| call).collect()
     }
 
     /// Those that `goes` says so of.
-    fn take(&mut self, goes: impl Fn(&Waiting<C>) -> Option<Why>) -> Vec<(C, Why)> {
+    fn take(&mut self, goes: impl Fn(&HeldQueue<C>) -> Option<NotHeld>) -> Vec<(C, NotHeld)> {
         let mut gone = Vec::new();
         for queue in self.queues.values_mut() {
             for waiting in std::mem::take(&mut queue.held) {

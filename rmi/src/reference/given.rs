@@ -16,7 +16,7 @@ use crate::registry::REGISTRY;
 /// The objects that the other side may call, by numbers of this connection alone, which are not used twice.
 #[derive(Default)]
 pub(crate) struct Given {
-    objects: FxHashMap<u32, Entry>,
+    objects: FxHashMap<u32, GivenEntry>,
     /// The number of each object, by its address.
     numbers: FxHashMap<usize, u32>,
     number: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Given {
     home: FxHashMap<u64, Arc<Import>>,
 }
 
-struct Entry {
+struct GivenEntry {
     node: Arc<Node>,
     /// It counts as a reference, and not only as a name that was looked up.
     leased: bool,
@@ -38,7 +38,7 @@ struct Entry {
     pins: u32,
 }
 
-impl Entry {
+impl GivenEntry {
     fn is_over(&self) -> bool {
         self.pins == 0 && self.balance <= 0
     }
@@ -111,7 +111,7 @@ impl Given {
         self.numbers.insert(address, number);
         self.objects.insert(
             number,
-            Entry {
+            GivenEntry {
                 node: node.clone(),
                 leased: false,
                 named: false,

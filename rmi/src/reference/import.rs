@@ -22,18 +22,18 @@ pub(crate) struct Import {
 /// Those of a connection, one for each object.
 #[derive(Default)]
 pub(crate) struct Imports {
-    table: Mutex<Table>,
+    table: Mutex<ImportTable>,
 }
 
 #[derive(Default)]
-struct Table {
+struct ImportTable {
     objects: FxHashMap<u32, Weak<Import>>,
     leased: usize,
     /// What was dropped, and is to be given back.
     dropped: Vec<(u32, u64)>,
 }
 
-impl Table {
+impl ImportTable {
     /// Something is not used any more. Whether it is the first since the others were given back.
     fn put_down(&mut self, number: u32, times: u64) -> bool {
         let is_first = self.dropped.is_empty();

@@ -52,13 +52,13 @@ pub(crate) struct Offers(Mutex<FxHashMap<Key, Offer>>);
 struct Offer {
     node: Arc<Node>,
     until: Instant,
-    _place: Place,
+    _place: OfferPlace,
 }
 
 /// One of the offers of a connection.
-struct Place(Arc<AtomicUsize>);
+struct OfferPlace(Arc<AtomicUsize>);
 
-impl Drop for Place {
+impl Drop for OfferPlace {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -75,7 +75,7 @@ impl Offers {
         let offer = Offer {
             node,
             until,
-            _place: Place(count.clone()),
+            _place: OfferPlace(count.clone()),
         };
         let mut offers = lock(&self.0);
         let refused = match offers.entry(key) {

@@ -13,7 +13,7 @@ use super::import::Import;
 use super::{Remote, Unfit};
 use crate::exports::Node;
 use crate::interface::{Interface, Remotable};
-use crate::object::{Object, Place};
+use crate::object::{Object, ObjectPlace};
 use crate::session::Connection;
 use crate::sync::lock;
 
@@ -298,7 +298,7 @@ impl Giving {
                 passing.push(object.clone());
                 Ok(Handed::Yours { number, kept: 0 })
             }
-            (Between::Peers(to), Place::Here(node)) => {
+            (Between::Peers(to), ObjectPlace::Here(node)) => {
                 match to.references().give(to, node, self.how) {
                     Some(number) => {
                         self.given.push((number, 0));
@@ -309,14 +309,14 @@ impl Giving {
                     }
                 }
             }
-            (Between::Peers(to), Place::Import(import)) => {
+            (Between::Peers(to), ObjectPlace::Import(import)) => {
                 let to = to.clone();
                 self.give_other(&to, object, import, interface)
             }
-            (Between::Peers(_), Place::Ahead(_)) => {
+            (Between::Peers(_), ObjectPlace::Ahead(_)) => {
                 Err("the call that gives it has not ended: wait for that first")
             }
-            (Between::Peers(_), Place::Own(..)) => {
+            (Between::Peers(_), ObjectPlace::Own(..)) => {
                 Err("a registry can't be passed: it is asked by who has the connection")
             }
         };

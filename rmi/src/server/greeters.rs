@@ -38,13 +38,13 @@ impl Limits {
 /// All greeters of a server.
 #[derive(Debug, Default)]
 pub(super) struct Greeters {
-    table: Mutex<Table>,
+    table: Mutex<GreeterTable>,
     /// A greeter has ended, or a listener is about to.
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct GreeterTable {
     /// The oldest first.
     all: BTreeMap<u64, Greeter>,
     next: u64,
@@ -108,7 +108,7 @@ impl Greeters {
     }
 }
 
-impl Table {
+impl GreeterTable {
     fn enter(
         &mut self,
         load: &Arc<Load>,

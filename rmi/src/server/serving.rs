@@ -28,13 +28,13 @@ use crate::workers::MOST_WAITING;
 #[derive(Debug)]
 pub struct Serving {
     addresses: Vec<Address>,
-    pub(super) state: Arc<State>,
+    pub(super) state: Arc<ServingState>,
     pub(super) accepting: Option<JoinHandle<()>>,
     pub(super) serving: Option<active::Serving>,
 }
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct ServingState {
     exports: Arc<Exports>,
     options: ServerOptions,
     handlers: Handlers,
@@ -69,7 +69,7 @@ impl Serving {
     ) -> Result<Self, ServeError> {
         let options = &server.options;
         let listener = jstream_transport::listen_all(addresses, &options.transport)?;
-        let state = Arc::new(State {
+        let state = Arc::new(ServingState {
             exports: server.exports.clone(),
             options: options.clone(),
             handlers: handlers(options.workers.spare().clone()),
@@ -151,7 +151,7 @@ impl Serving {
     }
 }
 
-impl Drop for State {
+impl Drop for ServingState {
     fn drop(&mut self) {
         self.load.forget(&self.handlers);
     }
@@ -176,7 +176,7 @@ impl Drop for Serving {
 
 /// Whether a listener is at work.
 #[derive(Debug)]
-pub(crate) struct Listening(Weak<State>);
+pub(crate) struct Listening(Weak<ServingState>);
 
 impl Listening {
     pub(crate) fn is_open(&self) -> bool {
@@ -185,7 +185,7 @@ impl Listening {
     }
 }
 
-impl State {
+impl ServingState {
     /// Accepts no connection any more.
     pub(super) fn stop(&self) {
         if !self.stopping.swap(true, Ordering::SeqCst) {
@@ -312,7 +312,7 @@ impl State {
 
 /// Ends a connection that is not used in time.
 struct Unused {
-    state: Weak<State>,
+    state: Weak<ServingState>,
     number: u64,
 }
 
@@ -336,7 +336,7 @@ impl Wake for Unused {
 
 /// The entry of a connection among those that are open, for as long as it is.
 struct Entry {
-    state: Weak<State>,
+    state: Weak<ServingState>,
     number: u64,
     _place: Place,
 }

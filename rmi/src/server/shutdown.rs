@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use jstream_transport::active::{self, Peer};
 
 use super::Serving;
-use super::serving::State;
+use super::serving::ServingState;
 use crate::session::Session;
 use crate::sync::lock;
 
@@ -78,7 +78,7 @@ impl Reaping {
     }
 }
 
-impl State {
+impl ServingState {
     /// Ends the threads.
     fn reap(&self, serving: active::Serving) -> Reaping {
         let (done, ended) = mpsc::channel::<()>();

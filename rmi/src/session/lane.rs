@@ -19,10 +19,10 @@ pub(super) struct Lane {
     address: Address,
     options: Options,
     settings: Settings,
-    state: Mutex<State>,
+    state: Mutex<LaneState>,
 }
 
-enum State {
+enum LaneState {
     Closed,
     Open(Connection),
     /// Somebody is about to.
@@ -39,7 +39,7 @@ impl Lane {
             address: address.clone(),
             options: options.clone(),
             settings: settings.clone(),
-            state: Mutex::new(State::Closed),
+            state: Mutex::new(LaneState::Closed),
         }
     }
 
@@ -47,25 +47,25 @@ impl Lane {
     pub(super) fn open(&self, main: &Connection) -> Option<Connection> {
         let mut state = lock(&self.state);
         match &*state {
-            State::Open(lane) if !lane.peer.has_ended() => return Some(lane.clone()),
-            State::Refused(then) if *then > Instant::now() => return None,
-            State::Ended | State::Opening => return None,
+            LaneState::Open(lane) if !lane.peer.has_ended() => return Some(lane.clone()),
+            LaneState::Refused(then) if *then > Instant::now() => return None,
+            LaneState::Ended | LaneState::Opening => return None,
             _ => {}
         }
-        *state = State::Opening;
+        *state = LaneState::Opening;
         drop(state);
         // Methods may be served meanwhile, whose calls go by the first connection.
         let lane = self.connect(main);
         let mut state = lock(&self.state);
-        if let State::Ended = &*state {
+        if let LaneState::Ended = &*state {
             return None;
         }
         *state = match &lane {
-            Some(lane) => State::Open(lane.clone()),
+            Some(lane) => LaneState::Open(lane.clone()),
             // What went before goes on by the first connection.
             None => {
                 let now = Instant::now();
-                State::Refused(now.checked_add(PAUSE).unwrap_or(now))
+                LaneState::Refused(now.checked_add(PAUSE).unwrap_or(now))
             }
         };
         lane
@@ -74,29 +74,29 @@ impl Lane {
     /// The one that is open.
     pub(super) fn current(&self) -> Option<Connection> {
         match &*lock(&self.state) {
-            State::Open(lane) if !lane.peer.has_ended() => Some(lane.clone()),
+            LaneState::Open(lane) if !lane.peer.has_ended() => Some(lane.clone()),
             _ => None,
         }
     }
 
     /// Whether the other side may know of one, now or from before.
     pub(super) fn is_known(&self) -> bool {
-        !matches!(&*lock(&self.state), State::Closed | State::Ended)
+        !matches!(&*lock(&self.state), LaneState::Closed | LaneState::Ended)
     }
 
     /// Whether it was not needed yet, or has ended.
     pub(super) fn is_closed(&self) -> bool {
         match &*lock(&self.state) {
-            State::Closed => true,
-            State::Open(lane) => lane.peer.has_ended(),
+            LaneState::Closed => true,
+            LaneState::Open(lane) => lane.peer.has_ended(),
             _ => false,
         }
     }
 
     /// Ends it: calls on their way fail, and there are no more.
     pub(super) fn close(&self) {
-        let before = std::mem::replace(&mut *lock(&self.state), State::Ended);
-        if let State::Open(lane) = before {
+        let before = std::mem::replace(&mut *lock(&self.state), LaneState::Ended);
+        if let LaneState::Open(lane) = before {
             lane.peer.close();
         }
     }

@@ -29,11 +29,11 @@ pub(crate) struct Results {
     has_lane: AtomicBool,
     /// It has had other calls under way beside a large one.
     is_shared: AtomicBool,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptResult>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptResult {
     results: FxHashMap<u32, (Filled, Option<Instant>)>,
     /// With those that are being copied.
     bytes: u64,
@@ -42,7 +42,7 @@ struct Kept {
     has_ended: bool,
 }
 
-impl Kept {
+impl KeptResult {
     /// Those whose callers wait no more.
     fn expire(&mut self, now: Instant) -> Vec<Filled> {
         let is_over = |until: Option<Instant>| until.is_some_and(|until| until <= now);

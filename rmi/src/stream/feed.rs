@@ -12,7 +12,7 @@ use super::frames::Frames;
 use super::inbox::Frame;
 use super::pump::{Drive, Ended, Fed, Feed, Sends};
 use super::source::{Made, Source};
-use super::word::{MOST_ITEMS, Why};
+use super::word::{MOST_ITEMS, CloseReason};
 use crate::error::CallError;
 use crate::message::written;
 
@@ -46,7 +46,7 @@ impl<T: Transportable + Send + 'static> Feed for Values<T> {
         if !self.items.is_empty() {
             return Poll::Ready(Fed::Some);
         }
-        let failed = || Fed::Failed(Ended::Failed(Why::Panicked));
+        let failed = || Fed::Failed(Ended::Failed(CloseReason::Panicked));
         if self.has_failed {
             return Poll::Ready(failed());
         }
@@ -126,7 +126,7 @@ impl Feed for Relayed {
             }
             Poll::Ready(Some(Err(error))) => Fed::Failed(match error {
                 StreamError::Panicked | StreamError::Call(CallError::Panicked { .. }) => {
-                    Ended::Failed(Why::Panicked)
+                    Ended::Failed(CloseReason::Panicked)
                 }
                 error => Ended::Passed(error),
             }),

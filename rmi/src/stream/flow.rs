@@ -13,14 +13,14 @@ const MOST_FRAMES: usize = 1 << 14;
 /// A stream, as who sends it and who receives for the connection share it.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
-    state: Mutex<State>,
+    state: Mutex<FlowState>,
     /// Who is told when more may be sent, or no more is wanted.
     pub(crate) tasks: Arc<Tasks>,
 }
 
 /// Invariant: `items` and `bytes` are the sums over `on_their_way`.
 #[derive(Debug, Default)]
-struct State {
+struct FlowState {
     /// What the other side takes; nothing before it has said so.
     window: Option<Window>,
     /// Items and bytes of each frame that the other side is not done with.
@@ -144,7 +144,7 @@ impl Flow {
     }
 }
 
-impl State {
+impl FlowState {
     /// The first reason counts.
     fn stop(&mut self, why: Stop) {
         self.stop.get_or_insert(why);

@@ -9,7 +9,7 @@ use super::StreamError;
 use super::flow::Stop;
 use super::inbox::{Frame, Inbox, Taken};
 use super::line::Line;
-use super::word::{Key, Why, Word};
+use super::word::{Key, CloseReason, Word};
 use crate::clock::Clock;
 use crate::error::CallError;
 
@@ -81,10 +81,10 @@ impl Frames {
                     (None, Poll::Ready(())) => {}
                     (None, Poll::Pending) => return Poll::Pending,
                 },
-                Taken::End(Why::Ended) => self.ended = true,
-                Taken::End(Why::GivenUp) => return self.fails(StreamError::GivenUp),
-                Taken::End(Why::Panicked) => return self.fails(StreamError::Panicked),
-                Taken::End(Why::Unsent) => return self.fails(StreamError::Unsent),
+                Taken::End(CloseReason::Ended) => self.ended = true,
+                Taken::End(CloseReason::GivenUp) => return self.fails(StreamError::GivenUp),
+                Taken::End(CloseReason::Panicked) => return self.fails(StreamError::Panicked),
+                Taken::End(CloseReason::Unsent) => return self.fails(StreamError::Unsent),
                 // What the call has given last may be that all items are here.
                 Taken::Stop(Stop::Lost(_)) if self.has_ended_well(context) => {}
                 Taken::Stop(stop) => return self.stopped(stop),
@@ -104,7 +104,7 @@ impl Frames {
         match result {
             Ok(frames) => {
                 let frames = u16::try_from(frames & u64::from(u16::MAX)).unwrap_or(0);
-                self.inbox.close(Why::Ended, frames);
+                self.inbox.close(CloseReason::Ended, frames);
             }
             Err(error) => self.failed = Some(error),
         }
@@ -156,7 +156,7 @@ impl Drop for Frames {
         // A call that is dropped ends its stream by itself.
         if !self.key.ours && !self.inbox.is_closed() {
             let close = Word::Close {
-                why: Why::Ended,
+                why: CloseReason::Ended,
                 frames: 0,
             };
             self.line.post(close.pack(self.key));

@@ -8,19 +8,19 @@ use jstream::Filled;
 
 use super::flow::Stop;
 use super::tasks::Tasks;
-use super::word::{Why, Window};
+use super::word::{CloseReason, Window};
 use crate::sync::lock;
 
 /// A stream, as who takes its items and who receives for the connection share it.
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    state: Mutex<State>,
+    state: Mutex<InboxState>,
     tasks: Tasks,
 }
 
 /// Invariant: `items` and `bytes` are those of all frames that came and were not granted.
 #[derive(Debug)]
-struct State {
+struct InboxState {
     window: Window,
     /// From the frame at `next` on. One that is not here yet was overtaken.
     frames: VecDeque<Option<Frame>>,
@@ -35,7 +35,7 @@ struct State {
     done_bytes: u64,
     /// How many frames there are in all, where that is known.
     end: Option<u16>,
-    why: Why,
+    why: CloseReason,
     stop: Option<Stop>,
 }
 
@@ -52,14 +52,14 @@ pub(crate) enum Taken {
     Frame(Frame),
     /// There is nothing yet.
     Nothing,
-    End(Why),
+    End(CloseReason),
     Stop(Stop),
 }
 
 impl Inbox {
     pub(crate) fn new(window: Window) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(InboxState {
                 window,
                 frames: VecDeque::new(),
                 next: 0,
@@ -69,7 +69,7 @@ impl Inbox {
                 done_items: 0,
                 done_bytes: 0,
                 end: None,
-                why: Why::Ended,
+                why: CloseReason::Ended,
                 stop: None,
             }),
             tasks: Tasks::default(),
@@ -93,7 +93,7 @@ impl Inbox {
     }
 
     /// The other side says how many frames there were.
-    pub(crate) fn close(&self, why: Why, frames: u16) {
+    pub(crate) fn close(&self, why: CloseReason, frames: u16) {
         let mut state = lock(&self.state);
         // An answer that came before the connection ended is read after it.
         if !matches!(state.stop, None | Some(Stop::Lost(_))) {
@@ -162,7 +162,7 @@ impl Inbox {
     }
 }
 
-impl State {
+impl InboxState {
     /// Whether something is there that was waited for.
     fn arrive(&mut self, place: u16, frame: Frame) -> Result<bool, &'static str> {
         let far = place.wrapping_sub(self.next);

@@ -12,7 +12,7 @@ use jstream_transport::SendError;
 use super::StreamError;
 use super::flow::{Flow, Room, Stop};
 use super::line::{Line, length};
-use super::word::{Key, Why, Word};
+use super::word::{Key, CloseReason, Word};
 use crate::sync::lock;
 
 /// After how many frames others have their turn.
@@ -23,12 +23,12 @@ pub(crate) struct Pump<F: Feed> {
     line: Arc<dyn Line>,
     key: Key,
     flow: Arc<Flow>,
-    state: Mutex<State<F>>,
+    state: Mutex<PumpState<F>>,
     /// Whether the end of the stream is told by a frame.
     closes: bool,
 }
 
-struct State<F> {
+struct PumpState<F> {
     feed: Option<F>,
     /// The feed has no more.
     is_last: bool,
@@ -73,7 +73,7 @@ pub(crate) enum Ended {
     /// The peer wants no more, or can't be reached.
     Stopped(Stop),
     /// Who makes them has panicked, or has none.
-    Failed(Why),
+    Failed(CloseReason),
     /// They come from a peer themselves, and some were taken.
     Received,
     /// The same, and no more come.
@@ -104,7 +104,7 @@ impl<F: Feed> Pump<F> {
             line,
             key,
             flow,
-            state: Mutex::new(State {
+            state: Mutex::new(PumpState {
                 feed: Some(feed),
                 is_last: false,
                 ended: None,
@@ -125,7 +125,7 @@ impl<F: Feed> Pump<F> {
         ended.unwrap_or(Ok(())).map(|()| self.flow.place())
     }
 
-    fn poll(&self, state: &mut State<F>, context: &mut Context<'_>) -> Poll<Result<(), Ended>> {
+    fn poll(&self, state: &mut PumpState<F>, context: &mut Context<'_>) -> Poll<Result<(), Ended>> {
         for _ in 0..FRAMES {
             let room = match self.flow.room() {
                 Room::Items(room) => room,
@@ -194,7 +194,7 @@ impl<F: Feed> Pump<F> {
         }
     }
 
-    fn close(&self, why: Why) {
+    fn close(&self, why: CloseReason) {
         if self.closes {
             let frames = self.flow.place();
             self.line.post(Word::Close { why, frames }.pack(self.key));
@@ -217,11 +217,11 @@ impl<F: Feed> Drive for Pump<F> {
             return Poll::Pending;
         };
         self.close(match &ended {
-            Ok(()) => Why::Ended,
-            Err(Ended::Stopped(_)) => Why::GivenUp,
+            Ok(()) => CloseReason::Ended,
+            Err(Ended::Stopped(_)) => CloseReason::GivenUp,
             Err(Ended::Failed(why)) => *why,
-            Err(Ended::Received | Ended::Passed(StreamError::GivenUp)) => Why::GivenUp,
-            Err(_) => Why::Unsent,
+            Err(Ended::Received | Ended::Passed(StreamError::GivenUp)) => CloseReason::GivenUp,
+            Err(_) => CloseReason::Unsent,
         });
         state.ended = Some(ended);
         let rest = state.feed.take();
@@ -241,9 +241,9 @@ impl<F: Feed> Drop for Pump<F> {
         let is_open = lock(&self.state).feed.is_some();
         if is_open {
             self.close(if thread::panicking() {
-                Why::Panicked
+                CloseReason::Panicked
             } else {
-                Why::GivenUp
+                CloseReason::GivenUp
             });
         }
         self.line.streams().remove(self.key);

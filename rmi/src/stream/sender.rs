@@ -35,7 +35,7 @@ where
     T: Transportable + Send + 'static,
 {
     let channel = Arc::new(Channel {
-        state: Mutex::new(State {
+        state: Mutex::new(SenderState {
             items: VecDeque::new(),
             capacity: capacity.max(1),
             senders: 1,
@@ -68,14 +68,14 @@ pub struct Unwanted<T>(pub T);
 
 /// What a stream and its senders share.
 pub(super) struct Channel<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<SenderState<T>>,
     /// Who waits for room.
     free: Tasks,
     /// Who waits for items.
     filled: Tasks,
 }
 
-struct State<T> {
+struct SenderState<T> {
     items: VecDeque<T>,
     capacity: usize,
     senders: usize,

@@ -13,12 +13,12 @@ use crate::sync::lock;
 /// The tasks that wait for the same thing: each is woken once.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WakerList>,
 }
 
 /// As a rule there is one, for which nothing is allocated.
 #[derive(Debug, Default)]
-struct Waiting {
+struct WakerList {
     first: Option<Waker>,
     more: Vec<Waker>,
 }
@@ -27,7 +27,7 @@ impl Tasks {
     /// Has `task` woken the next time.
     pub(crate) fn register(&self, task: &Waker) {
         let mut waiting = lock(&self.waiting);
-        let Waiting { first, more } = &mut *waiting;
+        let WakerList { first, more } = &mut *waiting;
         match first {
             None => *first = Some(task.clone()),
             Some(known) if known.will_wake(task) => {}

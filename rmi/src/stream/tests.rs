@@ -17,7 +17,7 @@ use super::line::{Half, Line, Streams};
 use super::receiving::Receiving;
 use super::source::{Make, Polled, Source};
 use super::tasks::{Signal, Tasks};
-use super::word::{Key, Why, Window, Word};
+use super::word::{Key, CloseReason, Window, Word};
 use super::{Stream, StreamError};
 use crate::clock::Clock;
 use crate::message::written;
@@ -323,22 +323,22 @@ fn a_frame_comes_once_and_says_what_it_has() {
 #[test]
 fn an_end_is_an_end() {
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
-    inbox.close(Why::Ended, 1);
+    inbox.close(CloseReason::Ended, 1);
     inbox.arrive(1, 1, frame(&[1]));
     assert_eq!(broken(stream), "it sends items after the end");
 
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(1, 1, frame(&[1]));
-    inbox.close(Why::Ended, 1);
+    inbox.close(CloseReason::Ended, 1);
     assert_eq!(broken(stream), "it has sent more than it says");
 
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
-    inbox.close(Why::Ended, 1);
-    inbox.close(Why::Ended, 1);
+    inbox.close(CloseReason::Ended, 1);
+    inbox.close(CloseReason::Ended, 1);
     assert_eq!(broken(stream), "it ends a stream twice");
 
     let (_sides, inbox, mut stream) = taking(Window::of(8, 1024));
-    inbox.close(Why::Panicked, 1);
+    inbox.close(CloseReason::Panicked, 1);
     inbox.arrive(0, 1, frame(&[5]));
     assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
     assert!(matches!(

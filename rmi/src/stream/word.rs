@@ -39,7 +39,7 @@ pub(crate) enum Word {
         frames: u16,
     },
     Close {
-        why: Why,
+        why: CloseReason,
         frames: u16,
     },
     Open(Window),
@@ -47,7 +47,7 @@ pub(crate) enum Word {
 
 /// Why a stream was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum CloseReason {
     /// There are no more items, or they are not wanted any more.
     Ended = 0,
     /// Who sends them has given up.
@@ -123,7 +123,7 @@ impl Word {
             },
             GRANT => Self::Grant { frames: lower },
             CLOSE => Self::Close {
-                why: Why::of(upper)?,
+                why: CloseReason::of(upper)?,
                 frames: lower,
             },
             OPEN if upper > 0 && lower > 0 => Self::Open(Window {
@@ -136,7 +136,7 @@ impl Word {
     }
 }
 
-impl Why {
+impl CloseReason {
     fn of(code: u16) -> Option<Self> {
         let all = [Self::Ended, Self::GivenUp, Self::Panicked, Self::Unsent];
         all.into_iter().find(|why| *why as u16 == code)
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn words_come_back_from_the_other_side() {
-        let whys = [Why::Ended, Why::GivenUp, Why::Panicked, Why::Unsent];
+        let whys = [CloseReason::Ended, CloseReason::GivenUp, CloseReason::Panicked, CloseReason::Unsent];
         let closes = whys.map(|why| Word::Close { why, frames: 7 });
         let others = [
             Word::Data {

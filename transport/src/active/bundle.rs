@@ -42,7 +42,7 @@ impl Bundle {
     /// Has a connection served by itself again, if it is served here.
     pub fn remove(&self, peer: &Peer) {
         if peer.link().is_in(&self.core) {
-            let alone = Core::new(peer.link().endpoint().shared().facts().spin);
+            let alone = Core::new(peer.link().endpoint().shared().info().spin);
             alone.adopt(peer.link(), false);
         }
     }

@@ -246,7 +246,7 @@ impl Core {
     }
 
     fn deliver(&self, link: Arc<Link>, arrived: Arrived, driving: &mut Driving<'_>) {
-        let pool = &link.endpoint().shared().facts().pool;
+        let pool = &link.endpoint().shared().info().pool;
         match arrived.into_bytes(pool) {
             Ok((header, payload)) => {
                 let handlers = link.handlers().clone();

@@ -80,12 +80,12 @@ pub struct ThreadPool {
 struct Work {
     /// How many threads there are at most that don't wait.
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<ExecutorState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ExecutorState {
     jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
@@ -144,7 +144,7 @@ impl Drop for ThreadPool {
 
 impl Work {
     /// Has somebody run what there is.
-    fn see_to(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+    fn see_to(self: &Arc<Self>, mut state: MutexGuard<'_, ExecutorState>) {
         let is_free = state.threads.saturating_sub(state.waiting) < self.most;
         let limit = self.most.saturating_add(SPARE);
         if state.idle >= state.jobs.len() || !is_free {
@@ -167,7 +167,7 @@ impl Work {
 
     /// All wait, maybe for what there is to be run.
     #[cold]
-    fn refuse(&self, mut state: MutexGuard<'_, State>) {
+    fn refuse(&self, mut state: MutexGuard<'_, ExecutorState>) {
         let jobs = std::mem::take(&mut state.jobs);
         drop(state);
         let begun: Vec<_> = jobs
@@ -212,7 +212,7 @@ impl Work {
     }
 
     /// A panic elsewhere can't leave the state half changed: it holds between statements.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ExecutorState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

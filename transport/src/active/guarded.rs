@@ -38,12 +38,12 @@ use std::task::{Context, Poll, Waker};
 /// ```
 #[derive(Debug, Default)]
 pub struct Guarded<T: ?Sized> {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<ConditionWaiter>,
     object: Mutex<T>,
 }
 
 #[derive(Debug, Default)]
-struct Waiting {
+struct ConditionWaiter {
     /// By the wait that entered them.
     tasks: Vec<(u64, Waker)>,
     /// The number of the wait that was entered last.
@@ -56,7 +56,7 @@ impl<T> Guarded<T> {
     /// An object.
     pub const fn new(object: T) -> Self {
         Self {
-            waiting: Mutex::new(Waiting {
+            waiting: Mutex::new(ConditionWaiter {
                 tasks: Vec::new(),
                 last: 0,
                 contended: false,
@@ -110,7 +110,7 @@ impl<T: ?Sized> Guarded<T> {
 
     /// Nothing of the program runs while it is held, but the cloning of wakers: also none is dropped, which may be all
     /// that is left of a task.
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, ConditionWaiter> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

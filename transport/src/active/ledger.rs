@@ -18,7 +18,7 @@ use std::task::Waker;
 
 pub(super) use self::accounts::Accounts;
 pub(super) use self::calls::Answer;
-use self::calls::{Call, Place};
+use self::calls::{Call, CallSlot};
 #[cfg(all(test, loom))]
 pub(super) use self::lone::{Lent, Lone};
 use self::opened::Opened;
@@ -51,7 +51,7 @@ pub(super) struct Ledger {
     /// What the peer is to get back.
     due_messages: u32,
     due_bytes: u64,
-    calls: Vec<Place>,
+    calls: Vec<CallSlot>,
     free: Vec<u16>,
     /// What the peer has sent that is not done with.
     opened: Opened,
@@ -125,7 +125,7 @@ impl Ledger {
         let credit = self.charge(length)?;
         let index = self.free.pop().unwrap_or_else(|| {
             let index = u16::try_from(self.calls.len()).unwrap_or(u16::MAX);
-            self.calls.push(Place {
+            self.calls.push(CallSlot {
                 generation: 0,
                 call: Call::Free,
             });

@@ -124,7 +124,7 @@ impl Link {
         // 0 is nobody.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let inward = Window::new(settings.window_messages(), settings.window_bytes.max(1));
-        let bundle = Core::new(endpoint.shared().facts().spin);
+        let bundle = Core::new(endpoint.shared().info().spin);
         let link = Arc::new(Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             accounts: Accounts::new(Ledger::new(theirs.window, inward)),
@@ -477,7 +477,7 @@ impl Link {
     #[cold]
     fn break_off(&self, violation: Violation) {
         tracing::warn!(peer = %self.endpoint.peer(), reason = violation.0, "broke the rules of active messages");
-        self.endpoint.shared().facts().reject();
+        self.endpoint.shared().info().reject();
         self.endpoint.close();
         self.end();
     }
@@ -504,7 +504,7 @@ impl Link {
         // A peer that has gone may have been what a large part of the pool was for. In a forked child the pool's
         // lock may be held for ever.
         if !self.is_elsewhere() {
-            self.endpoint.shared().facts().pool.trim_if_idle();
+            self.endpoint.shared().info().pool.trim_if_idle();
         }
     }
 

@@ -49,17 +49,17 @@ pub struct Ticket {
 /// How a task waits.
 #[derive(Default)]
 pub(super) struct Waiting {
-    place: Option<Place>,
+    place: Option<WaitPlace>,
 }
 
 /// Where a task waits: in that bundle, with that number in its queue.
-struct Place {
+struct WaitPlace {
     core: Arc<Core>,
     number: Option<u64>,
     waker: Waker,
 }
 
-impl Drop for Place {
+impl Drop for WaitPlace {
     fn drop(&mut self) {
         self.core.forget(self.number, Some(&self.waker));
     }
@@ -245,15 +245,15 @@ impl Waiting {
     /// Takes what is here, and has the task woken when there is more. Whether to look again.
     pub(super) fn attend(&mut self, link: &Arc<Link>, waker: &Waker) -> bool {
         let core = link.bundle();
-        let is_other = |place: &Place| !Arc::ptr_eq(&place.core, &core);
+        let is_other = |place: &WaitPlace| !Arc::ptr_eq(&place.core, &core);
         if self.place.as_ref().is_some_and(is_other) {
             self.leave();
         }
-        let Place {
+        let WaitPlace {
             core,
             number,
             waker: known,
-        } = self.place.get_or_insert_with(|| Place {
+        } = self.place.get_or_insert_with(|| WaitPlace {
             core,
             number: None,
             waker: waker.clone(),

@@ -34,7 +34,7 @@ impl Side {
     }
 }
 
-struct Turn {
+struct ThreadTurn {
     /// How many handlers of this thread run, one inside the other.
     depth: Cell<usize>,
     /// Whose tasks wait in `jobs` when they are woken; nobody's where that is not looked after.
@@ -59,7 +59,7 @@ struct Place {
     depth: usize,
 }
 
-impl Turn {
+impl ThreadTurn {
     /// Whether no handler runs, and nothing waits.
     #[inline]
     fn is_idle(&self) -> bool {
@@ -74,8 +74,8 @@ impl Turn {
 }
 
 thread_local! {
-    static TURN: Turn = const {
-        Turn {
+    static TURN: ThreadTurn = const {
+        ThreadTurn {
             depth: Cell::new(0),
             side: Cell::new(Side::NONE),
             jobs: RefCell::new(VecDeque::new()),
@@ -158,7 +158,7 @@ pub(super) fn gathering<R>(side: Side, work: impl FnOnce() -> R) -> R {
 pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
     // It may be kept also where no handler runs here: by what has gone to a worker.
     drop(TURN.with(|turn| turn.kept.take()));
-    if TURN.with(Turn::is_idle) {
+    if TURN.with(ThreadTurn::is_idle) {
         let _absent = Absent::of_thread();
         return work();
     }
@@ -294,7 +294,7 @@ pub(super) fn offer(side: Side, job: Job) -> Result<(), Job> {
 /// waited for theirs are sent then.
 #[inline]
 pub(super) fn go_on(side: Side) {
-    if TURN.with(Turn::has_jobs) {
+    if TURN.with(ThreadTurn::has_jobs) {
         go_on_with_all(side);
         flush_unless_more();
     }

@@ -20,7 +20,7 @@ const QUIET: u32 = if cfg!(loom) { 1 } else { 10 };
 /// Where threads in reserve are.
 #[derive(Debug)]
 pub(super) struct Watch {
-    state: Mutex<State>,
+    state: Mutex<WatchState>,
     /// Somebody is to look, or to watch.
     changed: Condvar,
     /// How often the role was let go of.
@@ -30,7 +30,7 @@ pub(super) struct Watch {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WatchState {
     /// How many stand by, whoever watches included.
     standing: usize,
     watched: bool,
@@ -43,7 +43,7 @@ struct State {
 impl Watch {
     pub(super) fn new() -> Self {
         Self {
-            state: Mutex::new(State::default()),
+            state: Mutex::new(WatchState::default()),
             changed: Condvar::new(),
             begun: AtomicUsize::new(0),
             asleep: AtomicBool::new(false),
@@ -166,7 +166,7 @@ impl Watch {
         state.standing == 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WatchState> {
         lock(&self.state)
     }
 }

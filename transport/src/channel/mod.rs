@@ -27,13 +27,13 @@
 //!
 //! See the [guide page on channels](crate::guide::channels).
 
-mod crew;
-mod door;
+mod acceptor;
 mod error;
 mod hello;
 mod near;
 mod opening;
 mod owned;
+mod peer_set;
 mod peers;
 mod receive;
 mod receiver;
@@ -54,9 +54,9 @@ pub use self::receiver::{Iter, Receiver};
 pub use self::sender::Sender;
 pub use self::sending::Send;
 
-use self::crew::Crew;
 use self::hello::{Hello, Near, Role};
 use self::near::find;
+use self::peer_set::PeerSet;
 use crate::address::Address;
 use crate::endpoint::listen;
 use crate::error::AddressError;
@@ -218,13 +218,13 @@ impl<T: Transportable + 'static> Channel<T> {
         role: Role,
         listens: bool,
         is_wanted: impl Fn() -> bool,
-    ) -> Result<Arc<Crew<T>>, OpenError> {
+    ) -> Result<Arc<PeerSet<T>>, OpenError> {
         let address = self.address.as_ref().map_err(Clone::clone)?;
         let ours = Hello::new::<T>(role);
         if listens {
             return self.listen(address, ours);
         }
-        let crew = Crew::new(address.clone(), role, 1, &self.options)?;
+        let crew = PeerSet::new(address.clone(), role, 1, &self.options)?;
         let near = || self.find(address, &crew);
         let way = hello::join(address, &ours, &self.options, near, is_wanted)?;
         Ok(crew.with_only(way))
@@ -232,9 +232,10 @@ impl<T: Transportable + 'static> Channel<T> {
 
     /// Listens. An `inproc` side is registered before it listens, so that sides in this process
     /// find it and need not connect.
-    fn listen(&self, address: &Address, ours: Hello) -> Result<Arc<Crew<T>>, OpenError> {
-        let open =
-            |address: &Address| Crew::new(address.clone(), ours.role(), self.peers, &self.options);
+    fn listen(&self, address: &Address, ours: Hello) -> Result<Arc<PeerSet<T>>, OpenError> {
+        let open = |address: &Address| {
+            PeerSet::new(address.clone(), ours.role(), self.peers, &self.options)
+        };
         let (crew, listener) = if let Address::Inproc { .. } = address {
             let crew = Arc::new(open(address)?);
             crew.announce();
@@ -243,16 +244,16 @@ impl<T: Transportable + 'static> Channel<T> {
             let listener = listen(address, &self.options)?;
             (Arc::new(open(listener.local_address())?), listener)
         };
-        door::open(&crew, listener, ours)?;
+        acceptor::open(&crew, listener, ours)?;
         Ok(crew)
     }
 
     /// Joins the listening side if it is in this process.
-    fn find(&self, address: &Address, ours: &Crew<T>) -> Near<T> {
+    fn find(&self, address: &Address, ours: &PeerSet<T>) -> Near<T> {
         let Address::Inproc { name } = address else {
             return Near::Nobody;
         };
-        match find::<Crew<T>>(name) {
+        match find::<PeerSet<T>>(name) {
             // If both have the same role, connecting to the listener reports the error.
             Some(other) if ours.may_be_near && other.role() != ours.role() => {
                 if other.listening.get().is_none() {

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
-use super::crew::Crew;
 use super::error::RecvError;
 use super::near::{NearLink, Parcel};
+use super::peer_set::PeerSet;
 use super::peers::{PeerConnection, Sight};
 use super::receive::{ObjectForm, Receive, ReceiveWait};
 use crate::active::parker::Parker;
@@ -37,7 +37,7 @@ type Outcome<O> = Result<O, RecvError>;
 ///
 /// Dropping the last clone closes the channel. Objects that were sent but not received are lost.
 pub struct Receiver<T: Transportable + 'static> {
-    pub(super) crew: Arc<Crew<T>>,
+    pub(super) crew: Arc<PeerSet<T>>,
     waits: Arc<WaitState>,
 }
 
@@ -51,7 +51,7 @@ struct WaitState {
 }
 
 impl<T: Transportable + 'static> Receiver<T> {
-    pub(super) fn new(crew: Arc<Crew<T>>) -> Self {
+    pub(super) fn new(crew: Arc<PeerSet<T>>) -> Self {
         Self {
             crew,
             waits: Arc::new(WaitState {

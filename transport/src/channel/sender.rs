@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
-use super::crew::Crew;
 use super::error::{SendError, Unsent};
 use super::near::{NearLink, Parcel, Stop};
+use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
 use super::sending::{Cargo, Send};
 use crate::active::parker::Parker;
@@ -29,11 +29,11 @@ const LATER: Duration = Duration::from_millis(1);
 /// Dropping the last clone closes the channel after everything that was sent. Before the process
 /// exits, await the futures of [`send_async`](Self::send_async).
 pub struct Sender<T: Transportable + 'static> {
-    pub(super) crew: Arc<Crew<T>>,
+    pub(super) crew: Arc<PeerSet<T>>,
 }
 
 impl<T: Transportable + 'static> Sender<T> {
-    pub(super) fn new(crew: Arc<Crew<T>>) -> Self {
+    pub(super) fn new(crew: Arc<PeerSet<T>>) -> Self {
         Self { crew }
     }
 

@@ -35,7 +35,7 @@ impl Message {
 /// next.
 #[inline]
 pub(super) fn bytes_of(arrived: Arrived, shared: &Shared) -> Result<Message, RecvError> {
-    match arrived.into_bytes(&shared.facts().pool) {
+    match arrived.into_bytes(&shared.info().pool) {
         Ok((header, payload)) => Ok(Message { header, payload }),
         Err(unwritten) => {
             if let Some(arrived) = unwritten.arrived {

@@ -3,14 +3,16 @@
 //! [`shared`] holds the state that the handles of a connection share. `sending` and `receiving` are
 //! the states of its two directions. Each is behind the lock of `turn`, which also decides which
 //! thread drives a half and which threads sleep. `ops` stores posted operations, and `ticket` their
-//! handles. `remote` implements puts and gets, `alarm` wakes tasks, and `facts` holds the
+//! handles. `remote` implements puts and gets, `alarm` wakes tasks, and `info` holds the
 //! properties of a connection that do not change and the ways in which a direction ends.
 
 mod alarm;
 pub(crate) mod begun;
 mod closer;
+pub(crate) mod codec_cache;
+mod connection_info;
 mod counters;
-mod facts;
+mod direction_lock;
 pub(crate) mod gate;
 mod listener;
 mod message;
@@ -27,8 +29,6 @@ pub(crate) mod shared;
 pub(crate) mod spin;
 pub(crate) mod ticket;
 pub(crate) mod timer;
-pub(crate) mod tools;
-mod turn;
 mod typed;
 pub(crate) mod watcher;
 
@@ -166,39 +166,39 @@ impl Endpoint {
     /// Returns the address of the peer.
     #[must_use]
     pub fn peer(&self) -> &Address {
-        &self.shared.facts().peer
+        &self.shared.info().peer
     }
 
     /// Returns the user id of the peer's process as the system reported it when the connection was
     /// made, or `None` if the connection is neither a Unix socket nor shared memory.
     #[must_use]
     pub fn peer_user(&self) -> Option<u32> {
-        self.shared.facts().peer_user
+        self.shared.info().peer_user
     }
 
     /// Returns the address that this endpoint connected to, or at which it was accepted.
     #[must_use]
     pub fn address(&self) -> &Address {
-        &self.shared.facts().address
+        &self.shared.info().address
     }
 
     /// Returns the scheme of the device that carries the messages.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
-        self.shared.facts().scheme
+        self.shared.info().scheme
     }
 
     /// Returns the limits of the connection.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.shared.facts().limits
+        &self.shared.info().limits
     }
 
     /// Returns one sentence for each feature that the connection does without, although it was
     /// requested or would be faster.
     #[must_use]
     pub fn degraded(&self) -> &[String] {
-        &self.shared.facts().degraded
+        &self.shared.info().degraded
     }
 
     /// Returns how much was sent and received so far.
@@ -302,7 +302,7 @@ impl Endpoint {
 
     /// Returns true if the device may have to wait for the peer before it has taken the message.
     fn is_long(&self, header: &Header) -> bool {
-        let limits = &self.shared.facts().limits;
+        let limits = &self.shared.info().limits;
         !limits.moves && header.length >= limits.eager as u64
     }
 
@@ -338,10 +338,10 @@ impl Endpoint {
     /// [`PoolError`] if neither has room.
     #[inline]
     pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
-        let facts = self.shared.facts();
-        match facts.outbox().and_then(|outbox| outbox.take(capacity)) {
+        let info = self.shared.info();
+        match info.outbox().and_then(|outbox| outbox.take(capacity)) {
             Some(spent) => Ok(spent),
-            None => facts.pool.take(capacity),
+            None => info.pool.take(capacity),
         }
     }
 
@@ -353,7 +353,7 @@ impl Endpoint {
 
     #[inline]
     pub(crate) fn patience(&self) -> Patience {
-        Patience::For(self.shared.facts().send_timeout)
+        Patience::For(self.shared.info().send_timeout)
     }
 
     /// Blocks until the next message arrives.

@@ -125,13 +125,13 @@ pub(crate) fn read<T: Transportable + 'static>(
     shared: &Shared,
 ) -> Result<(Header, Received<T>), RecvObjectError> {
     let read = shared
-        .tools
+        .codecs
         .with_reader(|reader| reader.read::<T>(message.payload));
     match read {
         Ok(received) => Ok((message.header, received)),
         Err(failure) => Err(RecvObjectError::Read {
             header: message.header,
-            peer: shared.facts().peer.clone(),
+            peer: shared.info().peer.clone(),
             source: Box::new(failure.error),
         }),
     }

@@ -143,7 +143,7 @@ impl Carrier {
 async fn send_the_rest(shared: Arc<Shared>) {
     loop {
         let stuck = shared.count_left_behind();
-        let mut late = pin!(sim::sleep(shared.facts().send_timeout));
+        let mut late = pin!(sim::sleep(shared.info().send_timeout));
         let all_gone = poll_fn(|context| {
             // Other threads may send the rest, and then nothing else wakes this task.
             shared.tell_when_sent(context.waker());
@@ -344,7 +344,7 @@ impl Kept {
             self.stuck = None;
             return;
         };
-        let patience = Deadline::after(shared.facts().send_timeout);
+        let patience = Deadline::after(shared.info().send_timeout);
         match &mut self.stuck {
             Some(stuck) if stuck.messages != messages => {
                 stuck.messages = messages;

@@ -4,7 +4,7 @@
 mod arrived;
 mod direction;
 mod posted;
-mod taker;
+mod receive_sink;
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,18 +17,18 @@ use jstream::buffer::{Filling, PoolError, Spent};
 
 pub(super) use self::arrived::Destination;
 pub(crate) use self::arrived::{Arrived, Missed, Receipt};
-pub(crate) use self::taker::{Choice, Past, Replies, Taker};
+pub(crate) use self::receive_sink::{BypassedMessages, Choice, ReceiveSink, Replies};
 
 use self::arrived::too_small;
 use super::alarm::Alarm;
 use super::begun::BegunShare;
+use super::connection_info::{ConnectionInfo, EndReason, Trouble};
 use super::counters::Tally;
-use super::facts::{EndReason, Facts, Trouble};
+use super::direction_lock::{Common, Direction};
 use super::message::Message;
 use super::ops::{Notify, OpId, Ops};
 use super::remote::Remote;
 use super::shared::Shared;
-use super::turn::{Common, Direction};
 use crate::device::connection::{Armed, Fault, Incoming, Payload, Whole};
 use crate::error::RecvError;
 use crate::header::Header;
@@ -62,14 +62,14 @@ pub(crate) struct Receiving {
     pub(super) left: Duration,
     next: u64,
     pub(super) common: Common,
-    pub(super) facts: Arc<Facts>,
+    pub(super) info: Arc<ConnectionInfo>,
     pub(super) tally: Arc<Tally>,
     pub(super) alarm: Arc<Alarm>,
     alarm_waker: Waker,
     /// Puts and gets of both sides.
     pub(super) remote: Remote,
     /// The receive sink, which gets all messages on arrival.
-    taker: Option<Arc<dyn Taker>>,
+    taker: Option<Arc<dyn ReceiveSink>>,
     /// True once a receive sink was set. From then on, no other caller receives messages, because a
     /// message that has begun may be in the sink's memory.
     taken: bool,
@@ -88,7 +88,7 @@ pub(crate) struct Receiving {
 impl Receiving {
     pub(super) fn new(
         half: Box<dyn Incoming>,
-        facts: Arc<Facts>,
+        info: Arc<ConnectionInfo>,
         tally: Arc<Tally>,
         alarm: Arc<Alarm>,
         begun_share: BegunShare,
@@ -104,10 +104,10 @@ impl Receiving {
             kept: VecDeque::new(),
             posted: VecDeque::new(),
             ops: Ops::new(),
-            left: facts.message_timeout,
+            left: info.message_timeout,
             next: 0,
             common: Common::default(),
-            facts,
+            info,
             tally,
             alarm_waker: alarm.clone().into(),
             alarm,
@@ -232,7 +232,7 @@ impl Receiving {
     ) -> Option<Result<Arrived, RecvError>> {
         let Some(half) = &mut self.half else {
             let end = self.end.as_ref()?;
-            return Some(Err(self.facts.recv_error(end)));
+            return Some(Err(self.info.recv_error(end)));
         };
         let header = match half.header() {
             Ok(Some(header)) => header,
@@ -255,7 +255,7 @@ impl Receiving {
                 Destination::Jbuf(spent) => self.into = spent.take().map(Spent::filling),
                 Destination::Memory(_) => {
                     // A device that moves buffers already has one.
-                    if header.length <= SCRATCH as u64 && !self.facts.limits.moves {
+                    if header.length <= SCRATCH as u64 && !self.info.limits.moves {
                         let scratch = self.scratch.take();
                         let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
                         self.into = Some(scratch.filling());
@@ -290,12 +290,12 @@ impl Receiving {
     pub(super) fn end_message(&mut self, header: &Header) {
         self.begun = false;
         self.begun_share.end();
-        self.left = self.facts.message_timeout;
+        self.left = self.info.message_timeout;
         self.common.waited_since = None;
         // Data was received since the device was armed, so it may not signal the next message.
         self.alarm.disarm();
         self.tally.received(header.length);
-        self.facts.trace(header, "received");
+        self.info.trace(header, "received");
     }
 
     /// Gives a received message the next number.
@@ -323,7 +323,7 @@ impl Receiving {
         let Payload::Bytes(filled) = payload else {
             return payload;
         };
-        let copied = self.facts.pool.take(filled.len()).ok().and_then(|spent| {
+        let copied = self.info.pool.take(filled.len()).ok().and_then(|spent| {
             let copied = spent.copy_from(filled.as_bytes());
             copied.ok()
         });
@@ -346,7 +346,7 @@ impl Receiving {
         memory: &mut [u8],
     ) -> Result<Header, RecvError> {
         let number = arrived.number;
-        let (header, filled) = match arrived.into_bytes(&self.facts.pool) {
+        let (header, filled) = match arrived.into_bytes(&self.info.pool) {
             Ok(message) => message,
             Err(unwritten) => {
                 if let Some(arrived) = unwritten.arrived {
@@ -377,7 +377,7 @@ impl Receiving {
 
     fn next_kept(&mut self, place: &Destination<'_>) -> Option<Result<Arrived, RecvError>> {
         if self.taken {
-            let peer = self.facts.peer.clone();
+            let peer = self.info.peer.clone();
             return Some(Err(RecvError::Taken { peer }));
         }
         let length = self.kept.front()?.header.length;
@@ -392,7 +392,7 @@ impl Receiving {
         let bytes = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         RecvError::NoBuffer {
             length,
-            peer: self.facts.peer.clone(),
+            peer: self.info.peer.clone(),
             source: PoolError::Exhausted {
                 wanted: bytes(length),
                 mapped: bytes(held),
@@ -411,12 +411,12 @@ impl Receiving {
                 self.begun = self.into.is_some();
                 Some(RecvError::NoBuffer {
                     length,
-                    peer: self.facts.peer.clone(),
+                    peer: self.info.peer.clone(),
                     source,
                 })
             }
             Trouble::End(end) => {
-                let error = self.facts.recv_error(&end);
+                let error = self.info.recv_error(&end);
                 self.end_with(end);
                 Some(error)
             }
@@ -438,11 +438,11 @@ impl Receiving {
             self.remote.kept_bytes = 0;
         }
         if end.breaks() {
-            self.facts.blame(&end);
+            self.info.blame(&end);
             self.common.broke = true;
         }
         if self.end.is_none() {
-            self.facts.note_end(&end, "receiving");
+            self.info.note_end(&end, "receiving");
             self.end = Some(end);
         }
     }
@@ -481,7 +481,7 @@ impl Receiving {
         let Some(left) = self.patience() else {
             return;
         };
-        let most = self.facts.message_timeout.checked_div(4);
+        let most = self.info.message_timeout.checked_div(4);
         self.left = left.saturating_sub(elapsed.min(most.unwrap_or_default()));
         if self.left.is_zero() {
             self.expire();

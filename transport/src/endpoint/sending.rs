@@ -1,6 +1,6 @@
 //! Send direction, under its lock: the device half and the posted messages.
 
-mod costly;
+mod credit_queue;
 mod direction;
 mod gathered;
 
@@ -12,12 +12,12 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::alarm::Alarm;
+use super::connection_info::{ConnectionInfo, EndReason};
 use super::counters::Tally;
-use super::facts::{EndReason, Facts};
+use super::direction_lock::{Common, Direction};
 use super::gate::{Credit, Gate};
 use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::MOST_REQUESTS;
-use super::turn::{Common, Direction};
 use crate::device::connection::{Body, Outbound, Outgoing};
 use crate::error::SendError;
 use crate::header::Header;
@@ -82,7 +82,7 @@ pub(crate) struct SendDirection {
     /// Number of posted answers to requests of the peer.
     answers: usize,
     common: Common,
-    facts: Arc<Facts>,
+    info: Arc<ConnectionInfo>,
     tally: Arc<Tally>,
     alarm: Arc<Alarm>,
     alarm_waker: Waker,
@@ -95,7 +95,7 @@ pub(crate) struct SendDirection {
 impl SendDirection {
     pub(super) fn new(
         half: Box<dyn Outgoing>,
-        facts: Arc<Facts>,
+        info: Arc<ConnectionInfo>,
         tally: Arc<Tally>,
         alarm: Arc<Alarm>,
     ) -> Self {
@@ -112,7 +112,7 @@ impl SendDirection {
             went: Duration::ZERO,
             answers: 0,
             common: Common::default(),
-            facts,
+            info,
             tally,
             alarm_waker: alarm.clone().into(),
             alarm,
@@ -171,13 +171,13 @@ impl SendDirection {
 
     /// Returns the error if nothing can be sent any more.
     pub(super) fn ended(&self) -> Option<SendError> {
-        self.end.as_ref().map(|end| self.facts.unsendable(end))
+        self.end.as_ref().map(|end| self.info.unsendable(end))
     }
 
     #[inline]
     pub(super) fn count(&self, header: &Header) {
         self.tally.sent(header.length);
-        self.facts.trace(header, "sent");
+        self.info.trace(header, "sent");
     }
 
     /// Appends an operation. If it can't be sent, it completes at once.
@@ -344,15 +344,15 @@ impl SendDirection {
         let mut first = std::mem::take(&mut self.begun) || pushed;
         while let Some(id) = self.posted.pop_front() {
             let error = if std::mem::take(&mut first) {
-                self.facts.send_error(&end)
+                self.info.send_error(&end)
             } else {
-                self.facts.unsendable(&end)
+                self.info.unsendable(&end)
             };
             self.complete(id, Err(error));
         }
         self.end_all_waiting(&end);
         if self.end.is_none() {
-            self.facts.note_end(&end, "sending");
+            self.info.note_end(&end, "sending");
             self.end = Some(end);
         }
     }
@@ -364,7 +364,7 @@ impl SendDirection {
         // Gathered messages were counted when they were gathered.
         if result.is_ok() && !matches!(op.notify, Notify::Gathered) {
             self.tally.sent(op.message.header.length);
-            self.facts.trace(&op.message.header, "sent");
+            self.info.trace(&op.message.header, "sent");
         }
         if result.is_err() && op.cost != Credit::FREE {
             self.gate.refund(std::mem::take(&mut op.cost));
@@ -421,13 +421,13 @@ impl SendDirection {
     fn left(&self) -> Option<Duration> {
         let op = self.posted.front().and_then(|id| self.ops.get(*id))?;
         let waited = self.clock.saturating_sub(op.since.max(self.went));
-        Some(self.facts.send_timeout.saturating_sub(waited))
+        Some(self.info.send_timeout.saturating_sub(waited))
     }
 
     /// Completes the first operation, which has timed out.
     fn expire(&mut self) {
-        let after = self.facts.send_timeout;
-        let peer = self.facts.peer.clone();
+        let after = self.info.send_timeout;
+        let peer = self.info.peer.clone();
         let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) else {
             return;
         };

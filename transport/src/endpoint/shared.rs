@@ -26,14 +26,14 @@ use jstream::Writer;
 use self::gathering::Gathering;
 use super::alarm::Alarm;
 use super::begun::BegunShare;
+use super::codec_cache::CodecCache;
+use super::connection_info::ConnectionInfo;
 use super::counters::{self, Tally};
-use super::facts::Facts;
+use super::direction_lock::{Broke, Direction, DirectionLock};
 use super::ops::Sink;
 use super::progress::Carrier;
 use super::receiving::Receiving;
 use super::sending::SendDirection;
-use super::tools::Tools;
-use super::turn::{Broke, Direction, Turn};
 use super::watcher::Watcher;
 use crate::address::Address;
 use crate::device::connection::Connection;
@@ -84,9 +84,9 @@ pub(crate) enum Half {
 }
 
 pub(crate) struct Shared {
-    pub(super) sending: Turn<SendDirection>,
-    pub(super) receiving: Turn<Receiving>,
-    facts: Arc<Facts>,
+    pub(super) sending: DirectionLock<SendDirection>,
+    pub(super) receiving: DirectionLock<Receiving>,
+    info: Arc<ConnectionInfo>,
     tally: Arc<Tally>,
     sending_alarm: Arc<Alarm>,
     pub(super) receiving_alarm: Arc<Alarm>,
@@ -98,7 +98,7 @@ pub(crate) struct Shared {
     /// Descriptor that is polled for messages, created on the first request.
     pub(super) source: OnceLock<OwnedFd>,
     /// Writers and readers of objects.
-    pub(super) tools: Tools,
+    pub(super) codecs: CodecCache,
     /// State that a higher layer has attached to the connection.
     attached: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
@@ -106,7 +106,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Arc<Self> {
         let scheme = connection.scheme;
-        let facts = Arc::new(Facts::new(
+        let info = Arc::new(ConnectionInfo::new(
             address.clone(),
             (connection.peer, connection.peer_user),
             scheme,
@@ -121,19 +121,19 @@ impl Shared {
         let sleeps_receiving = connection.incoming.receives_asleep();
         let sending = SendDirection::new(
             connection.outgoing,
-            facts.clone(),
+            info.clone(),
             tally.clone(),
             sending_alarm.clone(),
         );
-        tracing::debug!(peer = %facts.peer, scheme, "connected");
-        for sentence in &facts.degraded {
-            tracing::info!(peer = %facts.peer, scheme, "{sentence}");
+        tracing::debug!(peer = %info.peer, scheme, "connected");
+        for sentence in &info.degraded {
+            tracing::info!(peer = %info.peer, scheme, "{sentence}");
         }
         let half_of_pool = options.pool.options().max_mapped.wrapping_shr(1);
         Arc::new_cyclic(|shared| {
             let receiving = Receiving::new(
                 connection.incoming,
-                facts.clone(),
+                info.clone(),
                 tally.clone(),
                 Arc::clone(&receiving_alarm),
                 BegunShare::new(
@@ -143,9 +143,14 @@ impl Shared {
                 shared.clone(),
             );
             Self {
-                sending: Turn::new(sending, facts.spin, sending_alarm.clone(), facts.origin),
-                receiving: Turn::new(receiving, facts.spin, receiving_alarm.clone(), facts.origin),
-                facts,
+                sending: DirectionLock::new(sending, info.spin, sending_alarm.clone(), info.origin),
+                receiving: DirectionLock::new(
+                    receiving,
+                    info.spin,
+                    receiving_alarm.clone(),
+                    info.origin,
+                ),
+                info,
                 tally,
                 sending_alarm,
                 receiving_alarm,
@@ -153,7 +158,7 @@ impl Shared {
                 gathering,
                 sleeps_receiving,
                 source: OnceLock::new(),
-                tools: Tools::new(),
+                codecs: CodecCache::new(),
                 attached: OnceLock::new(),
             }
         })
@@ -163,19 +168,19 @@ impl Shared {
         &self.carrier
     }
 
-    pub(crate) fn facts(&self) -> &Facts {
-        &self.facts
+    pub(crate) fn info(&self) -> &ConnectionInfo {
+        &self.info
     }
 
     /// Returns true if the connection belongs to the process that this one was forked from.
     #[inline]
     pub(crate) fn is_elsewhere(&self) -> bool {
-        self.facts.origin.is_elsewhere()
+        self.info.origin.is_elsewhere()
     }
 
     /// Calls `work` with one of the endpoint's own writers.
     pub(crate) fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> R) -> R {
-        self.tools.with_writer(work)
+        self.codecs.with_writer(work)
     }
 
     /// Returns true if posted messages were not sent yet.
@@ -294,7 +299,7 @@ impl Shared {
     }
 
     /// Unregisters a task from a direction that it may have driven in addition to its own.
-    fn forget_beside<D: Direction>(&self, turn: &Turn<D>, alarm: &Alarm, task: &Waker) {
+    fn forget_beside<D: Direction>(&self, turn: &DirectionLock<D>, alarm: &Alarm, task: &Waker) {
         let mut held = turn.lock();
         Self::forget_task(&mut *held, alarm, task);
         self.settle(turn.leave(held));
@@ -310,13 +315,13 @@ impl Shared {
 
     fn progress_of<D: Direction>(
         &self,
-        turn: &Turn<D>,
+        turn: &DirectionLock<D>,
         alarm: &Alarm,
         task: Option<&Waker>,
         place: Option<&Arc<Watcher>>,
     ) -> bool {
         let mut held = turn.lock();
-        Turn::drive_for_task(&mut *held);
+        DirectionLock::drive_for_task(&mut *held);
         let is_left = held.has_posted();
         if let (Some(task), true) = (task, is_left) {
             alarm.register(task, place);
@@ -328,7 +333,7 @@ impl Shared {
     /// Shuts down the send direction behind everything posted.
     pub(crate) fn finish(&self) -> Result<(), SendError> {
         self.try_flush();
-        let patience = Patience::For(self.facts.send_timeout);
+        let patience = Patience::For(self.info.send_timeout);
         let held = self.sending.lock();
         let all_gone = |sending: &mut SendDirection| {
             let all_gone = sending.has_turn() && !sending.waits_for_credit();
@@ -350,14 +355,14 @@ impl Shared {
             return;
         }
         self.try_flush();
-        self.facts.close();
+        self.info.close();
         let mut held = self.receiving.lock();
         held.close();
         self.settle(self.receiving.leave(held));
         let mut held = self.sending.lock();
         held.close();
         self.settle(self.sending.leave(held));
-        self.facts.release();
+        self.info.release();
     }
 
     /// Duplicates the descriptor that is polled for messages.
@@ -391,7 +396,7 @@ impl Shared {
         let mut held = self.receiving.lock();
         held.look();
         let _ = self.receiving.leave(held);
-        self.facts.break_off();
+        self.info.break_off();
         self.progress(Half::In, None, None);
         self.progress(Half::Out, None, None);
     }
@@ -402,10 +407,10 @@ impl Drop for Shared {
         if self.is_elsewhere() {
             self.sending.get_mut().disown();
             self.receiving.get_mut().disown();
-            std::mem::forget(self.facts.clone());
+            std::mem::forget(self.info.clone());
         }
-        counters::retire(self.facts.scheme, &self.tally);
-        tracing::debug!(peer = %self.facts.peer, scheme = self.facts.scheme, "dropped");
+        counters::retire(self.info.scheme, &self.tally);
+        tracing::debug!(peer = %self.info.peer, scheme = self.info.scheme, "dropped");
     }
 }
 

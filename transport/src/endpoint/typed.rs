@@ -100,8 +100,8 @@ impl Endpoint {
         patience: Patience,
     ) -> Result<(), SendObjectError> {
         let shared = &*self.shared;
-        let sent = shared.tools.with_writer(|writer| {
-            let outbox = shared.facts().outbox();
+        let sent = shared.codecs.with_writer(|writer| {
+            let outbox = shared.info().outbox();
             if let Some(filled) = write_in_place(writer, object, outbox) {
                 return Ok(self.send_written(header, filled, patience));
             }
@@ -150,11 +150,11 @@ impl Endpoint {
         object: &T,
     ) -> Result<SendTicket, WriteError> {
         let shared = &*self.shared;
-        let pool = &shared.facts().pool;
-        let outbox = shared.facts().outbox();
+        let pool = &shared.info().pool;
+        let outbox = shared.info().outbox();
         let filled =
             shared
-                .tools
+                .codecs
                 .with_writer(|writer| match write_in_place(writer, object, outbox) {
                     Some(filled) => Ok(filled),
                     None => writer.write_to(object, pool),
@@ -291,9 +291,9 @@ impl Endpoint {
                 });
         }
         let shared = &*self.shared;
-        let pool = &shared.facts().pool;
+        let pool = &shared.info().pool;
         let forwarded = shared
-            .tools
+            .codecs
             .with_writer(|writer| writer.forward_to(received, pool));
         let message = match forwarded {
             Ok(forwarded) => forwarded.message,

@@ -1,7 +1,7 @@
 //! The receive side of a rank: state under one lock, and the threads that wait for it.
 //!
 //! Lock order: a direction of an endpoint, then an inbox. No other lock is taken under the lock of
-//! an inbox. Work on endpoints and other inboxes is [recorded](Todo) and done after the lock is
+//! an inbox. Work on endpoints and other inboxes is [recorded](DeferredWork) and done after the lock is
 //! released.
 
 use std::io;
@@ -16,7 +16,7 @@ use super::bell::Bell;
 use super::credit::{Account, allowed};
 use super::options::Options;
 use super::state::{Peer, RankState};
-use super::todo::Todo;
+use super::work_queue::DeferredWork;
 use crate::device::deadline::Deadline;
 use crate::device::inproc::letter::SlotMessage as Cell;
 use crate::device::inproc::ring::Viewer;
@@ -190,11 +190,11 @@ impl Inbox {
             return;
         }
         if self.attention.withdraw() {
-            let mut todo = Todo::default();
-            self.take_in_all(&mut state, &mut todo);
-            if state.news || !todo.is_empty() {
+            let mut deferred = DeferredWork::default();
+            self.take_in_all(&mut state, &mut deferred);
+            if state.news || !deferred.is_empty() {
                 self.leave(state);
-                return self.carry_out(todo, |_| {});
+                return self.carry_out(deferred, |_| {});
             }
         }
         if let (Some(bell), false) = (self.bell.get(), state.is_watched) {

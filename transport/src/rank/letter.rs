@@ -7,7 +7,7 @@ use jstream::buffer::Filled;
 use super::inbox::Inbox;
 use super::request::RequestOutcome;
 use super::table::Number;
-use super::todo::Todo;
+use super::work_queue::DeferredWork;
 use crate::device::connection::{Body, Payload};
 use crate::endpoint::ops::OpId;
 use crate::error::HeaderError;
@@ -101,9 +101,9 @@ impl Sender {
     }
 
     fn end(&self, outcome: RequestOutcome) {
-        let mut todo = Todo::default();
+        let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
-        state.complete(self.request, outcome, &mut todo);
+        state.complete(self.request, outcome, &mut deferred);
         self.inbox.leave(state);
     }
 }

@@ -9,12 +9,12 @@ use super::credit::{Passed, window};
 use super::error::Error;
 use super::inbox::Inbox;
 use super::letter::{Half, Offer};
+use super::message_sink::RankSink;
 use super::request::{RequestOutcome, Sending};
 use super::state::RankState;
 use super::table::Number;
-use super::taker::LineTaker;
-use super::todo::{Todo, TodoTask};
 use super::wire::{ANNOUNCEMENT, Frame, Label};
+use super::work_queue::{DeferredTask, DeferredWork};
 use crate::device::connection::{Body, Outbound};
 use crate::endpoint::Endpoint;
 use crate::endpoint::gate::Credit;
@@ -53,7 +53,7 @@ impl Line {
         });
         let window = window(inbox.options.bounds);
         let passed = Arc::new(Passed::new(window));
-        let taker = LineTaker {
+        let taker = RankSink {
             inbox: inbox.clone(),
             rank,
             max_receive: endpoint.limits().max_receive,
@@ -133,7 +133,7 @@ struct Whole {
 impl Sink for Whole {
     fn sent(self: Arc<Self>, user: u64, sent: SendOutcome) {
         let id = OpId::of_number(user);
-        let mut todo = Todo::default();
+        let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
         let to = state.requests.get(id).and_then(|request| request.sends);
         let outcome = match (sent.result, to) {
@@ -143,7 +143,7 @@ impl Sink for Whole {
                 RequestOutcome::unsent(unsendable(rank, error), Some(sent.body))
             }
         };
-        state.complete(id, outcome, &mut todo);
+        state.complete(id, outcome, &mut deferred);
         self.inbox.leave(state);
     }
 
@@ -171,7 +171,7 @@ struct Offers(Arc<Inbox>);
 impl Sink for Offers {
     fn sent(self: Arc<Self>, user: u64, sent: SendOutcome) {
         let id = OpId::of_number(user);
-        let mut todo = Todo::default();
+        let mut deferred = DeferredWork::default();
         let mut state = self.0.lock();
         let sends = state.requests.get(id).and_then(|request| request.sends);
         let Some(sends) = sends else {
@@ -182,7 +182,11 @@ impl Sink for Offers {
             (_, None) => {}
             (Ok(()), Some(offer)) if offer.half == Half::Matched => {
                 state.remove_offer(id, sends);
-                state.complete(id, RequestOutcome::sent_from(Some(sent.body)), &mut todo);
+                state.complete(
+                    id,
+                    RequestOutcome::sent_from(Some(sent.body)),
+                    &mut deferred,
+                );
             }
             (Ok(()), Some(offer)) => {
                 offer.half = Half::Gone;
@@ -193,7 +197,7 @@ impl Sink for Offers {
                 // The body is either still in the offer, or is the one that was to be sent with it.
                 let body = offer.and_then(|offer| offer.body).or(Some(sent.body));
                 let outcome = RequestOutcome::unsent(unsendable(sends.to, error), body);
-                state.complete(id, outcome, &mut todo);
+                state.complete(id, outcome, &mut deferred);
             }
         }
         self.0.leave(state);
@@ -259,7 +263,7 @@ impl RankState {
     }
 
     /// Asks the other rank to withdraw a message of a request, unless it was answered.
-    pub(super) fn withdraw(&mut self, id: OpId, todo: &mut Todo) {
+    pub(super) fn withdraw(&mut self, id: OpId, deferred: &mut DeferredWork) {
         let sends = self.requests.get(id).and_then(|request| request.sends);
         let Some((sends, offer)) = sends.and_then(|sends| Some((sends, sends.offer?))) else {
             return;
@@ -269,7 +273,7 @@ impl RankState {
             // The number is reserved until the other rank has answered the withdrawal.
             if peer.offers.reserved() < MOST_REQUESTS && peer.offers.reserve(offer) {
                 let frame = Frame::Withdraw { offer };
-                todo.push(TodoTask::Say {
+                deferred.push(DeferredTask::Say {
                     to: sends.to,
                     frame,
                 });

@@ -9,13 +9,13 @@ use jstream::buffer::Spent;
 use super::error::Error;
 use super::inbox::Inbox;
 use super::letter::{Ack, Letter, Sender};
-use super::meet::copied;
 use super::names::Status;
 use super::node::Node;
 use super::queue::{Entry, SHORT};
+use super::rendezvous::copied;
 use super::request::{RankRequest, RequestOutcome};
 use super::state::RankState;
-use super::todo::Todo;
+use super::work_queue::DeferredWork;
 use crate::device::connection::Payload;
 use crate::device::inproc::letter::INLINE;
 use crate::endpoint::ops::OpId;
@@ -141,16 +141,16 @@ impl Near {
 impl Inbox {
     /// Runs `work` on the state for a thread of rank `source`, after draining the queue of that
     /// rank.
-    fn work<R>(&self, source: u32, work: impl FnOnce(&mut RankState, &mut Todo) -> R) -> R {
-        let mut todo = Todo::default();
+    fn work<R>(&self, source: u32, work: impl FnOnce(&mut RankState, &mut DeferredWork) -> R) -> R {
+        let mut deferred = DeferredWork::default();
         let mut state = self.lock();
-        self.take_in(&mut state, source, &mut todo);
-        let result = work(&mut state, &mut todo);
+        self.take_in(&mut state, source, &mut deferred);
+        let result = work(&mut state, &mut deferred);
         self.settle(&mut state, source);
         self.leave(state);
-        if !todo.is_empty() {
+        if !deferred.is_empty() {
             // The message of a thread needs no answer over a connection, and frees no room for one.
-            self.carry_out(todo, |_| {});
+            self.carry_out(deferred, |_| {});
         }
         result
     }
@@ -163,7 +163,7 @@ impl Inbox {
     }
 
     fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
-        self.work(heading.envelope.source, |state, todo| {
+        self.work(heading.envelope.source, |state, deferred| {
             if let Some(error) = self.is_closed(state) {
                 return Left::Refused(error);
             }
@@ -172,7 +172,7 @@ impl Inbox {
             }
             match state.matcher.arrive(heading, Letter::Lost) {
                 Ok(Arrival::Matched(matched)) => {
-                    self.bring(state, matched.receive, &heading, bytes, todo);
+                    self.bring(state, matched.receive, &heading, bytes, deferred);
                     Left::Done
                 }
                 Ok(Arrival::Waits(id)) => {
@@ -207,9 +207,9 @@ impl Inbox {
         id: OpId,
         heading: &Heading,
         bytes: &[u8],
-        todo: &mut Todo,
+        deferred: &mut DeferredWork,
     ) {
-        if !state.accept(id, heading, todo) {
+        if !state.accept(id, heading, deferred) {
             return;
         }
         let place = state.requests.get_mut(id);
@@ -223,20 +223,20 @@ impl Inbox {
                 }),
             },
         };
-        state.complete(id, outcome, todo);
+        state.complete(id, outcome, deferred);
     }
 
     /// Delivers a message, or adds it to the backlog of messages without room.
     pub(super) fn bring_letter(&self, heading: Heading, letter: Letter) -> Result<(), Letter> {
         let source = heading.envelope.source;
-        self.work(source, |state, todo| {
+        self.work(source, |state, deferred| {
             if self.is_closed(state).is_some() {
                 return Err(letter);
             }
             let letter = if state.has_backlog(source) {
                 letter
             } else {
-                match state.arrive(heading, letter, todo) {
+                match state.arrive(heading, letter, deferred) {
                     Ok(()) => return Ok(()),
                     Err(letter) => letter,
                 }
@@ -255,7 +255,7 @@ impl Inbox {
         heading: Heading,
         payload: Payload,
     ) -> Result<(), (Option<Error>, Payload)> {
-        self.work(heading.envelope.source, |state, todo| {
+        self.work(heading.envelope.source, |state, deferred| {
             if let Some(error) = self.is_closed(state) {
                 return Err((Some(error), payload));
             }
@@ -263,7 +263,7 @@ impl Inbox {
                 return Err((None, payload));
             }
             let ack = Ack::Nobody;
-            match state.arrive(heading, Letter::Here { payload, ack }, todo) {
+            match state.arrive(heading, Letter::Here { payload, ack }, deferred) {
                 Err(Letter::Here { payload, .. }) => Err((None, payload)),
                 _ => Ok(()),
             }
@@ -294,7 +294,9 @@ impl Inbox {
         if !std::ptr::eq(self, other) {
             let why = Arc::from("it has ended");
             // The other recorded work concerns only this rank.
-            other.work(self.rank, |state, todo| state.lose(self.rank, &why, todo));
+            other.work(self.rank, |state, deferred| {
+                state.lose(self.rank, &why, deferred)
+            });
         }
     }
 }

@@ -9,9 +9,9 @@ use jstream::Writer;
 use jstream::buffer::{Filled, Spent};
 use zerocopy::IntoBytes;
 
+use super::borrowed_send::Wanted;
 use super::element::{Element, descriptor, name_of};
 use super::error::{ElementName, Error, Unsent};
-use super::lent::Wanted;
 use super::local::PostOutcome;
 use super::names::{Destination, Source, Status, Tag, pattern};
 use super::node::{Link, Node};
@@ -363,7 +363,7 @@ impl Rank {
     ) -> RecvRequest {
         let id = pattern.map(|pattern| {
             self.node
-                .with(|state, todo| state.post(pattern, place, expected, todo))
+                .with(|state, deferred| state.post(pattern, place, expected, deferred))
         });
         RecvRequest::new(self.node.clone(), id)
     }

@@ -10,7 +10,7 @@ use super::local::Near;
 use super::member::Rank;
 use super::node::{Link, Node};
 use super::options::Options;
-use super::todo::Todo;
+use super::work_queue::DeferredWork;
 use crate::endpoint::Endpoint;
 
 /// Builder of a rank that is being connected to the others of its group.
@@ -120,10 +120,10 @@ impl Mesh {
             Some(Way::Thread(node)) => Link::Thread(Near::new(node.inbox)),
             Some(Way::Endpoint(endpoint)) => Link::Line(Line::new(peer, endpoint, &inbox)),
             None => {
-                let mut todo = Todo::default();
+                let mut deferred = DeferredWork::default();
                 let why = Arc::from("this rank is not connected to it");
                 let mut state = inbox.lock();
-                state.lose(peer, &why, &mut todo);
+                state.lose(peer, &why, &mut deferred);
                 inbox.leave(state);
                 Link::Nobody
             }

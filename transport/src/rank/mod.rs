@@ -31,40 +31,40 @@
 
 mod attention;
 mod bell;
+mod borrowed_send;
 mod credit;
 mod element;
 mod error;
 mod inbox;
-mod lent;
 mod letter;
 mod line;
 mod local;
-mod meet;
+mod match_bypass;
 mod member;
 mod mesh;
+mod message_sink;
 #[cfg(all(test, loom))]
 mod models;
 mod names;
 mod node;
 mod object;
 mod options;
-mod past;
 mod persistent;
 mod probe;
 mod queue;
+mod receive_fast_path;
+mod receive_wait;
+mod rendezvous;
 mod request;
 mod requests;
 mod scope;
 mod sending;
-mod soon;
 mod state;
 mod table;
-mod taker;
-mod todo;
 mod waiting;
-mod wants;
 mod wire;
 mod withdrawal;
+mod work_queue;
 pub mod world;
 
 pub use self::element::Element;

@@ -11,12 +11,12 @@ use super::line::Line;
 use super::local::Near;
 use super::request::RequestOutcome;
 use super::state::RankState;
-use super::todo::{Todo, TodoTask};
+use super::work_queue::{DeferredTask, DeferredWork};
 use crate::device::deadline::Deadline;
+use crate::endpoint::codec_cache::CodecCache;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::shared::Half;
 use crate::endpoint::spin::Spin;
-use crate::endpoint::tools::Tools;
 use crate::error::SendError;
 
 /// The state that all handles of a rank share.
@@ -33,7 +33,7 @@ pub(super) struct Node {
     /// The index after the request that ended last when several were waited for.
     pub(super) turn: AtomicUsize,
     /// Cache of readers and writers for objects.
-    pub(super) tools: Tools,
+    pub(super) codecs: CodecCache,
 }
 
 /// The path to a rank.
@@ -57,7 +57,7 @@ impl Node {
             links,
             contexts: AtomicU32::new(1),
             turn: AtomicUsize::new(0),
-            tools: Tools::new(),
+            codecs: CodecCache::new(),
         }
     }
 
@@ -120,21 +120,21 @@ impl Node {
 
     /// Runs `work` on the state, and does the recorded work after releasing the lock.
     #[inline]
-    pub(super) fn with<R>(&self, work: impl FnOnce(&mut RankState, &mut Todo) -> R) -> R {
-        let mut todo = Todo::default();
+    pub(super) fn with<R>(&self, work: impl FnOnce(&mut RankState, &mut DeferredWork) -> R) -> R {
+        let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
-        let result = work(&mut state, &mut todo);
+        let result = work(&mut state, &mut deferred);
         self.inbox.leave(state);
-        if !todo.is_empty() {
-            self.carry_out(todo);
+        if !deferred.is_empty() {
+            self.carry_out(deferred);
         }
         result
     }
 
     /// Does the work that was recorded under the lock of this rank's inbox.
-    pub(super) fn carry_out(&self, todo: Todo) {
-        self.inbox.carry_out(todo, |task| {
-            if let TodoTask::Say { to, frame } = task {
+    pub(super) fn carry_out(&self, deferred: DeferredWork) {
+        self.inbox.carry_out(deferred, |task| {
+            if let DeferredTask::Say { to, frame } = task {
                 if let Some(line) = self.line(to) {
                     line.say(frame);
                 }
@@ -156,8 +156,8 @@ impl Node {
         if !self.has_any_queued() {
             return work(&mut self.inbox.lock());
         }
-        self.with(|state, todo| {
-            self.inbox.take_in_all(state, todo);
+        self.with(|state, deferred| {
+            self.inbox.take_in_all(state, deferred);
             work(state)
         })
     }
@@ -166,7 +166,7 @@ impl Node {
     #[inline]
     pub(super) fn take_in(&self) {
         if self.has_any_queued() {
-            self.with(|state, todo| self.inbox.take_in_all(state, todo));
+            self.with(|state, deferred| self.inbox.take_in_all(state, deferred));
         }
     }
 
@@ -338,14 +338,14 @@ impl Node {
         if line.is_some_and(|line| line.endpoint.shared().cancel_waiting(id.number())) {
             return;
         }
-        self.with(|state, todo| state.withdraw(id, todo));
+        self.with(|state, deferred| state.withdraw(id, deferred));
         self.take_back(id);
     }
 
     /// Discards a request: a receive without a message is cancelled, and a message is still sent.
     pub(super) fn forget(&self, id: OpId) {
-        let dropped = self.with(|state, todo| {
-            state.cancel(id, Error::Cancelled, todo);
+        let dropped = self.with(|state, deferred| {
+            state.cancel(id, Error::Cancelled, deferred);
             let outcome = state.take_outcome(id);
             if outcome.is_none() {
                 state.forget(id);

@@ -41,12 +41,12 @@ impl Rank {
         };
         let node = self.node();
         let pool = match node.link(to)? {
-            Link::Line(line) => &line.endpoint.shared().facts().pool,
+            Link::Line(line) => &line.endpoint.shared().info().pool,
             Link::Thread(near) => near.inbox.pool(),
             Link::Nobody => return Ok(()),
         };
         let written = node
-            .tools
+            .codecs
             .with_writer(|writer| writer.write_to(object, pool));
         let filled = written.map_err(Error::Write)?;
         let posted = node.post_filled(to, self.label::<u8>(tag), filled, false);
@@ -136,7 +136,7 @@ impl Node {
             payload => payload,
         };
         let filled = self.bytes_of(payload)?;
-        let read = self.tools.with_reader(|reader| reader.read::<T>(filled));
+        let read = self.codecs.with_reader(|reader| reader.read::<T>(filled));
         read.map(|received| (received, status))
             .map_err(|failure| Error::Read {
                 rank: status.source,

@@ -111,8 +111,9 @@ impl PersistentRecv {
             Some(pattern) => {
                 let node = self.rank.node();
                 let place = spent.map_or(ReceiveTarget::Pool, ReceiveTarget::Jbuf);
-                let id =
-                    node.with(|state, todo| state.post(pattern, place, ElementName::BYTES, todo));
+                let id = node.with(|state, deferred| {
+                    state.post(pattern, place, ElementName::BYTES, deferred)
+                });
                 Started::Posted(Pending::new(node.clone(), id))
             }
         });

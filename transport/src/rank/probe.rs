@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use zerocopy::IntoBytes;
 
+use super::borrowed_send::Wanted;
 use super::element::{Element, name_of};
 use super::error::{ElementName, Error};
-use super::lent::Wanted;
 use super::letter::Letter;
 use super::member::Rank;
 use super::names::{Source, Status, Tag};
@@ -193,8 +193,8 @@ impl Probed {
     pub fn irecv(mut self) -> RecvRequest {
         let claim = self.claim.take();
         let id = claim.map(|claim| {
-            self.node.with(|state, todo| {
-                state.post_claimed(claim, ReceiveTarget::Pool, ElementName::BYTES, todo)
+            self.node.with(|state, deferred| {
+                state.post_claimed(claim, ReceiveTarget::Pool, ElementName::BYTES, deferred)
             })
         });
         RecvRequest::new(self.node.clone(), id)
@@ -204,7 +204,8 @@ impl Probed {
 impl Drop for Probed {
     fn drop(&mut self) {
         if let Some(claim) = self.claim.take() {
-            self.node.with(|state, todo| state.restore(claim, todo));
+            self.node
+                .with(|state, deferred| state.restore(claim, deferred));
         }
     }
 }

@@ -20,8 +20,8 @@ use super::inbox::Inbox;
 use super::letter::{Ack, Letter};
 use super::names::Status;
 use super::state::{Peer, RankState};
-use super::todo::Todo;
 use super::wire::Label;
+use super::work_queue::DeferredWork;
 use crate::device::connection::Payload;
 use crate::device::inproc::letter::SlotMessage as Cell;
 use crate::device::inproc::ring::{Emptier, Filler, Viewer, ring};
@@ -202,25 +202,31 @@ impl Inbox {
 
     /// Drains the queue of a rank.
     #[inline]
-    pub(super) fn take_in(&self, state: &mut RankState, source: u32, todo: &mut Todo) {
+    pub(super) fn take_in(&self, state: &mut RankState, source: u32, deferred: &mut DeferredWork) {
         let exit = state.peer(source).map(|peer| &mut peer.exit);
         if let Some(exit) = exit.and_then(|exit| exit.take_if(|exit| exit.is_filled())) {
-            self.take_all(state, source, exit, todo);
+            self.take_all(state, source, exit, deferred);
         }
     }
 
     /// Drains all queues.
-    pub(super) fn take_in_all(&self, state: &mut RankState, todo: &mut Todo) {
+    pub(super) fn take_in_all(&self, state: &mut RankState, deferred: &mut DeferredWork) {
         for source in 0..self.size {
-            self.take_in(state, source, todo);
+            self.take_in(state, source, deferred);
         }
     }
 
-    fn take_all(&self, state: &mut RankState, source: u32, mut exit: Exit, todo: &mut Todo) {
+    fn take_all(
+        &self,
+        state: &mut RankState,
+        source: u32,
+        mut exit: Exit,
+        deferred: &mut DeferredWork,
+    ) {
         let all = |_: &Heading| true;
         while exit
             .take(source, all, |heading, content| {
-                self.admit(state, heading, content, todo);
+                self.admit(state, heading, content, deferred);
             })
             .is_some()
         {}
@@ -237,17 +243,17 @@ impl Inbox {
         state: &mut RankState,
         heading: Heading,
         content: Content<'_>,
-        todo: &mut Todo,
+        deferred: &mut DeferredWork,
     ) {
         match state.matcher.arrive_beyond(heading, Letter::Lost) {
             Ok(Arrival::Matched(Matched { receive, .. })) => match content {
-                Content::Bytes(bytes) => self.bring(state, receive, &heading, bytes, todo),
+                Content::Bytes(bytes) => self.bring(state, receive, &heading, bytes, deferred),
                 Content::Jbuf(filled) => {
                     let payload = Payload::Bytes(filled);
-                    if state.accept(receive, &heading, todo) {
-                        state.hand_over(receive, &heading, payload, todo);
+                    if state.accept(receive, &heading, deferred) {
+                        state.hand_over(receive, &heading, payload, deferred);
                     } else {
-                        todo.drop_later(payload);
+                        deferred.drop_later(payload);
                     }
                 }
             },
@@ -263,7 +269,7 @@ impl Inbox {
             // The rank has ended.
             Err(_) => {
                 if let Content::Jbuf(filled) = content {
-                    todo.drop_later(Payload::Bytes(filled));
+                    deferred.drop_later(Payload::Bytes(filled));
                 }
             }
         }

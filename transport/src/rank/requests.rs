@@ -133,7 +133,7 @@ impl Pending {
     pub(super) fn cancel_receive(&self) -> bool {
         self.id.is_some_and(|id| {
             self.node
-                .with(|state, todo| state.cancel(id, Error::Cancelled, todo))
+                .with(|state, deferred| state.cancel(id, Error::Cancelled, deferred))
         })
     }
 }

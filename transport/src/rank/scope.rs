@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use zerocopy::IntoBytes;
 
+use super::borrowed_send::{AbortOnUnwind, body_of, jbuf_of, message_of, received, segment_of};
 use super::element::{Element, name_of};
 use super::error::Error;
-use super::lent::{AbortOnUnwind, body_of, jbuf_of, message_of, received, segment_of};
 use super::local;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
@@ -132,7 +132,7 @@ impl Rank {
         let mut posted = scope.posted.take();
         for posted in &mut posted {
             if let (Err(_), Some(id)) = (&result, posted.id) {
-                node.with(|state, todo| state.give_up(id, Error::Cancelled, todo));
+                node.with(|state, deferred| state.give_up(id, Error::Cancelled, deferred));
                 node.cancel_send(id);
             }
             posted.wait(node, Deadline::NEVER);
@@ -166,7 +166,7 @@ impl<'scope> Scope<'scope, '_> {
             let spent = unsafe { jbuf_of(base, length) };
             let (place, expected) = (ReceiveTarget::Memory(spent), name_of::<E>());
             let node = self.rank.node();
-            Some(node.with(|state, todo| state.post(pattern, place, expected, todo)))
+            Some(node.with(|state, deferred| state.post(pattern, place, expected, deferred)))
         };
         ScopedRecv {
             ticket: self.post((base, length), None, || post().ok_or(Ok(Status::NULL))),

@@ -10,8 +10,8 @@ use super::inbox::Inbox;
 use super::letter::{Ack, Half, Letter, Offer};
 use super::line::{Line, announcement, outbound, unsendable};
 use super::local::{Left, PostOutcome};
-use super::meet::SMALL;
 use super::node::{Link, Node};
+use super::rendezvous::SMALL;
 use super::request::{RankRequest, Sending, payload_of};
 use super::state::RankState;
 use super::wire::{Frame, Label};
@@ -309,7 +309,7 @@ impl Node {
         };
         let (message, held) = match first {
             None => {
-                let pool = &shared.facts().pool;
+                let pool = &shared.info().pool;
                 (announcement(label, offer, length, pool), 0)
             }
             Some(body) => {

@@ -8,11 +8,11 @@ use super::credit::Account;
 use super::error::Error;
 use super::letter::{ExpectedPayload, Letter, Offer};
 use super::queue::Exit;
+use super::receive_wait::Want;
 use super::request::{RankRequest, RequestOutcome};
 use super::table::{Number, NumberTable};
-use super::todo::{Todo, TodoTask};
-use super::wants::Want;
 use super::wire::Frame;
+use super::work_queue::{DeferredTask, DeferredWork};
 use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{OpId, Ops};
 use crate::matching::{Heading, Matcher, MessageId};
@@ -75,9 +75,14 @@ impl RankState {
     }
 
     /// Ends a request. Values without an owner are dropped later, outside the lock.
-    pub(super) fn complete(&mut self, id: OpId, outcome: RequestOutcome, todo: &mut Todo) {
+    pub(super) fn complete(
+        &mut self,
+        id: OpId,
+        outcome: RequestOutcome,
+        deferred: &mut DeferredWork,
+    ) {
         let Some(request) = self.requests.get_mut(id) else {
-            todo.drop_later(outcome);
+            deferred.drop_later(outcome);
             return;
         };
         request.posted = None;
@@ -90,7 +95,7 @@ impl RankState {
         if request.forgotten {
             self.news = true;
             self.requests.end(id);
-            todo.drop_later(outcome);
+            deferred.drop_later(outcome);
             return;
         }
         request.outcome = Some(outcome);
@@ -128,22 +133,22 @@ impl RankState {
     /// Removes a message of a rank from the flow control, because a receive has it or no receive
     /// ever will. If it arrived over a connection, its credit is returned in batches.
     #[inline]
-    pub(super) fn settle(&mut self, rank: u32, bytes: u64, todo: &mut Todo) {
+    pub(super) fn settle(&mut self, rank: u32, bytes: u64, deferred: &mut DeferredWork) {
         let account = self.peers.get_mut(rank as usize);
         let account = account.and_then(|peer| peer.account.as_mut());
         if let Some(credit) = account.and_then(|account| account.settle(bytes)) {
             let frame = Frame::Credit { credit };
-            todo.push(TodoTask::Say { to: rank, frame });
+            deferred.push(DeferredTask::Say { to: rank, frame });
         }
     }
 
     /// Like [`settle`](Self::settle), for messages that were received on the fast path, bypassing
     /// the matcher.
-    pub(super) fn settle_passed(&mut self, rank: u32, passed: Credit, todo: &mut Todo) {
+    pub(super) fn settle_passed(&mut self, rank: u32, passed: Credit, deferred: &mut DeferredWork) {
         let account = self.peer(rank).and_then(|peer| peer.account.as_mut());
         if let Some(credit) = account.and_then(|account| account.settle_passed(passed)) {
             let frame = Frame::Credit { credit };
-            todo.push(TodoTask::Say { to: rank, frame });
+            deferred.push(DeferredTask::Say { to: rank, frame });
         }
     }
 
@@ -159,7 +164,7 @@ impl RankState {
 
     /// Marks a rank as gone and fails the requests that depend on it alone. Messages that it sent
     /// before can still be received.
-    pub(super) fn lose(&mut self, rank: u32, why: &Arc<str>, todo: &mut Todo) {
+    pub(super) fn lose(&mut self, rank: u32, why: &Arc<str>, deferred: &mut DeferredWork) {
         let error = || Error::PeerGone {
             rank,
             why: why.clone(),
@@ -179,23 +184,23 @@ impl RankState {
         peer.withdrawable.clear();
         for offer in offers {
             let outcome = RequestOutcome::unsent(error(), offer.body);
-            self.complete(offer.request, outcome, todo);
+            self.complete(offer.request, outcome, deferred);
         }
         for want in wants {
-            self.lose_wanted(want, error(), todo);
+            self.lose_wanted(want, error(), deferred);
         }
         match incoming {
             ExpectedPayload::Receive { request, .. } | ExpectedPayload::Late { request, .. } => {
-                self.complete(request, RequestOutcome::failed(error()), todo);
+                self.complete(request, RequestOutcome::failed(error()), deferred);
             }
             ExpectedPayload::Message(id) => {
                 if let Some(letter) = self.matcher.message_mut(id) {
-                    todo.drop_later(std::mem::replace(letter, Letter::Lost));
+                    deferred.drop_later(std::mem::replace(letter, Letter::Lost));
                 }
             }
             ExpectedPayload::Nothing | ExpectedPayload::Unwanted => {}
         }
-        todo.drop_later(backlog);
+        deferred.drop_later(backlog);
         self.live = self.live.saturating_sub(1);
         let mut ended = self.matcher.end_source(rank);
         if self.nobody_is_left() {
@@ -206,7 +211,7 @@ impl RankState {
                 Some(_) => error(),
                 None => Error::NobodyLeft,
             };
-            self.complete(ended.receive, RequestOutcome::failed(error), todo);
+            self.complete(ended.receive, RequestOutcome::failed(error), deferred);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::inbox::Inbox;
 use super::letter::{Ack, Letter};
 use super::node::{Link, Node};
-use super::todo::Todo;
+use super::work_queue::DeferredWork;
 use crate::endpoint::ops::OpId;
 
 impl Node {
@@ -37,7 +37,7 @@ impl Node {
 
 impl Inbox {
     fn remove_letter(&self, source: u32, request: OpId) -> Option<Letter> {
-        let mut todo = Todo::default();
+        let mut deferred = DeferredWork::default();
         let mut state = self.lock();
         let is_it = |letter: &Letter| letter.is_of(request);
         let letter = match state.matcher.search(source, is_it) {
@@ -50,15 +50,15 @@ impl Inbox {
                 if place == 0 {
                     // The messages behind it in the backlog waited for the room that it needed.
                     state.matcher.is_kept_no_more(source);
-                    state.let_in_from(source, &mut todo);
+                    state.let_in_from(source, &mut deferred);
                 }
                 removed.map(|(_, letter)| letter)
             }
         };
         // Other sources may have room now.
-        state.let_in(&mut todo);
+        state.let_in(&mut deferred);
         self.leave(state);
-        self.carry_out(todo, |_| {});
+        self.carry_out(deferred, |_| {});
         letter
     }
 }

@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line.
 
 use std::path::PathBuf;
 
@@ -8,69 +8,70 @@ use jstream_rmi::{Address, ClientOptions};
 use crate::failure::Failure;
 use crate::options;
 
-/// Lists what a server serves, and calls its methods.
+/// Lists the objects of a server, and calls their methods.
 #[derive(Debug, Parser)]
 #[command(
     name = "jcall",
     version,
     after_help = "\
-Each argument is a JSON value; what is no JSON is a string. Structs are objects, tuples and slices lists, \
-variants \"Name\" or {\"Name\": fields}, options null or the value; results are printed in the same way. Methods \
-with streams, trait objects, or maps and sets that are hashed can't be called so.
+Each argument is a JSON value; an argument that is not valid JSON is a string. Structs are objects, tuples and slices \
+are lists, enum variants are \"Name\" or {\"Name\": fields}, and options are null or the value. Results are printed in \
+the same way. Methods with streams, trait objects, hash maps or hash sets can't be called.
 
 Examples:
-  jcall tcp://127.0.0.1:7000                                what is bound, and with which interface
-  jcall tcp://127.0.0.1:7000 book                           its methods and their signatures
-  jcall tcp://127.0.0.1:7000 book gaxpy 3 '[0.5, 1, 2e-3]'  a call
+  jcall tcp://127.0.0.1:7000                                list the bound names and their interfaces
+  jcall tcp://127.0.0.1:7000 book                           list the methods of an object
+  jcall tcp://127.0.0.1:7000 book gaxpy 3 '[0.5, 1, 2e-3]'  call a method
   jcall tcp://127.0.0.1:7000 book submit '{\"id\": 7, \"symbol\": \"ACME\", \"legs\": [], \"parent\": null}'
-  jcall replay calls.jcap tcp://127.0.0.1:7000              captured calls, made again: jcall replay --help
+  jcall replay calls.jcap tcp://127.0.0.1:7000              repeat captured calls, see jcall replay --help
 
-Exit codes: 0 when all went well, 1 when the server could not be reached or the call failed, 2 on wrong usage: \
-there is no such method, or the arguments are not of its types."
+Exit codes: 0 on success, 1 if the server could not be reached or the call failed, 2 on wrong usage, such as an \
+unknown method or arguments of wrong types."
 )]
 pub(crate) struct Arguments {
-    /// Where the server listens, as in tcp://host:port, uds:///path or shm://name.
+    /// Address of the server: tcp://host:port, uds:///path or shm://name.
     #[arg(value_name = "URI")]
     pub(crate) server: Address,
-    /// The name that an object is bound to; without it, all are listed.
+    /// Name of the object; if omitted, all names are listed.
     pub(crate) name: Option<String>,
-    /// The method to call; without it, all are listed.
+    /// Method to call; if omitted, all methods are listed.
     pub(crate) method: Option<String>,
-    /// The method's arguments, each as JSON.
+    /// Arguments of the method, each as JSON.
     #[arg(value_name = "ARGUMENT", allow_negative_numbers = true)]
     pub(crate) arguments: Vec<String>,
-    /// What is printed is for programs: JSON on one line.
+    /// Print JSON on one line, for programs.
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) connecting: Connecting,
 }
 
-// How to connect. The programs' help would have this, were it documentation.
+// Options for connecting. Not a doc comment, because clap would show it as the program's help.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Connecting {
-    /// How long connecting, and each call, may take, in seconds.
+    /// Timeout of connecting and of each call, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     timeout: f64,
-    /// A file with the secret that the server asks for, all of its bytes.
+    /// File whose bytes are the secret that the server requires.
     #[arg(long, value_name = "FILE")]
     secret: Option<PathBuf>,
-    /// The certificate to show to a server at tls://host:port, and those between it and the root, as a PEM file.
+    /// Client certificate for a server at tls://host:port, with its intermediate certificates, as a
+    /// PEM file.
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires_all = ["key", "roots"])]
     certificate: Option<PathBuf>,
-    /// Its private key.
+    /// Private key of the client certificate, as a PEM file.
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires = "certificate")]
     key: Option<PathBuf>,
-    /// The certificates that the server's has to stem from.
+    /// Root certificates to verify the server's certificate with, as a PEM file.
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires = "certificate")]
     roots: Option<PathBuf>,
 }
 
 impl Connecting {
-    /// As the client has it.
+    /// Returns the options of the client.
     pub(crate) fn options(&self) -> Result<ClientOptions, Failure> {
         let client = options::client(self.timeout, self.secret.as_deref())?;
         #[cfg(feature = "tls")]

@@ -1,4 +1,4 @@
-//! A call by what the server says of its method.
+//! Calls by the server's description of the method.
 
 use jstream::inspect::{Catalog, Options, compose, message, value};
 use jstream::schema::{Schema, TypeIndex};
@@ -9,10 +9,10 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::output;
 
-/// How deep results are printed, in values.
+/// Maximum depth to which nested values of results are printed.
 const DEPTH: usize = 400;
 
-/// Calls a method of what is bound to a name, and prints its result.
+/// Calls a method of the object that is bound to a name, and prints its result.
 pub(crate) fn call(
     client: &Client,
     name: &str,
@@ -31,7 +31,7 @@ pub(crate) fn call(
     };
     if of.streams {
         return Err(Failure::Usage(format!(
-            "`{}` has streams, so it can't be called from here",
+            "`{}` has streams, so jcall can't call it",
             of.text
         )));
     }
@@ -52,7 +52,7 @@ pub(crate) fn call(
     output::value(&shown, arguments.json)
 }
 
-/// The message of the arguments.
+/// Returns the message of the arguments.
 fn written(of: &SignatureRef<'_>, arguments: &[String]) -> Result<Vec<u8>, Failure> {
     let (schema, root) = Schema::from_bytes(of.arguments)?;
     let mut values: Vec<Json> = arguments
@@ -62,16 +62,13 @@ fn written(of: &SignatureRef<'_>, arguments: &[String]) -> Result<Vec<u8>, Failu
     let value = if values.is_empty() {
         Json::Null
     } else if values.len() == 1 && !is_tuple(&schema, root) {
-        // The method takes the message as it is.
+        // The method takes the whole message as its only argument.
         values.remove(0)
     } else {
         Json::from(values)
     };
     compose(&schema, root, &value).map_err(|error| {
-        Failure::Usage(format!(
-            "the arguments are not those of `{}`: {error}",
-            of.text
-        ))
+        Failure::Usage(format!("the arguments do not match `{}`: {error}", of.text))
     })
 }
 
@@ -79,7 +76,7 @@ fn is_tuple(schema: &Schema, root: TypeIndex) -> bool {
     schema.get(root).is_some_and(|info| info.name == "()")
 }
 
-/// The value of a message, by its schema. One without bytes is that of a method without a result, or arguments.
+/// Decodes a message by its schema. An empty message stands for `()`.
 pub(crate) fn value_of(schema: &[u8], bytes: &[u8]) -> Result<Json, Failure> {
     if bytes.is_empty() {
         let (schema, root) = Schema::from_bytes(schema)?;
@@ -103,7 +100,7 @@ pub(crate) fn value_of(schema: &[u8], bytes: &[u8]) -> Result<Json, Failure> {
     }
     if found.hidden > 0 {
         output::say(&format!(
-            "of the message, {} values stand too deep to be shown",
+            "{} values of the message are nested too deep to be shown",
             found.hidden
         ));
     }

@@ -1,4 +1,4 @@
-//! What ends the program early, and how it ends.
+//! Failures that end the program early, and the exit codes.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -6,27 +6,27 @@ use std::process::ExitCode;
 
 use crate::output;
 
-/// The program was asked for what can't be.
+/// Exit code for wrong usage.
 const USAGE: u8 = 2;
-/// Something failed on the way.
+/// Exit code for any other failure.
 const FAILED: u8 = 1;
 
-/// Why the program ends early.
+/// Reason for which the program ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Nobody reads the output any more.
+    /// The reader of the output has closed it.
     Closed,
-    /// It was asked for what can't be.
+    /// Wrong usage, with a message.
     Usage(String),
-    /// It can't go on, for this reason.
+    /// Any other failure, with a message.
     Said(String),
 }
 
 impl Failure {
-    /// Ends the program, and says why.
+    /// Prints the failure, if any, and returns the exit code.
     pub(crate) fn exit(done: Result<(), Self>) -> ExitCode {
         match done {
-            // Whoever reads has read enough.
+            // A closed output is not an error: its reader has read enough.
             Ok(()) | Err(Self::Closed) => ExitCode::SUCCESS,
             Err(Self::Usage(text)) => {
                 output::say(&text);
@@ -39,7 +39,7 @@ impl Failure {
         }
     }
 
-    /// Of writing to the standard output.
+    /// Converts an error of writing to the standard output.
     pub(crate) fn of_output(error: &io::Error) -> Self {
         if error.kind() == ErrorKind::BrokenPipe {
             Self::Closed
@@ -50,7 +50,7 @@ impl Failure {
 }
 
 impl<E: Error> From<E> for Failure {
-    /// With the reasons for it, where it does not name them itself.
+    /// Appends the sources of the error, unless its text contains them.
     fn from(error: E) -> Self {
         let mut text = error.to_string();
         let mut source = error.source();

@@ -1,4 +1,4 @@
-//! What a server serves.
+//! Listing of names and methods.
 
 use jstream_rmi::{Client, SignatureRef};
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::output;
 
-/// The names that are bound, with their interfaces.
+/// Prints the bound names and their interfaces.
 pub(crate) fn names(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
     let bound = client.reflection().bound().wait()?;
     if arguments.json {
@@ -29,7 +29,7 @@ pub(crate) fn names(client: &Client, arguments: &Arguments) -> Result<(), Failur
     output::lines(&lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// The methods of what is bound to a name.
+/// Prints the methods of the object that is bound to a name.
 pub(crate) fn methods(client: &Client, name: &str, arguments: &Arguments) -> Result<(), Failure> {
     let object = client.describe(name)?;
     let description = object.description();
@@ -70,7 +70,7 @@ fn line(of: &SignatureRef<'_>) -> String {
     line
 }
 
-/// A number that programs compare and don't count with.
+/// Formats a number that programs compare but do not compute with.
 fn id(of: u64) -> String {
     format!("{of:#018x}")
 }

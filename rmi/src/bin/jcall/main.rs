@@ -1,4 +1,4 @@
-//! Lists what a server serves, and calls it, for people who look for what is wrong.
+//! Lists the objects of a server and calls their methods, for debugging.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -18,15 +18,15 @@ use self::arguments::Arguments;
 use self::failure::Failure;
 use self::replay::Replay;
 
-/// As what it speaks.
+/// Name of the program in its messages.
 const PROGRAM: &str = "jcall";
 
 fn main() -> ExitCode {
-    // Parsing ends the program by itself, with 2 on wrong usage.
+    // On wrong usage, parsing exits with code 2.
     let mut words = std::env::args_os();
     let is_replay = words.nth(1).is_some_and(|word| word == "replay");
     Failure::exit(if is_replay {
-        // Its own words begin there.
+        // `replay` has a command line of its own.
         replay::replay(&Replay::parse_from(std::env::args_os().skip(1)))
     } else {
         run(&Arguments::parse())

@@ -1,4 +1,4 @@
-//! How a client connects, of what the command line says.
+//! Client options from the command line.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use jstream_rmi::{ClientOptions, Secret};
 
 use crate::failure::Failure;
 
-/// What waits so many seconds, and knows the secret in the file.
+/// Returns client options with this timeout in seconds, and with the secret in the file.
 pub(crate) fn client(timeout: f64, secret: Option<&Path>) -> Result<ClientOptions, Failure> {
     let time = Duration::try_from_secs_f64(timeout)
-        .map_err(|_| Failure::Usage(format!("--timeout {timeout} is no number of seconds")))?;
+        .map_err(|_| Failure::Usage(format!("--timeout {timeout} is not a number of seconds")))?;
     let mut options = ClientOptions::default();
     options.call_timeout = time;
     options.transport.connect_timeout = time;
@@ -19,7 +19,7 @@ pub(crate) fn client(timeout: f64, secret: Option<&Path>) -> Result<ClientOption
     Ok(options)
 }
 
-/// All bytes of the file.
+/// Reads a secret: all bytes of the file.
 pub(crate) fn read_secret(file: Option<&Path>) -> Result<Option<Secret>, Failure> {
     let Some(file) = file else {
         return Ok(None);

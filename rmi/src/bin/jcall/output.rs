@@ -1,4 +1,4 @@
-//! Where text goes.
+//! Output of text.
 
 use std::io::{self, Write};
 
@@ -6,12 +6,12 @@ use serde_json::Value as Json;
 
 use crate::failure::Failure;
 
-/// Says something beside the output, to whoever listens.
+/// Prints a message to the standard error. If that fails, the error is ignored.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{}: {}", crate::PROGRAM, spelled(text));
 }
 
-/// Text of the server, that commands no terminal.
+/// Escapes characters of a server's text that would control the terminal.
 fn spelled(text: &str) -> String {
     let mut spelled = String::with_capacity(text.len());
     for c in text.chars() {
@@ -24,17 +24,17 @@ fn spelled(text: &str) -> String {
     spelled
 }
 
-/// Whether a character changes the direction of those around it, so that names look as others.
+/// Returns true if a character changes the text direction, which can disguise names.
 fn turns(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Lines for people.
+/// Prints text for people.
 pub(crate) fn lines(text: &str) -> Result<(), Failure> {
     put(&spelled(text))
 }
 
-/// A value, on one line for programs.
+/// Prints a value, on one line if it is for programs.
 pub(crate) fn value(of: &Json, for_programs: bool) -> Result<(), Failure> {
     if for_programs {
         put(&of.to_string())

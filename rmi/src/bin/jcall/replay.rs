@@ -1,4 +1,4 @@
-//! Captured calls, made again.
+//! Replay of captured calls.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,44 +17,44 @@ use crate::call::value_of;
 use crate::failure::Failure;
 use crate::output;
 
-/// Makes the calls of a capture again, one after another, and compares what they answer.
+/// Repeats the calls of a capture, one after another, and compares the answers.
 ///
-/// Calls of objects that were looked up by name are made, by the names of their methods; those of other objects, and
-/// those with streams, are left out.
+/// Repeats calls of objects that were looked up by name, and finds their methods by name. Leaves
+/// out calls of other objects, and calls with streams.
 #[derive(Debug, Parser)]
 #[command(
     name = "jcall replay",
     after_help = "\
-Exit codes: 0 when all calls answered as before, 1 when some did not, or the server could not be reached, 2 on wrong \
-usage."
+Exit codes: 0 if all answers are the same as in the capture, 1 if some differ or the server could not be reached, 2 on \
+wrong usage."
 )]
 pub(crate) struct Replay {
-    /// A file that a server or a client has captured.
+    /// Capture file of a server or a client.
     capture: PathBuf,
-    /// Where the server listens, as in tcp://host:port, uds:///path or shm://name.
+    /// Address of the server: tcp://host:port, uds:///path or shm://name.
     #[arg(value_name = "URI")]
     server: Address,
-    /// Makes each call as long after the first as it was made then, and not at once.
+    /// Keep the time intervals of the captured calls, instead of repeating the calls at once.
     #[arg(long)]
     paced: bool,
-    /// What is printed is for programs: JSON on one line.
+    /// Print JSON on one line, for programs.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     connecting: Connecting,
 }
 
-/// What is known of the captured calls.
+/// Contents of a capture.
 #[derive(Default)]
 struct Captured {
     calls: Vec<Message>,
-    /// The answers, by the place of the call.
+    /// Answers, by the index of the call.
     answers: BTreeMap<usize, Message>,
     methods: BTreeMap<(u32, u16), Method>,
     lost: u64,
 }
 
-/// How a replay went.
+/// Result of a replay.
 #[derive(Default)]
 struct Tally {
     same: u64,
@@ -63,7 +63,7 @@ struct Tally {
 }
 
 impl Captured {
-    /// Those that a client made, whichever side has captured them.
+    /// Reads the calls that the client of the connection made, whichever side captured them.
     fn read(path: &PathBuf) -> Result<Self, Failure> {
         let file = File::open(path)
             .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
@@ -102,14 +102,14 @@ impl Captured {
     }
 }
 
-/// Makes the calls, and says what differs.
+/// Repeats the calls and reports the differences.
 pub(crate) fn replay(arguments: &Replay) -> Result<(), Failure> {
     let captured = Captured::read(&arguments.capture)?;
     let options = arguments.connecting.options()?;
     let client = Client::connect_with(&arguments.server, &options)?;
     let (began, mut tally) = (Instant::now(), Tally::default());
     let first = captured.calls.first().map_or(0, |call| call.nanos);
-    // By the numbers that they had then.
+    // Objects, by their numbers at the time of the capture.
     let mut objects: BTreeMap<u32, Described> = BTreeMap::new();
     for (place, call) in captured.calls.iter().enumerate() {
         let answer = captured.answers.get(&place);
@@ -157,18 +157,20 @@ fn told(arguments: &Replay, captured: &Captured, tally: &Tally) -> Result<(), Fa
             output::lines(&one.to_string())?;
         }
         output::lines(&format!(
-            "{same} calls answered as before, {} did not, {left_out} were left out, {} messages are missing in the capture",
+            "{same} answers are the same, {} differ, {left_out} calls were left out, {} messages are missing in the capture",
             differ.len(),
             captured.lost
         ))?;
     }
     match differ.len() {
         0 => Ok(()),
-        many => Err(Failure::Said(format!("{many} calls answered otherwise"))),
+        many => Err(Failure::Said(format!(
+            "{many} answers differ from the capture"
+        ))),
     }
 }
 
-/// The number and the name that a lookup was about, if it found something.
+/// Returns the number and the name of a lookup, if it found an object.
 fn looked_up(method: &Method, call: &Message, answer: Option<&Message>) -> Option<(u32, String)> {
     let answer = answer.filter(|answer| answer.kind == Kind::Reply && answer.word == 0)?;
     let asked = value_of(&method.arguments, &call.payload).ok()?;
@@ -178,8 +180,8 @@ fn looked_up(method: &Method, call: &Message, answer: Option<&Message>) -> Optio
     Some((u32::try_from(number).ok()?, name))
 }
 
-/// Makes a call again: what it answered and what it answers, where that differs. `None` where it can't be made or
-/// compared.
+/// Repeats a call. If the answers differ, returns the captured and the new one. Returns `None` if
+/// the call can't be repeated or compared.
 fn again(
     object: &Described,
     method: &Method,
@@ -194,7 +196,7 @@ fn again(
     {
         return None;
     }
-    // What was not answered, or was given back unheard, says nothing.
+    // Without a captured answer, there is nothing to compare.
     let answer = match (call.kind, answer) {
         (Kind::Request, Some(answer)) => Some(answer),
         (Kind::Request, None) => return None,
@@ -217,7 +219,7 @@ fn again(
         Ok(result) if went_well && result.as_bytes() == answer.payload => return Some(Ok(())),
         Ok(result) => {
             let schema = of.get(place).map(|of| of.result).unwrap_or_default();
-            value_of(schema, result.as_bytes()).unwrap_or_else(|_| failed("it can't be read"))
+            value_of(schema, result.as_bytes()).unwrap_or_else(|_| failed("unreadable result"))
         }
         Err(_) if !went_well => return Some(Ok(())),
         Err(error) => failed(&error.to_string()),

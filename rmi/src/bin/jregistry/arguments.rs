@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line.
 
 use std::path::PathBuf;
 
@@ -8,74 +8,75 @@ use jstream_rmi::{Address, ClientOptions, ServerOptions};
 use crate::failure::Failure;
 use crate::options;
 
-/// A registry of several servers.
+/// Serves or queries a registry of the names of several servers.
 #[derive(Debug, Parser)]
 #[command(
     name = "jregistry",
     version,
     after_help = "\
-Programs bind the names of what they serve, each as long as it is there; others look them up and call their servers \
-directly. Programs of the registry's host may bind names, and only the program that bound a name may replace or unbind \
-it; with --secret, every program that knows the secret may do all of this.
+Servers bind names to their objects for as long as they run; clients look the names up and call the servers directly. \
+Only programs on the host of the registry may bind names, and only the program that bound a name may replace or unbind \
+it. With --secret, every program that knows the secret may do all of this.
 
 Examples:
-  jregistry serve tcp://0.0.0.0:7000 uds:///run/names  serves, and prints where
-  jregistry serve uds:///run/names --persist names.jst  has the names again that were bound when it was ended
-  jregistry list tcp://127.0.0.1:7000                  what is bound, and with which interface
-  jregistry lookup tcp://127.0.0.1:7000 book           its methods, and where it is served
-  jregistry unbind tcp://127.0.0.1:7000 book
+  jregistry serve tcp://0.0.0.0:7000 uds:///run/names   serve, and print the addresses
+  jregistry serve uds:///run/names --persist names.jst  serve, and restore the names that were bound before
+  jregistry list tcp://127.0.0.1:7000                   list the bound names and their interfaces
+  jregistry lookup tcp://127.0.0.1:7000 book            show the interface and the addresses of a name
+  jregistry unbind tcp://127.0.0.1:7000 book            unbind a name
 
-Exit codes: 0 when all went well, 1 when the registry could not be reached, refuses, or has no such name, 2 on wrong \
-usage."
+Exit codes: 0 on success, 1 if the registry could not be reached, refused the request, or does not have the name, 2 on \
+wrong usage."
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// What is printed is for programs: JSON on one line.
+    /// Print JSON on one line, for programs.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Does not print where it listens.
+    /// Do not print the addresses on which the registry listens.
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
-    /// A file with the secret of the registry, all of its bytes.
+    /// File whose bytes are the secret of the registry.
     #[arg(long, value_name = "FILE", global = true)]
     secret: Option<PathBuf>,
-    /// How long connecting, and asking, may take, in seconds.
+    /// Timeout of connecting and of each request, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, global = true)]
     timeout: f64,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serves a registry until it is ended.
+    /// Serves a registry until the program is terminated.
     Serve {
-        /// Where to listen, as in tcp://host:port, uds:///path or shm://name; port 0 is any that is free.
+        /// Addresses to listen on: tcp://host:port, uds:///path or shm://name; port 0 selects a
+        /// free port.
         #[arg(value_name = "URI", required = true)]
         addresses: Vec<Address>,
-        /// Keeps the names in this file, so that they are there again when the registry is restarted.
+        /// Store the names in this file, and restore them when the registry is restarted.
         #[arg(long, value_name = "FILE")]
         persist: Option<PathBuf>,
-        /// Lets every program of this host replace and unbind the names of others.
+        /// Let every program of this host replace and unbind the names of others.
         #[arg(long)]
         anyone_may_replace: bool,
     },
-    /// Lists the names that are bound.
+    /// Lists the bound names.
     List {
-        /// Where the registry listens.
+        /// Address of the registry.
         #[arg(value_name = "URI")]
         registry: Address,
     },
-    /// Shows what is bound to a name, and where it is served.
+    /// Shows the interface of the object that is bound to a name, and the addresses of its server.
     Lookup {
-        /// Where the registry listens.
+        /// Address of the registry.
         #[arg(value_name = "URI")]
         registry: Address,
         /// The name.
         name: String,
     },
-    /// Frees a name.
+    /// Unbinds a name.
     Unbind {
-        /// Where the registry listens.
+        /// Address of the registry.
         #[arg(value_name = "URI")]
         registry: Address,
         /// The name.
@@ -84,12 +85,12 @@ pub(crate) enum Command {
 }
 
 impl Arguments {
-    /// How to connect.
+    /// Returns the options for connecting.
     pub(crate) fn client(&self) -> Result<ClientOptions, Failure> {
         options::client(self.timeout, self.secret.as_deref())
     }
 
-    /// How to serve.
+    /// Returns the options for serving.
     pub(crate) fn server(&self) -> Result<ServerOptions, Failure> {
         let mut serving = ServerOptions::default();
         serving.secret = options::read_secret(self.secret.as_deref())?;

@@ -1,4 +1,5 @@
-//! Serves the names of several servers, and shows and changes those of a registry that runs.
+//! Serves a registry of the names of several servers, or shows and changes the names of a running
+//! registry.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -21,11 +22,11 @@ use serde_json::json;
 use self::arguments::{Arguments, Command};
 use self::failure::Failure;
 
-/// As what it speaks.
+/// Name of the program in its messages.
 const PROGRAM: &str = "jregistry";
 
 fn main() -> ExitCode {
-    // Ends the program by itself, with 2 on wrong usage.
+    // On wrong usage, parsing exits with code 2.
     Failure::exit(run(&Arguments::parse()))
 }
 
@@ -122,7 +123,7 @@ fn lookup(arguments: &Arguments, names: &Names, name: &str) -> Result<(), Failur
     output::lines(&lines.join("\n"))
 }
 
-/// A number that programs compare and don't count with.
+/// Formats a number that programs compare but do not compute with.
 fn id(of: u64) -> String {
     format!("{of:#018x}")
 }

@@ -37,7 +37,7 @@ fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
     for call in 0..4 {
         assert_eq!(place(&mut queues, call % 2, call, now), Placed::Held);
     }
-    assert_eq!(place(&mut queues, 7, 4, now), Placed::Refused(4, Why::Full));
+    assert_eq!(place(&mut queues, 7, 4, now), Placed::Refused(4, NotHeld::Full));
     // It has come, and makes room for others.
     assert!(queues.open(0, 0));
     assert_eq!(place(&mut queues, 7, 4, now), Placed::Held);
@@ -46,7 +46,7 @@ fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
     assert_eq!(queues.expire(now), []);
     let gone = queues.expire(then);
     assert_eq!(gone.len(), 3);
-    assert!(gone.iter().all(|(_, why)| *why == Why::Missing), "{gone:?}");
+    assert!(gone.iter().all(|(_, why)| *why == NotHeld::Missing), "{gone:?}");
     assert_eq!(
         (queues.due(), queues.spare.calls, queues.spare.bytes),
         (None, 0, 0)
@@ -64,15 +64,15 @@ fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
 fn many_bytes_have_no_room() {
     let (mut queues, now) = (Queues::new(BOUNDS), Instant::now());
     let placed = queues.place(1, (1, 101), None, now, true);
-    assert_eq!(placed, Placed::Refused(1, Why::Full));
+    assert_eq!(placed, Placed::Refused(1, NotHeld::Full));
     let deadline = now.checked_add(Duration::from_millis(1));
     assert_eq!(queues.place(1, (2, 100), deadline, now, true), Placed::Held);
-    assert_eq!(place(&mut queues, 1, 3, now), Placed::Refused(3, Why::Full));
+    assert_eq!(place(&mut queues, 1, 3, now), Placed::Refused(3, NotHeld::Full));
     assert_eq!(queues.due(), deadline);
-    assert_eq!(queues.expire(deadline.unwrap()), [(2, Why::Overdue)]);
+    assert_eq!(queues.expire(deadline.unwrap()), [(2, NotHeld::Overdue)]);
     assert_eq!(place(&mut queues, 1, 3, now), Placed::Held);
     assert_eq!(queues.end(), [3]);
-    assert_eq!(place(&mut queues, 1, 4, now), Placed::Refused(4, Why::Full));
+    assert_eq!(place(&mut queues, 1, 4, now), Placed::Refused(4, NotHeld::Full));
     assert!(!queues.open(1, 0) && queues.gave(1, 1).is_none());
 }
 
@@ -199,7 +199,7 @@ proptest! {
                 Event::TimePasses => {
                     now += PATIENCE;
                     for (gone, why) in queues.expire(now) {
-                        prop_assert_eq!(why, Why::Missing);
+                        prop_assert_eq!(why, NotHeld::Missing);
                         held.values_mut().for_each(|all| all.retain(|one| *one != gone));
                     }
                 }

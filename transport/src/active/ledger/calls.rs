@@ -37,13 +37,13 @@ pub(in crate::active) enum Call {
 }
 
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct CallSlot {
     pub(super) generation: u16,
     pub(super) call: Call,
 }
 
 impl Ledger {
-    pub(super) fn place(&mut self, number: u32) -> Option<&mut Place> {
+    pub(super) fn place(&mut self, number: u32) -> Option<&mut CallSlot> {
         let place = self.calls.get_mut((number & 0xffff) as usize)?;
         (u32::from(place.generation) == number >> 16).then_some(place)
     }

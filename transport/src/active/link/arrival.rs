@@ -293,7 +293,7 @@ impl Link {
     /// before them took long.
     #[cold]
     fn is_in_vain(&self, message: &Served) -> bool {
-        matches!(message.number, Number::Asked(_)) && self.endpoint.shared().facts().is_gone()
+        matches!(message.number, Number::Asked(_)) && self.endpoint.shared().info().is_gone()
     }
 
     /// The same of one that somebody sees first, or that is put aside.

@@ -32,15 +32,15 @@ const SMALL: usize = 4096;
 pub(super) struct Queue {
     /// Somebody is there who may go, or is about to be sent; changes under the lock.
     is_used: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<SendQueueState>,
     /// Told when there is credit.
     waker: OnceLock<Waker>,
 }
 
 #[derive(Default)]
-struct State {
+struct SendQueueState {
     next: u64,
-    waiting: BTreeMap<u64, Place>,
+    waiting: BTreeMap<u64, QueuePlace>,
     /// What is being sent, by whom nobody else sends meanwhile.
     going: Option<Going>,
     /// What came of those who have not looked since.
@@ -49,7 +49,7 @@ struct State {
     outside: Vec<Waker>,
 }
 
-struct Place {
+struct QueuePlace {
     message: Message,
     waker: Option<Waker>,
     /// Its thread can't send now.
@@ -135,7 +135,7 @@ impl Grant {
     }
 }
 
-impl State {
+impl SendQueueState {
     /// Whether one who waits, or has not looked since, can't send now.
     fn is_aside(&mut self, number: u64) -> Option<&mut bool> {
         match self.waiting.get_mut(&number) {
@@ -147,7 +147,7 @@ impl State {
 
 impl Queue {
     /// Something has changed. Whom to tell.
-    fn note(&self, state: &mut State) -> Vec<Waker> {
+    fn note(&self, state: &mut SendQueueState) -> Vec<Waker> {
         let may_go = state.waiting.values().any(|place| !place.is_aside);
         let is_used = may_go || state.going.is_some();
         self.is_used.store(is_used, Ordering::Release);
@@ -245,7 +245,7 @@ impl Link {
         // Those beneath a handler can't go before what it asks.
         turn::step_aside();
         let stays = message.payload.is_none();
-        let place = Place {
+        let place = QueuePlace {
             message,
             waker: None,
             is_aside: false,
@@ -316,7 +316,7 @@ impl Link {
                 Ok(grant) => break Ok(grant),
             }
         };
-        let Place {
+        let QueuePlace {
             mut message, waker, ..
         } = state.waiting.remove(&number)?;
         if let Some(payload) = message.payload.take() {
@@ -339,7 +339,7 @@ impl Link {
     }
 
     /// Takes the room back of one who can't use it now. Whether there was one.
-    fn take_back(&self, state: &mut State, wake: &mut Vec<Waker>) -> bool {
+    fn take_back(&self, state: &mut SendQueueState, wake: &mut Vec<Waker>) -> bool {
         let mut gone = state.gone.iter();
         let aside = gone.rfind(|(_, gone)| gone.is_aside && gone.outcome.is_ok());
         let Some(number) = aside.map(|(number, _)| *number) else {
@@ -351,7 +351,7 @@ impl Link {
                 unsent: Some(message),
                 ..
             }) => {
-                let place = Place {
+                let place = QueuePlace {
                     message,
                     waker: None,
                     is_aside: true,

@@ -23,10 +23,10 @@ pub(super) struct Errand {
     times: u32,
     /// How long its payload is.
     length: u64,
-    state: State,
+    state: ErrandState,
 }
 
-enum State {
+enum ErrandState {
     /// It waits for its turn.
     Queued(Box<Turn>),
     /// As [`Asked`] has it.
@@ -39,7 +39,7 @@ enum State {
     Over,
 }
 
-impl From<Asked> for State {
+impl From<Asked> for ErrandState {
     #[inline]
     fn from(asked: Asked) -> Self {
         Self::Sent {
@@ -85,13 +85,13 @@ impl Errand {
             handler,
             times: 0,
             length,
-            state: State::Queued(Box::new(turn)),
+            state: ErrandState::Queued(Box::new(turn)),
         }
     }
 
     #[inline]
     pub(super) fn is_over(&self) -> bool {
-        matches!(self.state, State::Over)
+        matches!(self.state, ErrandState::Over)
     }
 
     /// Its number, while it is on its way.
@@ -104,7 +104,7 @@ impl Errand {
     #[inline]
     pub(super) fn asked(&self) -> Option<Asked> {
         match self.state {
-            State::Sent { number, answers } => Some(Asked { number, answers }),
+            ErrandState::Sent { number, answers } => Some(Asked { number, answers }),
             _ => None,
         }
     }
@@ -113,7 +113,7 @@ impl Errand {
     #[inline]
     pub(super) fn paused(&self) -> Option<Deadline> {
         match &self.state {
-            State::Paused(pause) => Some(pause.then),
+            ErrandState::Paused(pause) => Some(pause.then),
             _ => None,
         }
     }
@@ -121,7 +121,7 @@ impl Errand {
     /// The pause that it makes.
     pub(super) fn pause(&mut self) -> Option<&mut Pause> {
         match &mut self.state {
-            State::Paused(pause) => Some(pause),
+            ErrandState::Paused(pause) => Some(pause),
             _ => None,
         }
     }
@@ -129,7 +129,7 @@ impl Errand {
     /// It is not sent again; its number, if it is on its way.
     pub(super) fn revoke(&mut self) -> Option<u32> {
         self.times = u32::MAX;
-        if let State::Queued(turn) = &mut self.state {
+        if let ErrandState::Queued(turn) = &mut self.state {
             // It may have gone by now.
             if let Some(asked) = turn.come(None).and_then(|grant| grant.ok()?.asked) {
                 self.state = asked.into();
@@ -144,12 +144,12 @@ impl Errand {
     /// Takes it back, unless it is at the other side. Whether that is so.
     pub(super) fn withdraw(&mut self) -> bool {
         let is_here = match &mut self.state {
-            State::Queued(turn) => turn.withdraw(),
-            State::Paused(_) => true,
-            State::Sent { .. } | State::Over => false,
+            ErrandState::Queued(turn) => turn.withdraw(),
+            ErrandState::Paused(_) => true,
+            ErrandState::Sent { .. } | ErrandState::Over => false,
         };
         if is_here {
-            self.state = State::Over;
+            self.state = ErrandState::Over;
         }
         is_here
     }
@@ -157,15 +157,15 @@ impl Errand {
     /// Nobody follows it any more; its number, if it is on its way.
     #[inline]
     pub(super) fn leave(&mut self) -> Option<u32> {
-        match mem::replace(&mut self.state, State::Over) {
-            State::Sent { number, .. } => Some(number),
-            State::Queued(_) | State::Paused(_) | State::Over => None,
+        match mem::replace(&mut self.state, ErrandState::Over) {
+            ErrandState::Sent { number, .. } => Some(number),
+            ErrandState::Queued(_) | ErrandState::Paused(_) | ErrandState::Over => None,
         }
     }
 
     /// The same where it goes on, if it is on its way.
     pub(super) fn detach(&mut self) -> Option<u32> {
-        if let State::Queued(turn) = &mut self.state {
+        if let ErrandState::Queued(turn) = &mut self.state {
             turn.detach();
         }
         self.leave()
@@ -181,12 +181,12 @@ impl Errand {
         waker: Option<&Waker>,
     ) -> Option<Outcome> {
         if let (Err(error), false) = (link.check(), self.is_over()) {
-            self.state = State::Over;
+            self.state = ErrandState::Over;
             return Some(Err(error));
         }
         if let Some(asked) = self.asked() {
             if let Some(Answer::Reply { word, payload }) = found {
-                self.state = State::Over;
+                self.state = ErrandState::Over;
                 return Some(Ok(Reply { word, payload }));
             }
             // The answer is not among those that were noted before it was asked for.
@@ -205,19 +205,19 @@ impl Errand {
         waker: Option<&Waker>,
     ) -> Option<Outcome> {
         loop {
-            match mem::replace(&mut self.state, State::Over) {
-                State::Queued(mut turn) => match turn.come(waker) {
+            match mem::replace(&mut self.state, ErrandState::Over) {
+                ErrandState::Queued(mut turn) => match turn.come(waker) {
                     Some(Ok(grant)) => match grant.asked {
                         Some(asked) => self.state = asked.into(),
                         None => unreachable!("it is a request"),
                     },
                     Some(Err(error)) => return Some(Err(error)),
                     None => {
-                        self.state = State::Queued(turn);
+                        self.state = ErrandState::Queued(turn);
                         return None;
                     }
                 },
-                State::Sent { number, answers } => {
+                ErrandState::Sent { number, answers } => {
                     let taken = match found.take() {
                         Some(answer) => Ok(Some(answer)),
                         None => link.take_answer(number, waker),
@@ -230,7 +230,7 @@ impl Errand {
                         }
                         Ok(None) => {
                             let Some(why) = link.starved() else {
-                                self.state = State::Sent { number, answers };
+                                self.state = ErrandState::Sent { number, answers };
                                 return None;
                             };
                             link.give_up(number);
@@ -240,14 +240,14 @@ impl Errand {
                         Err(_) => return Some(Err(lost(link))),
                     }
                 }
-                State::Paused(pause) => {
+                ErrandState::Paused(pause) => {
                     if !pause.then.has_passed() {
-                        self.state = State::Paused(pause);
+                        self.state = ErrandState::Paused(pause);
                         return None;
                     }
-                    self.state = State::Queued(Box::new(link.enqueue(pause.message)));
+                    self.state = ErrandState::Queued(Box::new(link.enqueue(pause.message)));
                 }
-                State::Over => return None,
+                ErrandState::Over => return None,
             }
         }
     }
@@ -279,7 +279,7 @@ impl Errand {
                 asks: true,
                 payload: Some(payload.unwrap_or_else(Filled::nothing)),
             };
-            self.state = State::Paused(Box::new(Pause {
+            self.state = ErrandState::Paused(Box::new(Pause {
                 then,
                 message,
                 timer: None,

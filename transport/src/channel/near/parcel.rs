@@ -5,7 +5,7 @@ use jstream::{Plain, Received, Restore, Transportable, WriteError, restore};
 
 use crate::address::Address;
 use crate::channel::error::{RecvError, SendError};
-use crate::endpoint::tools::Tools;
+use crate::endpoint::codec_cache::CodecCache;
 use crate::options::Options;
 
 /// An object in transit to another thread.
@@ -33,7 +33,7 @@ pub(crate) struct Home {
     pub(super) address: Address,
     pool: Pool,
     max_message: u64,
-    tools: Tools,
+    codecs: CodecCache,
 }
 
 impl Home {
@@ -42,7 +42,7 @@ impl Home {
             address,
             pool: options.pool.clone(),
             max_message: options.max_message,
-            tools: Tools::new(),
+            codecs: CodecCache::new(),
         }
     }
 }
@@ -91,7 +91,7 @@ impl<T: Transportable + 'static> Parcel<T> {
     ///
     /// [`SendError`].
     pub(crate) fn written(object: &T, home: &Home) -> Result<Self, SendError> {
-        let written = home.tools.with_writer(|writer| {
+        let written = home.codecs.with_writer(|writer| {
             writer.gather(object, |segments| {
                 let length = segments.iter().map(|segment| segment.len() as u64);
                 let length = length.fold(0, u64::saturating_add);
@@ -196,7 +196,7 @@ impl<T: Transportable + 'static> Parcel<T> {
             }
             Content::Value(value) => {
                 let writing = |writer: &mut jstream::Writer| writer.write_to(&value, &home.pool);
-                match home.tools.with_writer(writing) {
+                match home.codecs.with_writer(writing) {
                     Ok(filled) => filled,
                     Err(WriteError::Pool(source)) => {
                         *kept = Some(Self(Content::Value(value)));
@@ -210,7 +210,7 @@ impl<T: Transportable + 'static> Parcel<T> {
             }
             Content::Message(filled) => filled,
         };
-        let read = home.tools.with_reader(|reader| reader.read::<T>(filled));
+        let read = home.codecs.with_reader(|reader| reader.read::<T>(filled));
         read.map_err(|failure| RecvError::Read {
             peer: home.address.clone(),
             source: Box::new(failure.error),

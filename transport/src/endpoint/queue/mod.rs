@@ -235,7 +235,7 @@ impl CompletionQueue {
             members.enough = members.map.len().saturating_mul(2).max(64);
         }
         let member = members.map.entry(key).or_insert_with(|| {
-            self.hub.set_spin(endpoint.shared().facts().spin);
+            self.hub.set_spin(endpoint.shared().info().spin);
             QueueMember::new(self.hub.clone(), endpoint, way)
         });
         member.hold(endpoint);

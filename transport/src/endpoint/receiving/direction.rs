@@ -8,8 +8,8 @@ use jstream::buffer::Filling;
 use super::{Destination, Receiving};
 use crate::device::connection::{Armed, Fault, Incoming, Interest};
 use crate::device::deadline::Deadline;
-use crate::endpoint::facts::EndReason;
-use crate::endpoint::turn::{Common, Direction};
+use crate::endpoint::connection_info::EndReason;
+use crate::endpoint::direction_lock::{Common, Direction};
 
 /// The receive half and its destination buffer, moved out of the lock for a sleep.
 pub(crate) struct Asleep {

@@ -6,9 +6,9 @@ use std::task::Waker;
 use jstream::buffer::Spent;
 
 use super::{Arrived, Missed, Receipt, Receiving, RecvOp};
-use crate::endpoint::facts::EndReason;
+use crate::endpoint::connection_info::EndReason;
+use crate::endpoint::direction_lock::Direction;
 use crate::endpoint::ops::{Notify, OpId, Ops, Sink};
-use crate::endpoint::turn::Direction;
 use crate::error::RecvError;
 
 impl Receiving {

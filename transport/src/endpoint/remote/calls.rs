@@ -18,9 +18,9 @@ use super::ticket::{GetTicket, PutTicket, RemoteRequest};
 use super::window::{Exposure, Window};
 use crate::device::connection::{Body, Outbound};
 use crate::endpoint::Endpoint;
+use crate::endpoint::direction_lock::DirectionLock;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::shared::{Half, Patience, Shared};
-use crate::endpoint::turn::Turn;
 use crate::error::SendError;
 use crate::header::Header;
 
@@ -77,7 +77,7 @@ impl Endpoint {
     pub fn put(&self, key: &RemoteKey, offset: u64, bytes: &[u8]) -> Result<(), RemoteError> {
         let shared = self.shared();
         let target = self.target(key, offset, bytes.len() as u64)?;
-        let max = shared.facts().limits.max_send;
+        let max = shared.info().limits.max_send;
         let piece = usize::try_from(max).unwrap_or(usize::MAX).max(1);
         if bytes.len() <= piece {
             return shared.put(target, bytes);
@@ -105,14 +105,14 @@ impl Endpoint {
         notice: Header,
     ) -> Result<(), RemoteError> {
         let target = self.target(key, offset, bytes.len() as u64)?;
-        let facts = self.shared().facts();
-        let max = usize::try_from(facts.limits.max_send).unwrap_or(usize::MAX);
+        let info = self.shared().info();
+        let max = usize::try_from(info.limits.max_send).unwrap_or(usize::MAX);
         let before = bytes.len().saturating_sub(NOTICED.min(max));
         let (first, last) = bytes.split_at(before);
         if !first.is_empty() {
             self.put(key, offset, first)?;
         }
-        let spent = facts.pool.take(last.len());
+        let spent = info.pool.take(last.len());
         let no_room = |source| RemoteError::NoBuffer {
             length: last.len(),
             source,
@@ -222,11 +222,11 @@ impl Endpoint {
 
     /// Posts a get. The ticket reports any error.
     pub fn post_get(&self, key: &RemoteKey, offset: u64, length: usize) -> GetTicket {
-        let facts = self.shared().facts();
-        let piece = piece(facts.limits.max_receive);
+        let info = self.shared().info();
+        let piece = piece(info.limits.max_receive);
         let checked = self.target(key, offset, length as u64).and_then(|target| {
             let filling = if length > piece as usize {
-                let spent = facts.pool.take(length);
+                let spent = info.pool.take(length);
                 let no_room = |source| RemoteError::NoBuffer { length, source };
                 Some(spent.map_err(no_room)?.filling())
             } else {
@@ -318,7 +318,7 @@ impl Shared {
             body: Body::Borrowed(&segments),
             taken: 0,
         };
-        let patience = Patience::For(self.facts().send_timeout);
+        let patience = Patience::For(self.info().send_timeout);
         if let Err(source) = self.send(&mut message, patience) {
             let mut held = self.receiving.lock();
             held.abort_put(id);
@@ -370,8 +370,8 @@ impl Shared {
                 return None;
             }
             let since = *blocked_since.get_or_insert_with(Instant::now);
-            if since.elapsed() >= self.facts().send_timeout {
-                let peer = self.facts().peer.clone();
+            if since.elapsed() >= self.info().send_timeout {
+                let peer = self.info().peer.clone();
                 return Some(Err(RemoteError::Blocked { messages, peer }));
             }
             thread::sleep(BLOCKED);
@@ -381,7 +381,7 @@ impl Shared {
     /// Returns the answer if it has arrived, or registers `task` to be woken when it may have.
     pub(super) fn poll_answer(&self, id: OpId, task: &Waker) -> Option<Answer> {
         let mut held = self.receiving.lock();
-        Turn::drive_for_task(&mut *held);
+        DirectionLock::drive_for_task(&mut *held);
         let answer = held.take_answer(id);
         if answer.is_none() {
             held.notify_answer(id, task);

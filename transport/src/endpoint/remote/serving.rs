@@ -8,13 +8,13 @@ use super::key::Rights;
 use super::window::Window;
 use super::{MOST_REQUESTS, RemoteError};
 use crate::device::connection::{Body, Outbound, Payload};
-use crate::endpoint::facts::EndReason;
+use crate::endpoint::connection_info::EndReason;
+use crate::endpoint::direction_lock::{Common, Direction};
 use crate::endpoint::gate::Overfull;
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::receiving::{Arrived, Destination, Receiving, SCRATCH};
 use crate::endpoint::sending::{Leftover, SendDirection};
 use crate::endpoint::shared::Shared;
-use crate::endpoint::turn::{Common, Direction};
 use crate::error::{HeaderError, RecvError, SendError};
 use crate::header::Header;
 
@@ -58,8 +58,8 @@ impl Receiving {
     pub(in crate::endpoint) fn drive_remote(&mut self) {
         self.remote.stuck = false;
         while self.end.is_none() && self.half.is_some() {
-            if self.kept.len() >= self.facts.kept_messages
-                || self.remote.kept_bytes >= self.facts.kept_bytes
+            if self.kept.len() >= self.info.kept_messages
+                || self.remote.kept_bytes >= self.info.kept_bytes
             {
                 // No message can be taken, so frames behind it are not visible.
                 self.remote.stuck = true;
@@ -81,9 +81,9 @@ impl Receiving {
             }
         }
         if let Some(end) = &self.end {
-            let facts = &self.facts;
+            let info = &self.info;
             self.remote.asks.end(|| RemoteError::Unanswered {
-                source: facts.recv_error(end),
+                source: info.recv_error(end),
             });
             self.tell_answers();
         }
@@ -116,7 +116,7 @@ impl Receiving {
         if !self.begun {
             self.begun = true;
             // Data are passed to the requester in a buffer of the pool.
-            let lends = !matches!(frame, RemoteFrame::Data { .. }) && !self.facts.limits.moves;
+            let lends = !matches!(frame, RemoteFrame::Data { .. }) && !self.info.limits.moves;
             if lends && header.length <= SCRATCH as u64 {
                 let scratch = self.scratch.take();
                 let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
@@ -168,10 +168,10 @@ impl Receiving {
                 length,
             } => {
                 self.recycle(filled);
-                let got = if u64::from(length) > self.facts.limits.max_send {
+                let got = if u64::from(length) > self.info.limits.max_send {
                     Err(RemoteVerdict::NoRoom)
                 } else {
-                    let pool = &self.facts.pool;
+                    let pool = &self.info.pool;
                     self.remote.exposed.get(target, length, pool)
                 };
                 return match got {
@@ -181,7 +181,7 @@ impl Receiving {
             }
             RemoteFrame::Done { request, verdict } => {
                 self.recycle(filled);
-                let peer = &self.facts.peer;
+                let peer = &self.info.peer;
                 self.remote.asks.judge(request, verdict, peer)
             }
             RemoteFrame::Data { request } => self.remote.asks.take_data(request, filled),
@@ -189,11 +189,7 @@ impl Receiving {
                 let is_done = self.remote.exposed.notice();
                 if is_done == Some(true) {
                     let header = Header { op: 0, ..*header };
-                    let payload = self
-                        .facts
-                        .pool
-                        .take(0)
-                        .map(|spent| spent.filling().finish());
+                    let payload = self.info.pool.take(0).map(|spent| spent.filling().finish());
                     self.recycle(filled);
                     let payload = payload.unwrap_or_else(|_| Spent::heap(0).filling().finish());
                     return ServeOutcome::Arrived(self.number(header, Payload::Bytes(payload)));
@@ -219,7 +215,7 @@ impl Receiving {
     /// Ends the connection because the peer violates the protocol.
     fn refuse(&mut self, error: HeaderError) -> ServeOutcome {
         let end = EndReason::Malformed(error);
-        let failed = ServeOutcome::Failed(self.facts.recv_error(&end));
+        let failed = ServeOutcome::Failed(self.info.recv_error(&end));
         self.end_with(end);
         failed
     }
@@ -286,7 +282,7 @@ impl Receiving {
         length: u64,
     ) -> Option<Result<(OpId, Header), RemoteError>> {
         if let Some(end) = &self.end {
-            let source = self.facts.recv_error(end);
+            let source = self.info.recv_error(end);
             return Some(Err(RemoteError::Unanswered { source }));
         }
         self.remote.asks.begin(target, length).map(Ok)

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::SendDirection;
 use crate::device::connection::{Armed, Fault, Interest, Outgoing, Push};
 use crate::device::deadline::Deadline;
-use crate::endpoint::facts::{EndReason, Trouble};
-use crate::endpoint::turn::{Common, Direction};
+use crate::endpoint::connection_info::{EndReason, Trouble};
+use crate::endpoint::direction_lock::{Common, Direction};
 use crate::error::SendError;
 
 impl Direction for SendDirection {
@@ -32,7 +32,7 @@ impl Direction for SendDirection {
                 Ok(Push::Untouched) => return,
                 Err(fault) => match Trouble::of(fault, 0) {
                     Trouble::NoBuffer { length, source } => {
-                        let peer = self.facts.peer.clone();
+                        let peer = self.info.peer.clone();
                         self.complete_first(Err(SendError::NoBuffer {
                             length,
                             peer,

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 
 use super::SendDirection;
-use crate::endpoint::facts::Trouble;
+use crate::endpoint::connection_info::Trouble;
 use crate::endpoint::ops::Notify;
 use crate::header::Header;
 

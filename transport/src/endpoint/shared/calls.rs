@@ -10,13 +10,13 @@ use jstream::buffer::{Filled, Spent};
 use super::{Patience, Shared};
 use crate::device::connection::{Body, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
-use crate::endpoint::facts::{EndReason, Trouble};
+use crate::endpoint::connection_info::{EndReason, Trouble};
+use crate::endpoint::direction_lock::{Direction, TurnGuard};
 use crate::endpoint::gate::Credit;
 use crate::endpoint::message::Message;
 use crate::endpoint::receiving::{Arrived, Receiving};
 use crate::endpoint::sending::{self, SendDirection};
 use crate::endpoint::spin::Spin;
-use crate::endpoint::turn::{Direction, TurnGuard};
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 
@@ -38,7 +38,7 @@ impl Shared {
     /// Checks that the peer accepts messages of this length.
     #[inline]
     pub(crate) fn check_length(&self, length: u64) -> Result<(), SendError> {
-        let max = self.facts.limits.max_send;
+        let max = self.info.limits.max_send;
         if length > max {
             return Err(self.too_large(length, max));
         }
@@ -50,7 +50,7 @@ impl Shared {
         SendError::TooLarge {
             length,
             max,
-            peer: self.facts.peer.clone(),
+            peer: self.info.peer.clone(),
         }
     }
 
@@ -173,8 +173,8 @@ impl Shared {
                 Err(SendError::Stalled {
                     sent,
                     total,
-                    after: self.facts.send_timeout,
-                    peer: self.facts.peer.clone(),
+                    after: self.info.send_timeout,
+                    peer: self.info.peer.clone(),
                 })
             }
             Err(Unpushed::Fault(fault)) => return Err(self.send_failed(held, fault)),
@@ -212,7 +212,7 @@ impl Shared {
     pub(crate) fn gather(&self, segments: &[IoSlice<'_>]) -> Filled {
         let length = segments.iter().map(|segment| segment.len());
         let length = length.fold(0, usize::saturating_add);
-        let spent = self.facts.pool.take(length);
+        let spent = self.info.pool.take(length);
         let mut filling = spent.unwrap_or_else(|_| Spent::heap(length)).filling();
         for segment in segments {
             let fits = filling.extend(segment);
@@ -239,7 +239,7 @@ impl Shared {
         mut begun: bool,
         deadline: Deadline,
     ) -> Result<(), Unpushed> {
-        let mut spin = Spin::begin(self.facts.spin, 0, deadline);
+        let mut spin = Spin::begin(self.info.spin, 0, deadline);
         loop {
             match half.push(message).map_err(Unpushed::Fault)? {
                 Push::Done => return Ok(()),
@@ -269,7 +269,7 @@ impl Shared {
             Patience::None => SendError::WouldBlock,
             Patience::For(after) => SendError::TimedOut {
                 after,
-                peer: self.facts.peer.clone(),
+                peer: self.info.peer.clone(),
             },
             Patience::Endless => unreachable!("a wait without a deadline does not time out"),
         }
@@ -279,11 +279,11 @@ impl Shared {
         let error = match Trouble::of(fault, 0) {
             Trouble::NoBuffer { length, source } => SendError::NoBuffer {
                 length,
-                peer: self.facts.peer.clone(),
+                peer: self.info.peer.clone(),
                 source,
             },
             Trouble::End(end) => {
-                let error = self.facts.send_error(&end);
+                let error = self.info.send_error(&end);
                 held.fail(end, false);
                 error
             }
@@ -459,7 +459,7 @@ impl Shared {
             Patience::None => RecvError::Empty,
             Patience::For(after) => RecvError::TimedOut {
                 after,
-                peer: self.facts.peer.clone(),
+                peer: self.info.peer.clone(),
             },
             Patience::Endless => unreachable!("a wait without a deadline does not time out"),
         }

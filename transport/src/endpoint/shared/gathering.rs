@@ -93,7 +93,7 @@ impl Shared {
         }
         let lengths = segments.iter().map(|segment| segment.len() as u64);
         let length = lengths.fold(0, u64::saturating_add);
-        if length > self.facts.limits.max_send {
+        if length > self.info.limits.max_send {
             return false;
         }
         let header = Outbound::new(header, length, Body::Borrowed(segments)).header;

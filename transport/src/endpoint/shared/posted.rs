@@ -7,11 +7,11 @@ use jstream::buffer::Spent;
 
 use super::{Half, Patience, Shared};
 use crate::device::connection::Outbound;
+use crate::endpoint::direction_lock::{Direction, DirectionLock, TurnGuard};
 use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::receiving::{Arrived, Receipt};
 use crate::endpoint::sending::{SendDirection, SendOutcome};
-use crate::endpoint::turn::{Direction, Turn, TurnGuard};
 use crate::error::SendError;
 
 impl Shared {
@@ -109,7 +109,7 @@ impl Shared {
 
     /// Has a background thread drive the posted sends, although no caller waits for them.
     pub(crate) fn carry(self: &Arc<Self>) {
-        if self.facts.scheme == "sim" {
+        if self.info.scheme == "sim" {
             // Only the thread of a simulation can drive it.
             self.carrier.carry_in_simulation(self);
         } else {
@@ -128,7 +128,7 @@ impl Shared {
             self.sending_alarm.ring();
         }
         // Threads that sleep in a send do not know of it either.
-        if is_left && self.receiving.has_sleepers_beside() && self.facts.scheme != "sim" {
+        if is_left && self.receiving.has_sleepers_beside() && self.info.scheme != "sim" {
             self.carrier.carry_receives(self);
         }
         id
@@ -181,7 +181,7 @@ impl Shared {
     /// it may have.
     pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<SendOutcome> {
         let mut held = self.sending.lock();
-        Turn::drive_for_task(&mut *held);
+        DirectionLock::drive_for_task(&mut *held);
         let sent = held.take(id);
         if sent.is_none() {
             held.notify(id, task);
@@ -198,7 +198,7 @@ impl Shared {
     /// when it may have.
     pub(crate) fn poll_received(self: &Arc<Self>, id: OpId, task: &Waker) -> Option<Receipt> {
         let mut held = self.receiving.lock();
-        Turn::drive_for_task(&mut *held);
+        DirectionLock::drive_for_task(&mut *held);
         let receipt = held.take(id);
         if receipt.is_none() {
             held.notify(id, task);

@@ -1,18 +1,18 @@
-//! Receive sinks: messages that a [`Taker`] gets on arrival.
+//! Receive sinks: messages that a [`ReceiveSink`] gets on arrival.
 
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
 use super::Shared;
-use crate::endpoint::receiving::{Past, Taker};
-use crate::endpoint::turn::Direction;
+use crate::endpoint::direction_lock::Direction;
+use crate::endpoint::receiving::{BypassedMessages, ReceiveSink};
 use crate::header::Header;
 
 impl Shared {
     /// Makes `taker` the receiver of all messages, regardless of which threads wait. Returns false
     /// if another one was set before.
-    pub(crate) fn set_taker(&self, taker: Arc<dyn Taker>) -> bool {
+    pub(crate) fn set_taker(&self, taker: Arc<dyn ReceiveSink>) -> bool {
         let mut held = self.receiving.lock();
         let is_first = held.set_taker(taker);
         self.settle(self.receiving.leave(held));
@@ -65,13 +65,13 @@ impl Shared {
         let mut received = None;
         while may_go_on {
             match held.receive_past(memory, &wants) {
-                Past::Received(header) => {
+                BypassedMessages::Received(header) => {
                     note(&header);
                     received = Some(header);
                     break;
                 }
-                Past::Nothing => {}
-                Past::Other => break,
+                BypassedMessages::Nothing => {}
+                BypassedMessages::Other => break,
             }
             if self.sending.is_pending() || !again() {
                 break;

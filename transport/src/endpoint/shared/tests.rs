@@ -20,7 +20,7 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
 use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::Notify;
-use crate::endpoint::receiving::{Choice, Replies, Taker};
+use crate::endpoint::receiving::{Choice, ReceiveSink, Replies};
 use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
 use crate::options::Options;
@@ -200,7 +200,7 @@ fn who_has_paid_does_not_wait_for_those_who_have_not() {
 /// A receive sink that answers every message, as if a caller waited that drives the answers.
 struct Answering;
 
-impl Taker for Answering {
+impl ReceiveSink for Answering {
     fn choose(&self, _: &Header, _: &mut Replies) -> Choice {
         Choice::Brief
     }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::door::{self, Door};
+use super::acceptor::{self, MemberAcceptor};
 use super::ending::farewell;
 use super::error::WorldError;
-use super::hall::{Check, Hall, LOOK, Member};
+use super::lobby::{Check, LOOK, Lobby, Member};
 use super::options::WorldOptions;
 use super::places::host_of;
-use super::roll::Roll;
+use super::roster::Roster;
 use super::session::Session;
 use super::words::Word;
 use super::{GOODBYE, World, check_size};
@@ -46,8 +46,8 @@ pub struct Meeting {
     size: u32,
     session: Session,
     options: WorldOptions,
-    hall: Arc<Hall<Guest>>,
-    door: Door,
+    hall: Arc<Lobby<Guest>>,
+    door: MemberAcceptor,
 }
 
 /// A member that has joined, and its listening addresses.
@@ -78,14 +78,14 @@ impl Meeting {
         let listener = listen_all(addresses, &options.transport)
             .map_err(|source| WorldError::Listen { rank: 0, source })?;
         let addresses = listener.local_addresses().to_vec();
-        let roll = Roll::new(session, options.session.is_some(), 1, size);
-        let hall = Arc::new(Hall::new(roll));
+        let roll = Roster::new(session, options.session.is_some(), 1, size);
+        let hall = Arc::new(Lobby::new(roll));
         let (entered, options) = (hall.clone(), options.clone());
         let wait = options.transport.handshake_timeout;
         let admit = move |incoming: Incoming| {
             let host = host_of(incoming.peer()).to_owned();
             let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-            let place = door::ask(&entered, &endpoint, wait)?;
+            let place = acceptor::ask(&entered, &endpoint, wait)?;
             let said = Word::Welcome(session, host).say(&endpoint);
             let heard = match said {
                 Ok(()) => Word::hear(&endpoint, wait).map_err(|unheard| unheard.to_string()),
@@ -114,7 +114,7 @@ impl Meeting {
             size,
             session,
             hall,
-            door: Door::open(listener, admit)?,
+            door: MemberAcceptor::open(listener, admit)?,
             options,
         })
     }

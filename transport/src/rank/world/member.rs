@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::door::{self, Door};
+use super::acceptor::{self, MemberAcceptor};
 use super::ending::farewell;
 use super::error::WorldError;
-use super::hall::Hall;
+use super::lobby::Lobby;
 use super::options::WorldOptions;
 use super::places::Whereabouts;
 use super::reach::Reach;
-use super::roll::Roll;
+use super::roster::Roster;
 use super::session::Session;
 use super::words::{Ask, Unheard, VERSION, Word};
 use super::{GOODBYE, World};
@@ -105,11 +105,11 @@ impl Joining<'_> {
         let places = listener.local_addresses().iter();
         let places: Result<Vec<_>, _> = places.map(|place| here.public(place)).collect();
         let above = rank.saturating_add(1);
-        let hall = Arc::new(Hall::new(Roll::new(session, true, above, self.size)));
+        let hall = Arc::new(Lobby::new(Roster::new(session, true, above, self.size)));
         let entered = hall.clone();
         let wait = self.options.transport.handshake_timeout;
         let admit = move |incoming| let_in(&entered, incoming, session, wait);
-        let door = Door::open(listener, admit)?;
+        let door = MemberAcceptor::open(listener, admit)?;
 
         let lost = |reason| WorldError::Lost { rank: 0, reason };
         let said = Word::Here(places?).say(first);
@@ -206,13 +206,13 @@ impl Joining<'_> {
 
 /// Accepts a member that connects to this one.
 fn let_in(
-    hall: &Hall<Endpoint>,
+    hall: &Lobby<Endpoint>,
     incoming: Incoming,
     session: Session,
     wait: Duration,
 ) -> Result<(), String> {
     let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-    let place = door::ask(hall, &endpoint, wait)?;
+    let place = acceptor::ask(hall, &endpoint, wait)?;
     let said = Word::Welcome(session, String::new()).say(&endpoint);
     said.map_err(|error| error.to_string())?;
     place.take(endpoint);

@@ -36,19 +36,19 @@
 //! peers can reach the addresses, let the launcher tell the members the session
 //! ([`WorldOptions::session`]), as [`World::processes`] does.
 
+mod acceptor;
 mod children;
-mod door;
 mod ending;
 mod environment;
 mod error;
-mod hall;
+mod lobby;
 mod meeting;
 mod member;
 mod options;
 mod places;
 mod processes;
 mod reach;
-mod roll;
+mod roster;
 mod session;
 mod threads;
 mod words;

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::error::WorldError;
-use super::hall::Check;
+use super::lobby::Check;
 use crate::address::Address;
 use crate::device;
 use crate::device::deadline::Deadline;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
-use super::{Gone, Grant, Left, State};
+use super::{Gone, Grant, Left, SendQueueState};
 use crate::active::error::RequestError;
 use crate::active::link::{Link, lock_plainly};
 use crate::active::turn::{self, Beneath};
@@ -44,7 +44,7 @@ impl Turn {
         if gone.is_some() {
             self.number = None;
         } else if let Some(waker) = waker {
-            let State { waiting, going, .. } = &mut *state;
+            let SendQueueState { waiting, going, .. } = &mut *state;
             let waiting = waiting.get_mut(&number).map(|place| &mut place.waker);
             let going = going.as_mut().filter(|going| going.number == number);
             let known = waiting.or(going.map(|going| &mut going.waker));

@@ -12,12 +12,12 @@ use super::names::Status;
 use super::request::RequestOutcome;
 use super::state::RankState;
 use super::table::Number;
-use super::todo::{Todo, TodoTask};
 use super::wire::{ANNOUNCEMENT, Frame, Label};
+use super::work_queue::{DeferredTask, DeferredWork};
 use crate::device::connection::{Body, Payload};
 use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId, Sink};
-use crate::endpoint::receiving::{Choice, Replies, Taker};
+use crate::endpoint::receiving::{Choice, ReceiveSink, Replies};
 use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
 use crate::matching::{Arrival, Matched, Matcher};
@@ -25,7 +25,7 @@ use crate::matching::{Arrival, Matched, Matcher};
 /// The receive sink for the messages of one rank.
 ///
 /// The methods are called under the lock of the receive direction, so there is one call at a time.
-pub(super) struct LineTaker {
+pub(super) struct RankSink {
     pub(super) inbox: Arc<Inbox>,
     pub(super) rank: u32,
     /// Maximum length in bytes of a message that the connection receives.
@@ -39,28 +39,28 @@ pub(super) struct LineTaker {
     pub(super) greeted: AtomicBool,
 }
 
-impl LineTaker {
+impl RankSink {
     fn with<R>(
         &self,
         replies: &mut Replies,
-        work: impl FnOnce(&mut RankState, &mut Todo) -> R,
+        work: impl FnOnce(&mut RankState, &mut DeferredWork) -> R,
     ) -> R {
-        let mut todo = Todo::default();
+        let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
-        let result = work(&mut state, &mut todo);
+        let result = work(&mut state, &mut deferred);
         self.inbox.leave(state);
-        if !todo.is_empty() {
-            self.carry_out(todo, replies);
+        if !deferred.is_empty() {
+            self.carry_out(deferred, replies);
         }
         result
     }
 
     #[cold]
-    fn carry_out(&self, todo: Todo, replies: &mut Replies) {
-        self.inbox.carry_out(todo, |task| {
+    fn carry_out(&self, deferred: DeferredWork, replies: &mut Replies) {
+        self.inbox.carry_out(deferred, |task| {
             // Frames that a message of a rank gives rise to are addressed to that rank, and they
             // free no room.
-            if let TodoTask::Say { frame, .. } = task {
+            if let DeferredTask::Say { frame, .. } = task {
                 replies.alone |= !self.inbox.somebody_waits();
                 // The number of pending answers is limited, so that a peer that asks and does not
                 // read can't exhaust the memory.
@@ -82,12 +82,12 @@ impl LineTaker {
     ) -> Choice {
         let heading = label.heading(self.rank, header.length);
         let ack = offer.map_or(Ack::Nobody, Ack::Line);
-        self.with(replies, |state, todo| {
-            if !self.count(state, header.length, todo) {
+        self.with(replies, |state, deferred| {
+            if !self.count(state, header.length, deferred) {
                 return Choice::Refuse(strange(header.kind));
             }
             match state.matcher.arrive(heading, Letter::Coming { ack }) {
-                Ok(Arrival::Matched(matched)) => self.matched(state, matched, todo),
+                Ok(Arrival::Matched(matched)) => self.matched(state, matched, deferred),
                 Ok(Arrival::Waits(id)) => {
                     if let Some(peer) = state.peer(self.rank) {
                         peer.incoming = ExpectedPayload::Message(id);
@@ -100,7 +100,7 @@ impl LineTaker {
                 }
                 // The rank has ended, but messages that were sent to it before may still arrive.
                 Err(stray) if state.closed => {
-                    todo.drop_later(stray.message);
+                    deferred.drop_later(stray.message);
                     if let Some(peer) = state.peer(self.rank) {
                         peer.incoming = ExpectedPayload::Unwanted;
                     }
@@ -115,10 +115,10 @@ impl LineTaker {
 
     /// Charges a message that uses `bytes` of the window. Returns false if it exceeds the window.
     #[inline]
-    fn count(&self, state: &mut RankState, bytes: u64, todo: &mut Todo) -> bool {
+    fn count(&self, state: &mut RankState, bytes: u64, deferred: &mut DeferredWork) -> bool {
         let passed = self.passed.take();
         if passed != Credit::FREE {
-            state.settle_passed(self.rank, passed, todo);
+            state.settle_passed(self.rank, passed, deferred);
         }
         let account = state.peer(self.rank);
         let account = account.and_then(|peer| peer.account.as_mut());
@@ -130,14 +130,14 @@ impl LineTaker {
         &self,
         state: &mut RankState,
         matched: Matched<OpId, Letter>,
-        todo: &mut Todo,
+        deferred: &mut DeferredWork,
     ) -> Choice {
         let (request, heading) = (matched.receive, matched.heading);
-        state.settle(self.rank, heading.held, todo);
+        state.settle(self.rank, heading.held, deferred);
         if let Letter::Coming { ack } = matched.message {
-            state.acknowledge(self.rank, ack, todo);
+            state.acknowledge(self.rank, ack, deferred);
         }
-        let accepted = state.accept(request, &heading, todo);
+        let accepted = state.accept(request, &heading, deferred);
         let incoming = if accepted {
             ExpectedPayload::Receive { request, heading }
         } else {
@@ -155,7 +155,7 @@ impl LineTaker {
 
     /// Directs a payload that was requested to its destination.
     fn data(&self, header: &Header, want: Number, replies: &mut Replies) -> Choice {
-        self.with(replies, |state, todo| {
+        self.with(replies, |state, deferred| {
             let refused = Choice::Refuse(strange(header.kind));
             let Some(peer) = state.peer(self.rank) else {
                 return refused;
@@ -168,7 +168,7 @@ impl LineTaker {
             let Some(want) = peer.wants.remove(want) else {
                 return refused;
             };
-            state.begin_wanted(self.rank, want, todo)
+            state.begin_wanted(self.rank, want, deferred)
         })
     }
 
@@ -186,12 +186,12 @@ impl LineTaker {
             return Err(refused);
         }
         let heading = label.heading(self.rank, length).announced();
-        self.with(replies, |state, todo| {
-            if !self.count(state, heading.held, todo) {
+        self.with(replies, |state, deferred| {
+            if !self.count(state, heading.held, deferred) {
                 return Err(refused);
             }
             match state.matcher.arrive(heading, Letter::Announced { offer }) {
-                Ok(Arrival::Matched(matched)) => state.meet(matched, todo),
+                Ok(Arrival::Matched(matched)) => state.meet(matched, deferred),
                 Ok(Arrival::Waits(id)) => {
                     if let Some(peer) = state.peer(self.rank) {
                         peer.withdrawable.insert(offer, id);
@@ -199,10 +199,10 @@ impl LineTaker {
                     state.note_arrival();
                 }
                 Ok(Arrival::Full(letter)) => {
-                    todo.drop_later(letter);
+                    deferred.drop_later(letter);
                     return Err(refused);
                 }
-                Err(stray) => todo.drop_later(stray.message),
+                Err(stray) => deferred.drop_later(stray.message),
             }
             Ok(())
         })
@@ -243,7 +243,7 @@ impl LineTaker {
     /// Handles the notice that the other rank has matched a message, or has declined its payload.
     fn answered(&self, offer: Number, replies: &mut Replies) -> Result<(), HeaderError> {
         let refused = strange(Frame::Matched { offer }.header().kind);
-        self.with(replies, |state, todo| {
+        self.with(replies, |state, deferred| {
             let peer = state.peer(self.rank).ok_or(refused)?;
             let offered = peer.offers.get_mut(offer).ok_or(refused)?;
             match (&offered.body, offered.half) {
@@ -259,14 +259,14 @@ impl LineTaker {
             state.complete(
                 offered.request,
                 RequestOutcome::sent_from(offered.body),
-                todo,
+                deferred,
             );
             Ok(())
         })
     }
 
     fn withdraw(&self, offer: Number, replies: &mut Replies) {
-        self.with(replies, |state, todo| {
+        self.with(replies, |state, deferred| {
             let RankState { matcher, peers, .. } = state;
             let peer = peers.get_mut(self.rank as usize);
             let id = peer.and_then(|peer| peer.withdrawable.remove(&offer));
@@ -276,16 +276,16 @@ impl LineTaker {
             let freed = before.saturating_sub(held(matcher));
             let was_there = letter.is_some();
             if was_there {
-                state.settle(self.rank, freed, todo);
+                state.settle(self.rank, freed, deferred);
             }
             if let Some(letter) = letter {
                 if let (Letter::Coming { .. }, Some(peer)) = (&letter, state.peer(self.rank)) {
                     peer.incoming = ExpectedPayload::Unwanted;
                 }
-                todo.drop_later(letter);
+                deferred.drop_later(letter);
             }
             let frame = Frame::Withdrawn { offer, was_there };
-            todo.push(TodoTask::Say {
+            deferred.push(DeferredTask::Say {
                 to: self.rank,
                 frame,
             });
@@ -299,7 +299,7 @@ impl LineTaker {
         replies: &mut Replies,
     ) -> Result<(), HeaderError> {
         let refused = strange(Frame::Withdrawn { offer, was_there }.header().kind);
-        self.with(replies, |state, todo| {
+        self.with(replies, |state, deferred| {
             let peer = state.peer(self.rank).ok_or(refused)?;
             if !peer.offers.release(offer) {
                 return Err(refused);
@@ -310,7 +310,7 @@ impl LineTaker {
             }
             let offered = peer.offers.remove(offer).ok_or(refused)?;
             let outcome = RequestOutcome::unsent(Error::Cancelled, offered.body);
-            state.complete(offered.request, outcome, todo);
+            state.complete(offered.request, outcome, deferred);
             Ok(())
         })
     }
@@ -327,17 +327,17 @@ impl RankState {
     }
 
     /// Completes the message whose payload has arrived.
-    fn complete_incoming(&mut self, rank: u32, payload: Payload, todo: &mut Todo) {
+    fn complete_incoming(&mut self, rank: u32, payload: Payload, deferred: &mut DeferredWork) {
         let Some(peer) = self.peer(rank) else {
-            return todo.drop_later(payload);
+            return deferred.drop_later(payload);
         };
         match std::mem::take(&mut peer.incoming) {
             ExpectedPayload::Receive { request, heading } => {
                 let outcome = RequestOutcome::received(Status::of(&heading), payload);
-                self.complete(request, outcome, todo);
+                self.complete(request, outcome, deferred);
             }
             ExpectedPayload::Late { request, heading } => {
-                self.hand_over(request, &heading, payload, todo);
+                self.hand_over(request, &heading, payload, deferred);
             }
             ExpectedPayload::Message(id) => match self.matcher.message_mut(id) {
                 Some(letter) => {
@@ -349,14 +349,14 @@ impl RankState {
                     // Wakes threads that wait for the complete message, such as probes.
                     self.news();
                 }
-                None => todo.drop_later(payload),
+                None => deferred.drop_later(payload),
             },
-            ExpectedPayload::Nothing | ExpectedPayload::Unwanted => todo.drop_later(payload),
+            ExpectedPayload::Nothing | ExpectedPayload::Unwanted => deferred.drop_later(payload),
         }
     }
 }
 
-impl Taker for LineTaker {
+impl ReceiveSink for RankSink {
     #[inline]
     fn choose(&self, header: &Header, replies: &mut Replies) -> Choice {
         let refused = || Choice::Refuse(strange(header.kind));
@@ -373,8 +373,8 @@ impl Taker for LineTaker {
 
     #[inline]
     fn take(&self, _: &Header, payload: Payload, replies: &mut Replies) -> Result<(), HeaderError> {
-        self.with(replies, |state, todo| {
-            state.complete_incoming(self.rank, payload, todo);
+        self.with(replies, |state, deferred| {
+            state.complete_incoming(self.rank, payload, deferred);
         });
         Ok(())
     }
@@ -416,11 +416,11 @@ impl Taker for LineTaker {
 
     fn lose(&self, error: RecvError) {
         let why = Arc::from(error.to_string());
-        let mut todo = Todo::default();
+        let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
-        state.lose(self.rank, &why, &mut todo);
+        state.lose(self.rank, &why, &mut deferred);
         self.inbox.leave(state);
         self.gone.store(true, Ordering::Release);
-        self.inbox.carry_out(todo, |_| {});
+        self.inbox.carry_out(deferred, |_| {});
     }
 }

@@ -8,14 +8,14 @@ use jstream::buffer::Filled;
 
 use super::error::{ElementName, Error};
 use super::letter::{Ack, Letter};
-use super::meet::{SMALL, refusal};
 use super::names::Status;
 use super::node::Node;
+use super::receive_fast_path::{ArrivedMessage, WantedMessage};
+use super::rendezvous::{SMALL, refusal};
 use super::request::ReceiveTarget;
 use super::requests::Pending;
-use super::soon::{Came, Wanted};
-use super::todo::Todo;
 use super::wire::Frame;
+use super::work_queue::DeferredWork;
 use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
 use crate::endpoint::gate::Credit;
@@ -27,7 +27,7 @@ use crate::matching::Pattern;
 const LOOKS: u32 = 16;
 
 /// Result of the fast path.
-enum Past {
+enum MatchBypass {
     Received(Status),
     /// The message has not arrived, or needs the slow path. Contains the remaining spin budget.
     Nothing(Option<Spin>),
@@ -52,15 +52,15 @@ impl Node {
             let patient = deadline.moment().is_none();
             let past = self.receive_past(pattern, expected.descriptor, memory, patient);
             let spun = match past {
-                Past::Received(status) => return Ok(Ok(status)),
-                Past::Nothing(spun) => spun,
+                MatchBypass::Received(status) => return Ok(Ok(status)),
+                MatchBypass::Nothing(spun) => spun,
             };
             return self.receive_waiting(pattern, expected, memory).ok_or(spun);
         }
-        let mut wanted = Wanted::Memory(memory, expected);
+        let mut wanted = WantedMessage::Memory(memory, expected);
         match self.receive_soon(pattern, &mut wanted, deadline)? {
-            Came::Put(result) => Ok(result),
-            Came::Whole(heading, payload) => {
+            ArrivedMessage::Put(result) => Ok(result),
+            ArrivedMessage::Whole(heading, payload) => {
                 Ok(match refusal(expected, Some(memory.len()), &heading) {
                     Some(error) => Err(error),
                     None => self.put(Status::of(&heading), payload, memory),
@@ -75,13 +75,16 @@ impl Node {
         pattern: Pattern,
     ) -> Result<(Status, Payload), Error> {
         let never = Deadline::NEVER;
-        let spun = match self.receive_soon(&pattern, &mut Wanted::Payload, never) {
-            Ok(Came::Whole(heading, payload)) => return Ok((Status::of(&heading), payload)),
-            Ok(Came::Put(_)) => unreachable!("no memory was given"),
+        let spun = match self.receive_soon(&pattern, &mut WantedMessage::Payload, never) {
+            Ok(ArrivedMessage::Whole(heading, payload)) => {
+                return Ok((Status::of(&heading), payload));
+            }
+            Ok(ArrivedMessage::Put(_)) => unreachable!("no memory was given"),
             Err(spun) => spun,
         };
         let expected = ElementName::BYTES;
-        let id = self.with(|state, todo| state.post(pattern, ReceiveTarget::Pool, expected, todo));
+        let id = self
+            .with(|state, deferred| state.post(pattern, ReceiveTarget::Pool, expected, deferred));
         let mut pending = Pending::new(self.clone(), id);
         let Some(outcome) = pending.wait_spun(spun, never) else {
             unreachable!("a wait without a deadline ends with the request")
@@ -99,7 +102,7 @@ impl Node {
         expected: ElementName,
         memory: &mut [u8],
     ) -> Option<Result<Status, Error>> {
-        let mut todo = Todo::default();
+        let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
         if state.matcher.unexpected() == 0 {
             return None;
@@ -116,11 +119,11 @@ impl Node {
             return None;
         }
         let (heading, letter) = state.matcher.receive(pattern)?;
-        state.settle(heading.envelope.source, heading.held, &mut todo);
-        state.let_in(&mut todo);
+        state.settle(heading.envelope.source, heading.held, &mut deferred);
+        state.let_in(&mut deferred);
         self.inbox.leave(state);
-        if !todo.is_empty() {
-            self.carry_out(todo);
+        if !deferred.is_empty() {
+            self.carry_out(deferred);
         }
         if let Some(error) = refusal(expected, Some(memory.len()), &heading) {
             return Some(Err(error));
@@ -145,10 +148,10 @@ impl Node {
         descriptor: u64,
         memory: &mut [u8],
         patient: bool,
-    ) -> Past {
+    ) -> MatchBypass {
         let line = pattern.source.and_then(|rank| self.line(rank));
         let Some(line) = line.filter(|line| !line.is_gone()) else {
-            return Past::Nothing(None);
+            return MatchBypass::Nothing(None);
         };
         let inbox = &*self.inbox;
         let may = || {
@@ -185,7 +188,7 @@ impl Node {
         let shared = line.endpoint.shared();
         let received = shared.receive_past(memory, may, wants, note, again);
         let Some(header) = received else {
-            return Past::Nothing(spin);
+            return MatchBypass::Nothing(spin);
         };
         if let (Some(due), Some(rank)) = (due, pattern.source) {
             self.settle_passed(rank, due);
@@ -195,7 +198,7 @@ impl Node {
             spin.end(&mut habit);
             inbox.habit.store(habit, Ordering::Relaxed);
         }
-        Past::Received(Status {
+        MatchBypass::Received(Status {
             source: pattern.source.unwrap_or(Status::NOBODY),
             tag: header.tag(),
             bytes: header.length,
@@ -204,6 +207,6 @@ impl Node {
     /// Settles the credit of messages that bypassed the matcher.
     #[cold]
     fn settle_passed(&self, rank: u32, passed: Credit) {
-        self.with(|state, todo| state.settle_passed(rank, passed, todo));
+        self.with(|state, deferred| state.settle_passed(rank, passed, deferred));
     }
 }

@@ -7,8 +7,8 @@ use std::thread::{Builder, JoinHandle};
 
 use jstream::Transportable;
 
-use super::crew::Crew;
 use super::hello::Hello;
+use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
 use crate::endpoint::{Closer, Incoming, Listener};
 use crate::error::AcceptError;
@@ -36,7 +36,7 @@ impl JoinListener {
 
 /// Starts a thread that accepts peers at `listener`.
 pub(super) fn open<T: Transportable + 'static>(
-    crew: &Arc<Crew<T>>,
+    crew: &Arc<PeerSet<T>>,
     listener: Listener,
     ours: Hello,
 ) -> io::Result<()> {
@@ -44,7 +44,7 @@ pub(super) fn open<T: Transportable + 'static>(
         closer: listener.closer(),
         thread: OnceLock::new(),
     };
-    let door = Arc::new(JoinDoor {
+    let door = Arc::new(JoinAcceptor {
         crew: Arc::downgrade(crew),
         ours,
         joining: AtomicUsize::new(0),
@@ -58,14 +58,14 @@ pub(super) fn open<T: Transportable + 'static>(
 }
 
 /// Accepts the peers that join.
-struct JoinDoor<T: Transportable + 'static> {
-    crew: Weak<Crew<T>>,
+struct JoinAcceptor<T: Transportable + 'static> {
+    crew: Weak<PeerSet<T>>,
     ours: Hello,
     /// Number of handshakes in progress.
     joining: AtomicUsize,
 }
 
-impl<T: Transportable + 'static> JoinDoor<T> {
+impl<T: Transportable + 'static> JoinAcceptor<T> {
     fn stand_open(self: Arc<Self>, listener: &Listener) {
         loop {
             match listener.accept() {

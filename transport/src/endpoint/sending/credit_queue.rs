@@ -2,10 +2,10 @@
 
 use super::{SendDirection, SendOp};
 use crate::device::connection::Outbound;
-use crate::endpoint::facts::EndReason;
+use crate::endpoint::connection_info::EndReason;
+use crate::endpoint::direction_lock::Direction;
 use crate::endpoint::gate::{Credit, Overfull};
 use crate::endpoint::ops::{Notify, OpId};
-use crate::endpoint::turn::Direction;
 use crate::error::SendError;
 
 impl SendDirection {
@@ -20,7 +20,7 @@ impl SendDirection {
         let mut refused = refused.or_else(|| self.ended());
         let goes = refused.is_some() || self.gate.charge(cost);
         if !goes && self.gate.is_closed() {
-            refused = Some(self.facts.unsendable(&EndReason::Ended));
+            refused = Some(self.info.unsendable(&EndReason::Ended));
         }
         let id = self.ops.insert(SendOp {
             message,
@@ -90,7 +90,7 @@ impl SendDirection {
 
     pub(super) fn end_all_waiting(&mut self, end: &EndReason) {
         while let Some(id) = self.gate.pop() {
-            self.end_waiting(id, self.facts.unsendable(end));
+            self.end_waiting(id, self.info.unsendable(end));
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::error::{Refusal, WorldError};
-use super::roll::Roll;
+use super::roster::Roster;
 use super::words::Ask;
 use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
@@ -38,21 +38,21 @@ impl Member for Endpoint {
 }
 
 /// The roster of members, shared by threads.
-pub(super) struct Hall<M> {
-    state: Mutex<HallState<M>>,
+pub(super) struct Lobby<M> {
+    state: Mutex<LobbyState<M>>,
     changed: Condvar,
 }
 
-struct HallState<M> {
-    roll: Roll<M>,
+struct LobbyState<M> {
+    roll: Roster<M>,
     /// The last refused or lost member, for error messages.
     note: Option<String>,
 }
 
-impl<M: Member> Hall<M> {
-    pub(super) fn new(roll: Roll<M>) -> Self {
+impl<M: Member> Lobby<M> {
+    pub(super) fn new(roll: Roster<M>) -> Self {
         Self {
-            state: Mutex::new(HallState { roll, note: None }),
+            state: Mutex::new(LobbyState { roll, note: None }),
             changed: Condvar::new(),
         }
     }
@@ -113,14 +113,14 @@ impl<M: Member> Hall<M> {
     }
 
     /// Locks the state. The state is valid between statements, so a poisoned lock is usable.
-    fn lock(&self) -> MutexGuard<'_, HallState<M>> {
+    fn lock(&self) -> MutexGuard<'_, LobbyState<M>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A reserved place. If this is dropped before the member has joined, the place is free again.
 pub(super) struct ReservedPlace<'h, M: Member> {
-    hall: &'h Hall<M>,
+    hall: &'h Lobby<M>,
     rank: u32,
 }
 

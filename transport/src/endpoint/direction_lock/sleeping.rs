@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Broke, Direction, Turn, TurnGuard};
+use super::{Broke, Direction, DirectionLock, TurnGuard};
 use crate::device::connection::{Armed, Fault, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
@@ -14,11 +14,11 @@ use crate::device::poll::sleep_on;
 /// Duration of a sleep on one of two sources, if the system has no memory to poll both.
 const SOON: Duration = Duration::from_millis(1);
 
-impl<D: Direction> Turn<D> {
+impl<D: Direction> DirectionLock<D> {
     /// Blocks until another thread has put the half back, or an operation has ended.
     pub(super) fn wait_for_change<'t, E: Direction>(
         &'t self,
-        other: &Turn<E>,
+        other: &DirectionLock<E>,
         mut held: TurnGuard<'t, D>,
         mut until: Deadline,
     ) -> TurnGuard<'t, D> {
@@ -57,7 +57,7 @@ impl<D: Direction> Turn<D> {
     /// Sleeps until the half may make progress.
     pub(super) fn sleep<'t, E: Direction>(
         &'t self,
-        other: &Turn<E>,
+        other: &DirectionLock<E>,
         held: TurnGuard<'t, D>,
         until: Deadline,
     ) -> TurnGuard<'t, D> {
@@ -71,7 +71,7 @@ impl<D: Direction> Turn<D> {
     /// posted meanwhile.
     pub(in crate::endpoint) fn sleep_or_called<'t, E: Direction>(
         &'t self,
-        other: &Turn<E>,
+        other: &DirectionLock<E>,
         held: TurnGuard<'t, D>,
         bell: BorrowedFd<'_>,
         until: Deadline,

@@ -7,7 +7,7 @@ use std::{io, mem};
 
 use jstream::Transportable;
 
-use super::door::JoinListener;
+use super::acceptor::JoinListener;
 use super::hello::Role;
 use super::near::{Announced, Crowd, NearLink, announce};
 use super::peers::{JoinedPeer, Membership, PeerConnection, Sight};
@@ -24,7 +24,7 @@ const MAX_PEERS: usize = 1024;
 ///
 /// The lock is not held during calls of an endpoint, because some of them call wakers of the
 /// program.
-pub(super) struct Crew<T: Transportable + 'static> {
+pub(super) struct PeerSet<T: Transportable + 'static> {
     pub(super) address: Address,
     pub(super) options: Options,
     role: Role,
@@ -46,7 +46,7 @@ pub(super) struct Crew<T: Transportable + 'static> {
     announced: OnceLock<Announced>,
 }
 
-impl<T: Transportable + 'static> Crew<T> {
+impl<T: Transportable + 'static> PeerSet<T> {
     /// Creates an empty set of peers. `expected` peers have to join.
     pub(super) fn new(
         address: Address,
@@ -376,7 +376,7 @@ impl<T: Transportable + 'static> Crew<T> {
     }
 }
 
-impl<T: Transportable + 'static> Drop for Crew<T> {
+impl<T: Transportable + 'static> Drop for PeerSet<T> {
     fn drop(&mut self) {
         if let Some(listening) = self.listening.get_mut() {
             listening.end();

@@ -7,7 +7,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::error::Refusal;
-use super::hall::{Hall, Member, ReservedPlace};
+use super::lobby::{Lobby, Member, ReservedPlace};
 use super::words::{Unheard, Word};
 use crate::endpoint::{Closer, Endpoint, Incoming, Listener};
 use crate::error::AcceptError;
@@ -20,7 +20,7 @@ const MAX_ENTERING: usize = 64;
 const GOODBYE: Duration = Duration::from_millis(200);
 
 /// A listener, and the thread that accepts its connections. Dropping this frees the address.
-pub(super) struct Door {
+pub(super) struct MemberAcceptor {
     closer: Closer,
     entering: Arc<Entering>,
     thread: Option<JoinHandle<()>>,
@@ -34,7 +34,7 @@ struct Entering {
     changed: Condvar,
 }
 
-impl Door {
+impl MemberAcceptor {
     /// Starts to accept connections, and calls `admit` with each of them.
     pub(super) fn open(
         listener: Listener,
@@ -112,7 +112,7 @@ impl Entering {
     }
 }
 
-impl Drop for Door {
+impl Drop for MemberAcceptor {
     fn drop(&mut self) {
         self.closer.close();
         self.entering.close();
@@ -125,7 +125,7 @@ impl Drop for Door {
 
 /// Receives the request of a member and reserves its place. A refused member is told the reason.
 pub(super) fn ask<'h, M: Member>(
-    hall: &'h Hall<M>,
+    hall: &'h Lobby<M>,
     endpoint: &Endpoint,
     wait: Duration,
 ) -> Result<ReservedPlace<'h, M>, String> {

@@ -9,8 +9,8 @@ use super::error::Error;
 use super::letter::{Ack, ExpectedPayload, Letter};
 use super::request::RequestOutcome;
 use super::state::RankState;
-use super::todo::{Todo, TodoTask};
 use super::wire::Frame;
+use super::work_queue::{DeferredTask, DeferredWork};
 use crate::endpoint::ops::OpId;
 use crate::endpoint::receiving::Choice;
 use crate::matching::{Claim, Heading, MessageId};
@@ -20,11 +20,11 @@ pub(super) struct Want {
     pub(super) heading: Heading,
     message: MessageId,
     /// The receive that waits for it, or `None` if it was cancelled.
-    asker: Option<Asker>,
+    asker: Option<Requester>,
 }
 
 /// A receive that waits for a payload.
-struct Asker {
+struct Requester {
     request: OpId,
     claim: Claim,
 }
@@ -32,15 +32,15 @@ struct Asker {
 impl RankState {
     /// Gives an announced message to a receive: requests the payload, unless it was requested
     /// before.
-    pub(super) fn ask(&mut self, request: OpId, claim: Claim, todo: &mut Todo) {
+    pub(super) fn ask(&mut self, request: OpId, claim: Claim, deferred: &mut DeferredWork) {
         let heading = *claim.heading();
         let source = heading.envelope.source;
-        if !self.accept(request, &heading, todo) {
-            return self.decline(claim, todo);
+        if !self.accept(request, &heading, deferred) {
+            return self.decline(claim, deferred);
         }
         if self.is_over(source) {
             drop(self.matcher.take(claim));
-            return self.complete_lost(request, source, todo);
+            return self.complete_lost(request, source, deferred);
         }
         let RankState {
             matcher,
@@ -53,7 +53,7 @@ impl RankState {
         let (Some(letter), Some(peer)) = (letter, peers.get_mut(source as usize)) else {
             return;
         };
-        let asker = Some(Asker { request, claim });
+        let asker = Some(Requester { request, claim });
         let want = match *letter {
             Letter::Asked { want } => {
                 if let Some(entry) = peer.wants.get_mut(want) {
@@ -70,7 +70,7 @@ impl RankState {
                 });
                 *letter = Letter::Asked { want };
                 let frame = Frame::Wanted { offer, want };
-                todo.push(TodoTask::Say { to: source, frame });
+                deferred.push(DeferredTask::Say { to: source, frame });
                 want
             }
             _ => unreachable!("only the payloads of announced messages are requested"),
@@ -81,38 +81,43 @@ impl RankState {
     }
 
     /// Declines a message whose receive has ended with an error.
-    fn decline(&mut self, claim: Claim, todo: &mut Todo) {
+    fn decline(&mut self, claim: Claim, deferred: &mut DeferredWork) {
         let (heading, letter) = self.matcher.take(claim);
         let source = heading.envelope.source;
-        self.settle(source, heading.held, todo);
+        self.settle(source, heading.held, deferred);
         // A payload that was requested before is dropped when it arrives.
         if let Letter::Announced { offer } = letter {
-            self.acknowledge(source, Ack::Line(offer), todo);
+            self.acknowledge(source, Ack::Line(offer), deferred);
         }
     }
 
     /// Cancels a receive whose message has not begun to arrive. Returns false if it has, or if the
     /// receive has ended.
-    pub(super) fn give_up(&mut self, id: OpId, error: Error, todo: &mut Todo) -> bool {
+    pub(super) fn give_up(&mut self, id: OpId, error: Error, deferred: &mut DeferredWork) -> bool {
         let request = self.requests.get_mut(id);
         let Some((source, want)) = request.and_then(|request| request.asked.take()) else {
-            return self.cancel(id, error, todo);
+            return self.cancel(id, error, deferred);
         };
         let want = self.peer(source).and_then(|peer| peer.wants.get_mut(want));
         let Some(asker) = want.and_then(|want| want.asker.take()) else {
             return false;
         };
-        self.complete(id, RequestOutcome::failed(error), todo);
-        self.restore(asker.claim, todo);
+        self.complete(id, RequestOutcome::failed(error), deferred);
+        self.restore(asker.claim, deferred);
         true
     }
 
     /// Returns the destination of a requested payload that begins to arrive from `rank`.
-    pub(super) fn begin_wanted(&mut self, rank: u32, want: Want, todo: &mut Todo) -> Choice {
+    pub(super) fn begin_wanted(
+        &mut self,
+        rank: u32,
+        want: Want,
+        deferred: &mut DeferredWork,
+    ) -> Choice {
         let (incoming, choice) = match want.asker {
-            Some(Asker { request, claim }) => {
+            Some(Requester { request, claim }) => {
                 let (heading, _) = self.matcher.take(claim);
-                self.settle(rank, heading.held, todo);
+                self.settle(rank, heading.held, deferred);
                 if let Some(request) = self.requests.get_mut(request) {
                     request.asked = None;
                 }
@@ -141,10 +146,10 @@ impl RankState {
     }
 
     /// Fails the receive of a payload that will never arrive.
-    pub(super) fn lose_wanted(&mut self, want: Want, error: Error, todo: &mut Todo) {
-        if let Some(Asker { request, claim }) = want.asker {
+    pub(super) fn lose_wanted(&mut self, want: Want, error: Error, deferred: &mut DeferredWork) {
+        if let Some(Requester { request, claim }) = want.asker {
             drop(self.matcher.take(claim));
-            self.complete(request, RequestOutcome::failed(error), todo);
+            self.complete(request, RequestOutcome::failed(error), deferred);
         }
     }
 }

@@ -6,12 +6,12 @@ use jstream::buffer::Spent;
 
 use super::{Receiving, SCRATCH};
 use crate::device::connection::{Fault, Outbound, Payload, Whole};
-use crate::endpoint::facts::EndReason;
+use crate::endpoint::connection_info::EndReason;
+use crate::endpoint::direction_lock::Direction;
 use crate::endpoint::gate::{Credit, Overfull};
 use crate::endpoint::ops::Notify;
 use crate::endpoint::remote::ServeOutcome;
 use crate::endpoint::sending::{Leftover, SendDirection};
-use crate::endpoint::turn::Direction;
 use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
 
@@ -20,7 +20,7 @@ use crate::header::Header;
 ///
 /// After a message was chosen for, it is either taken or [lost](Self::lose). No other call comes in
 /// between.
-pub(crate) trait Taker: Send + Sync {
+pub(crate) trait ReceiveSink: Send + Sync {
     /// Chooses the destination of the payload of the next message.
     fn choose(&self, header: &Header, replies: &mut Replies) -> Choice;
 
@@ -109,7 +109,7 @@ impl Replies {
 }
 
 /// Outcome of a receive on the fast path, which bypasses the receive sink.
-pub(crate) enum Past {
+pub(crate) enum BypassedMessages {
     Received(Header),
     /// No message has arrived.
     Nothing,
@@ -127,9 +127,12 @@ enum ReceiveStep {
 impl Receiving {
     /// Makes `taker` the receiver of all messages, beginning with those that have already arrived.
     /// A connection accepts one receive sink in its lifetime. Returns false for any other.
-    pub(in crate::endpoint) fn set_taker(&mut self, taker: std::sync::Arc<dyn Taker>) -> bool {
+    pub(in crate::endpoint) fn set_taker(
+        &mut self,
+        taker: std::sync::Arc<dyn ReceiveSink>,
+    ) -> bool {
         if std::mem::replace(&mut self.taken, true) {
-            let peer = self.facts.peer.clone();
+            let peer = self.info.peer.clone();
             taker.lose(RecvError::Taken { peer });
             return false;
         }
@@ -159,7 +162,7 @@ impl Receiving {
         let goes_on = loop {
             if let (Some(end), None) = (&self.end, &self.half) {
                 if self.kept.is_empty() {
-                    taker.lose(self.facts.recv_error(end));
+                    taker.lose(self.info.recv_error(end));
                     self.common.news = true;
                     break false;
                 }
@@ -192,7 +195,7 @@ impl Receiving {
     }
 
     #[inline]
-    fn step(&mut self, taker: &dyn Taker) -> ReceiveStep {
+    fn step(&mut self, taker: &dyn ReceiveSink) -> ReceiveStep {
         if !self.kept.is_empty() {
             return self.give_kept(taker);
         }
@@ -247,24 +250,24 @@ impl Receiving {
         &mut self,
         memory: &mut [u8],
         wants: impl Fn(&Header) -> bool,
-    ) -> Past {
+    ) -> BypassedMessages {
         let is_free = self.has_taker() && self.kept.is_empty() && !self.begun;
         let Some(half) = self.half.as_mut().filter(|_| is_free) else {
-            return Past::Other;
+            return BypassedMessages::Other;
         };
         let mut header = Header::default();
         match half.receive_wanted(memory, &mut header, &wants) {
             Ok(Whole::Here) => {
                 self.end_message(&header);
-                Past::Received(header)
+                BypassedMessages::Received(header)
             }
-            Ok(Whole::Nothing) => Past::Nothing,
+            Ok(Whole::Nothing) => BypassedMessages::Nothing,
             // The slow path through the receive sink finds a fault again.
-            Ok(Whole::Other) | Err(_) => Past::Other,
+            Ok(Whole::Other) | Err(_) => BypassedMessages::Other,
         }
     }
 
-    fn give(&mut self, taker: &dyn Taker, header: &Header, payload: Payload) -> ReceiveStep {
+    fn give(&mut self, taker: &dyn ReceiveSink, header: &Header, payload: Payload) -> ReceiveStep {
         let taken = match (std::mem::take(&mut self.scratched), payload) {
             (false, payload) => taker.take(header, payload, &mut self.replies),
             (true, Payload::Bytes(filled)) => {
@@ -282,7 +285,7 @@ impl Receiving {
 
     /// Gives the sink a message that was received before the sink was set.
     #[cold]
-    fn give_kept(&mut self, taker: &dyn Taker) -> ReceiveStep {
+    fn give_kept(&mut self, taker: &dyn ReceiveSink) -> ReceiveStep {
         let Some(arrived) = self.kept.front() else {
             return ReceiveStep::Wait;
         };
@@ -304,7 +307,7 @@ impl Receiving {
 
     /// Completes a message that had begun before the sink was set.
     #[cold]
-    fn finish_begun(&mut self, taker: &dyn Taker, header: Header) -> ReceiveStep {
+    fn finish_begun(&mut self, taker: &dyn ReceiveSink, header: Header) -> ReceiveStep {
         let Some(half) = &mut self.half else {
             return ReceiveStep::Wait;
         };
@@ -344,7 +347,7 @@ impl Receiving {
     }
 
     #[cold]
-    fn step_failed(&mut self, taker: &dyn Taker, fault: Fault) -> ReceiveStep {
+    fn step_failed(&mut self, taker: &dyn ReceiveSink, fault: Fault) -> ReceiveStep {
         if let Fault::NoBuffer { .. } = fault {
             self.held = true;
             taker.starve();
@@ -364,7 +367,7 @@ impl Receiving {
     fn lend_scratch(&mut self) {
         self.scratched = true;
         // A device that moves buffers already has one.
-        if !self.facts.limits.moves {
+        if !self.info.limits.moves {
             let scratch = self.scratch.take();
             let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
             self.into = Some(scratch.filling());

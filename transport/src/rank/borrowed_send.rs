@@ -107,9 +107,9 @@ impl Node {
         // used and before the function returns. It does not unwind, because of the guard.
         let spent = unsafe { jbuf_of(base, length) };
         let place = ReceiveTarget::Memory(spent);
-        let id = self.with(|state, todo| match wanted {
-            Wanted::Pattern(pattern) => state.post(pattern, place, expected, todo),
-            Wanted::Claim(claim) => state.post_claimed(claim, place, expected, todo),
+        let id = self.with(|state, deferred| match wanted {
+            Wanted::Pattern(pattern) => state.post(pattern, place, expected, deferred),
+            Wanted::Claim(claim) => state.post_claimed(claim, place, expected, deferred),
         });
         let (outcome, failed) = match meanwhile() {
             Ok(()) => {
@@ -119,7 +119,7 @@ impl Node {
             Err(error) => (None, Some(error)),
         };
         let outcome = outcome.unwrap_or_else(|| {
-            self.with(|state, todo| state.give_up(id, late(), todo));
+            self.with(|state, deferred| state.give_up(id, late(), deferred));
             // If the message is arriving already, the request ends with it.
             self.outcome(id)
         });

@@ -14,14 +14,14 @@ use crate::matching::Heading;
 /// A list of tasks. It usually has at most one task, and at most three unless messages were waiting
 /// for room.
 #[derive(Default)]
-pub(super) struct Todo {
-    first: Option<TodoTask>,
-    second: Option<TodoTask>,
-    third: Option<TodoTask>,
-    more: Vec<TodoTask>,
+pub(super) struct DeferredWork {
+    first: Option<DeferredTask>,
+    second: Option<DeferredTask>,
+    third: Option<DeferredTask>,
+    more: Vec<DeferredTask>,
 }
 
-pub(super) enum TodoTask {
+pub(super) enum DeferredTask {
     /// Sends a frame to a rank over its connection.
     Say {
         to: u32,
@@ -49,36 +49,36 @@ pub(super) struct Copy {
 }
 
 /// Values that can be dropped later.
-pub(super) trait Rubbish {
-    fn into_task(self) -> Option<TodoTask>;
+pub(super) trait DropQueue {
+    fn into_task(self) -> Option<DeferredTask>;
 }
 
-impl Rubbish for RequestOutcome {
-    fn into_task(self) -> Option<TodoTask> {
-        (self.payload.is_some() || self.spent.is_some()).then(|| TodoTask::DropOutcome(self))
+impl DropQueue for RequestOutcome {
+    fn into_task(self) -> Option<DeferredTask> {
+        (self.payload.is_some() || self.spent.is_some()).then(|| DeferredTask::DropOutcome(self))
     }
 }
 
-impl Rubbish for Payload {
-    fn into_task(self) -> Option<TodoTask> {
-        Some(TodoTask::DropPayload(self))
+impl DropQueue for Payload {
+    fn into_task(self) -> Option<DeferredTask> {
+        Some(DeferredTask::DropPayload(self))
     }
 }
 
-impl Rubbish for super::letter::Letter {
-    fn into_task(self) -> Option<TodoTask> {
-        Some(TodoTask::Drop(Box::new(self)))
+impl DropQueue for super::letter::Letter {
+    fn into_task(self) -> Option<DeferredTask> {
+        Some(DeferredTask::Drop(Box::new(self)))
     }
 }
 
-impl Rubbish for std::collections::VecDeque<(Heading, super::letter::Letter)> {
-    fn into_task(self) -> Option<TodoTask> {
-        (!self.is_empty()).then(|| TodoTask::Drop(Box::new(self)))
+impl DropQueue for std::collections::VecDeque<(Heading, super::letter::Letter)> {
+    fn into_task(self) -> Option<DeferredTask> {
+        (!self.is_empty()).then(|| DeferredTask::Drop(Box::new(self)))
     }
 }
 
-impl Todo {
-    pub(super) fn push(&mut self, task: TodoTask) {
+impl DeferredWork {
+    pub(super) fn push(&mut self, task: DeferredTask) {
         if self.first.is_none() {
             self.first = Some(task);
         } else if self.second.is_none() {
@@ -90,7 +90,7 @@ impl Todo {
         }
     }
 
-    pub(super) fn drop_later(&mut self, what: impl Rubbish) {
+    pub(super) fn drop_later(&mut self, what: impl DropQueue) {
         if let Some(task) = what.into_task() {
             self.push(task);
         }
@@ -102,7 +102,7 @@ impl Todo {
     }
 
     /// Removes and returns all tasks, in order.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = TodoTask> + use<> {
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = DeferredTask> + use<> {
         let more = std::mem::take(&mut self.more);
         let few = [self.first.take(), self.second.take(), self.third.take()];
         few.into_iter().flatten().chain(more)

@@ -13,12 +13,12 @@ use jstream::buffer::Pool;
 use super::error::{ElementName, Error};
 use super::inbox::Inbox;
 use super::letter::{Ack, Letter};
-use super::meet::refusal;
 use super::names::Status;
 use super::node::Node;
 use super::queue::Content;
+use super::rendezvous::refusal;
 use super::state::RankState;
-use super::todo::Todo;
+use super::work_queue::DeferredWork;
 use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
 use crate::endpoint::spin::Spin;
@@ -28,7 +28,7 @@ use crate::matching::{Heading, Pattern};
 const LOOKS: u32 = 16;
 
 /// The destination of a message.
-pub(super) enum Wanted<'m> {
+pub(super) enum WantedMessage<'m> {
     /// The front of this memory, if the element type agrees.
     Memory(&'m mut [u8], ElementName),
     /// The form in which the message arrives.
@@ -36,27 +36,27 @@ pub(super) enum Wanted<'m> {
 }
 
 /// A message that has arrived.
-pub(super) enum Came {
+pub(super) enum ArrivedMessage {
     /// The message was copied to the memory, or the receive has failed.
     Put(Result<Status, Error>),
     Whole(Heading, Payload),
 }
 
 /// The result of polling.
-enum Look {
-    Came(Came),
+enum PollOutcome {
+    Came(ArrivedMessage),
     Nothing,
     /// The message needs a request, or none can come.
     Other,
 }
 
-impl Wanted<'_> {
+impl WantedMessage<'_> {
     #[inline]
-    fn take(&mut self, heading: Heading, content: Content<'_>, pool: &Pool) -> Came {
+    fn take(&mut self, heading: Heading, content: Content<'_>, pool: &Pool) -> ArrivedMessage {
         match (self, content) {
             (Self::Memory(memory, expected), Content::Bytes(bytes)) => {
                 let room = memory.get_mut(..bytes.len());
-                Came::Put(match room.filter(|_| expected.agrees(heading.descriptor)) {
+                ArrivedMessage::Put(match room.filter(|_| expected.agrees(heading.descriptor)) {
                     Some(room) => {
                         room.copy_from_slice(bytes);
                         Ok(Status::of(&heading))
@@ -64,7 +64,7 @@ impl Wanted<'_> {
                     None => Err(refused(*expected, memory.len(), &heading)),
                 })
             }
-            (_, content) => Came::Whole(heading, Payload::Bytes(content.into_jbuf(pool))),
+            (_, content) => ArrivedMessage::Whole(heading, Payload::Bytes(content.into_jbuf(pool))),
         }
     }
 }
@@ -85,14 +85,14 @@ impl Node {
     pub(super) fn receive_soon(
         &self,
         pattern: &Pattern,
-        wanted: &mut Wanted<'_>,
+        wanted: &mut WantedMessage<'_>,
         deadline: Deadline,
-    ) -> Result<Came, Option<Spin>> {
+    ) -> Result<ArrivedMessage, Option<Spin>> {
         let is_for_this = match (pattern.source, &wanted) {
             // The fast path of connections receives directly to the memory.
-            (None, Wanted::Memory(..)) => !self.has_lines(),
-            (Some(rank), Wanted::Memory(..)) => self.line(rank).is_none(),
-            (_, Wanted::Payload) => true,
+            (None, WantedMessage::Memory(..)) => !self.has_lines(),
+            (Some(rank), WantedMessage::Memory(..)) => self.line(rank).is_none(),
+            (_, WantedMessage::Payload) => true,
         };
         if !is_for_this {
             return Err(None);
@@ -100,19 +100,19 @@ impl Node {
         let inbox = &*self.inbox;
         let seen = inbox.epoch();
         match self.look(pattern, wanted, false) {
-            Look::Came(came) => Ok(came),
-            Look::Nothing => self.look_again(pattern, wanted, deadline, seen),
-            Look::Other => Err(None),
+            PollOutcome::Came(came) => Ok(came),
+            PollOutcome::Nothing => self.look_again(pattern, wanted, deadline, seen),
+            PollOutcome::Other => Err(None),
         }
     }
 
     fn look_again(
         &self,
         pattern: &Pattern,
-        wanted: &mut Wanted<'_>,
+        wanted: &mut WantedMessage<'_>,
         deadline: Deadline,
         mut seen: u32,
-    ) -> Result<Came, Option<Spin>> {
+    ) -> Result<ArrivedMessage, Option<Spin>> {
         let inbox = &*self.inbox;
         let waits = self.has_lines().then(|| inbox.note_waiting());
         let habit = inbox.habit.load(Ordering::Relaxed);
@@ -123,14 +123,14 @@ impl Node {
             if is_queued || inbox.epoch() != seen {
                 seen = inbox.epoch();
                 match self.look(pattern, wanted, true) {
-                    Look::Came(came) => {
+                    PollOutcome::Came(came) => {
                         let mut habit = habit;
                         spin.end(&mut habit);
                         inbox.habit.store(habit, Ordering::Relaxed);
                         return Ok(came);
                     }
-                    Look::Nothing => {}
-                    Look::Other => break None,
+                    PollOutcome::Nothing => {}
+                    PollOutcome::Other => break None,
                 }
             } else if !spin.again() {
                 break Some(spin);
@@ -144,7 +144,12 @@ impl Node {
     /// Polls for a message. If there is none, the inbox counts this receive as a prober until a
     /// message arrives; `probing` says that it is counted already.
     #[inline]
-    fn look(&self, pattern: &Pattern, wanted: &mut Wanted<'_>, probing: bool) -> Look {
+    fn look(
+        &self,
+        pattern: &Pattern,
+        wanted: &mut WantedMessage<'_>,
+        probing: bool,
+    ) -> PollOutcome {
         let inbox = &*self.inbox;
         let mut state = inbox.lock();
         if let Some(source) = pattern.source {
@@ -153,7 +158,7 @@ impl Node {
                     state.unprobe();
                 }
                 inbox.attend(&state);
-                return Look::Came(came);
+                return PollOutcome::Came(came);
             }
         }
         self.look_everywhere(state, pattern, wanted, probing)
@@ -163,23 +168,23 @@ impl Node {
         &'i self,
         mut state: MutexGuard<'i, RankState>,
         pattern: &Pattern,
-        wanted: &mut Wanted<'_>,
+        wanted: &mut WantedMessage<'_>,
         probing: bool,
-    ) -> Look {
-        let mut todo = Todo::default();
+    ) -> PollOutcome {
+        let mut deferred = DeferredWork::default();
         let inbox = &*self.inbox;
-        let look = inbox.take_soon(&mut state, pattern, wanted, &mut todo);
+        let look = inbox.take_fast(&mut state, pattern, wanted, &mut deferred);
         match (&look, probing) {
-            (Look::Came(_), true) => state.unprobe(),
-            (Look::Nothing, false) => state.probers = state.probers.saturating_add(1),
+            (PollOutcome::Came(_), true) => state.unprobe(),
+            (PollOutcome::Nothing, false) => state.probers = state.probers.saturating_add(1),
             _ => {}
         }
-        if matches!(look, Look::Came(_)) && self.has_threads() {
+        if matches!(look, PollOutcome::Came(_)) && self.has_threads() {
             inbox.attend(&state);
         }
         inbox.leave(state);
-        if !todo.is_empty() {
-            self.carry_out(todo);
+        if !deferred.is_empty() {
+            self.carry_out(deferred);
         }
         look
     }
@@ -202,18 +207,18 @@ impl Inbox {
         state: &mut RankState,
         source: u32,
         pattern: &Pattern,
-        wanted: &mut Wanted<'_>,
-    ) -> Option<Came> {
+        wanted: &mut WantedMessage<'_>,
+    ) -> Option<ArrivedMessage> {
         if state.matcher.posted() > 0 || state.matcher.unexpected() > 0 {
             return None;
         }
         let exit = state.peer(source)?.exit.as_mut()?;
         match wanted {
-            Wanted::Memory(memory, expected) => {
+            WantedMessage::Memory(memory, expected) => {
                 let status = exit.copy_next(source, pattern, expected, memory)?;
-                Some(Came::Put(Ok(status)))
+                Some(ArrivedMessage::Put(Ok(status)))
             }
-            Wanted::Payload => {
+            WantedMessage::Payload => {
                 let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
                 exit.take(source, is_wanted, |heading, content: Content<'_>| {
                     wanted.take(heading, content, self.pool())
@@ -222,26 +227,26 @@ impl Inbox {
         }
     }
 
-    fn take_soon(
+    fn take_fast(
         &self,
         state: &mut RankState,
         pattern: &Pattern,
-        wanted: &mut Wanted<'_>,
-        todo: &mut Todo,
-    ) -> Look {
-        match state.take_waiting(pattern, todo) {
-            Look::Nothing => {}
+        wanted: &mut WantedMessage<'_>,
+        deferred: &mut DeferredWork,
+    ) -> PollOutcome {
+        match state.take_waiting(pattern, deferred) {
+            PollOutcome::Nothing => {}
             found => return found,
         }
         if state.matcher.has_stalled() {
             // Messages of stalled sources are admitted only by a posted receive.
-            return Look::Other;
+            return PollOutcome::Other;
         }
         match pattern.source {
             Some(source) => {
-                let look = self.take_queued(state, source, pattern, wanted, todo);
-                if matches!(look, Look::Nothing) && state.is_over(source) {
-                    return Look::Other;
+                let look = self.take_queued(state, source, pattern, wanted, deferred);
+                if matches!(look, PollOutcome::Nothing) && state.is_over(source) {
+                    return PollOutcome::Other;
                 }
                 look
             }
@@ -249,8 +254,8 @@ impl Inbox {
                 for offset in 0..self.size {
                     let source = state.first.wrapping_add(offset);
                     let source = source.checked_rem(self.size).unwrap_or(0);
-                    match self.take_queued(state, source, pattern, wanted, todo) {
-                        Look::Nothing => {}
+                    match self.take_queued(state, source, pattern, wanted, deferred) {
+                        PollOutcome::Nothing => {}
                         found => {
                             // Round-robin: a source that sends continuously does not starve the
                             // others.
@@ -260,9 +265,9 @@ impl Inbox {
                     }
                 }
                 if state.nobody_is_left() {
-                    return Look::Other;
+                    return PollOutcome::Other;
                 }
-                Look::Nothing
+                PollOutcome::Nothing
             }
         }
     }
@@ -274,37 +279,37 @@ impl Inbox {
         state: &mut RankState,
         source: u32,
         pattern: &Pattern,
-        wanted: &mut Wanted<'_>,
-        todo: &mut Todo,
-    ) -> Look {
+        wanted: &mut WantedMessage<'_>,
+        deferred: &mut DeferredWork,
+    ) -> PollOutcome {
         let is_first = state.matcher.posted() == 0;
         let Some(exit) = state.peer(source).and_then(|peer| peer.exit.as_mut()) else {
-            return Look::Nothing;
+            return PollOutcome::Nothing;
         };
         if is_first {
             let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
             let take = |heading, content: Content<'_>| wanted.take(heading, content, self.pool());
             if let Some(came) = exit.take(source, is_wanted, take) {
-                return Look::Came(came);
+                return PollOutcome::Came(came);
             }
         }
         if !exit.is_filled() {
-            return Look::Nothing;
+            return PollOutcome::Nothing;
         }
-        self.take_in(state, source, todo);
-        state.take_waiting(pattern, todo)
+        self.take_in(state, source, deferred);
+        state.take_waiting(pattern, deferred)
     }
 }
 
 impl RankState {
     /// Takes an unexpected message that needs no acknowledgement.
     #[inline]
-    fn take_waiting(&mut self, pattern: &Pattern, todo: &mut Todo) -> Look {
+    fn take_waiting(&mut self, pattern: &Pattern, deferred: &mut DeferredWork) -> PollOutcome {
         if self.matcher.unexpected() == 0 {
-            return Look::Nothing;
+            return PollOutcome::Nothing;
         }
         let Some(found) = self.matcher.probe(pattern) else {
-            return Look::Nothing;
+            return PollOutcome::Nothing;
         };
         if !matches!(
             found.message,
@@ -313,14 +318,14 @@ impl RankState {
                 ..
             }
         ) {
-            return Look::Other;
+            return PollOutcome::Other;
         }
         let Some((heading, Letter::Here { payload, .. })) = self.matcher.receive(pattern) else {
-            return Look::Other;
+            return PollOutcome::Other;
         };
-        self.settle(heading.envelope.source, heading.held, todo);
-        self.let_in(todo);
-        Look::Came(Came::Whole(heading, payload))
+        self.settle(heading.envelope.source, heading.held, deferred);
+        self.let_in(deferred);
+        PollOutcome::Came(ArrivedMessage::Whole(heading, payload))
     }
 
     fn unprobe(&mut self) {

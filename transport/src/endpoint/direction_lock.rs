@@ -25,7 +25,7 @@ use crate::device::deadline::Deadline;
 use crate::process::Origin;
 
 /// A direction and its lock.
-pub(super) struct Turn<D> {
+pub(super) struct DirectionLock<D> {
     state: Mutex<D>,
     /// Number of threads that wait for the lock itself. A thread that spins under the lock yields
     /// it to them.
@@ -66,7 +66,7 @@ impl<D> DerefMut for TurnGuard<'_, D> {
 #[must_use]
 pub(super) struct Broke(pub(super) bool);
 
-impl<D: Direction> Turn<D> {
+impl<D: Direction> DirectionLock<D> {
     pub(super) fn new(
         state: D,
         spin: Duration,
@@ -210,7 +210,7 @@ impl<D: Direction> Turn<D> {
     /// receive before it sends, or vice versa.
     pub(super) fn wait_until<'t, R, E: Direction>(
         &'t self,
-        other: &Turn<E>,
+        other: &DirectionLock<E>,
         held: TurnGuard<'t, D>,
         deadline: impl FnMut() -> Deadline,
         attempt: impl FnMut(&mut D) -> Option<R>,
@@ -222,7 +222,7 @@ impl<D: Direction> Turn<D> {
     /// or knows that polling would find nothing.
     pub(super) fn wait_after_look<'t, R, E: Direction>(
         &'t self,
-        other: &Turn<E>,
+        other: &DirectionLock<E>,
         held: TurnGuard<'t, D>,
         deadline: impl FnMut() -> Deadline,
         attempt: impl FnMut(&mut D) -> Option<R>,
@@ -235,7 +235,7 @@ impl<D: Direction> Turn<D> {
     /// after the first polls.
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
-        other: &Turn<E>,
+        other: &DirectionLock<E>,
         mut held: TurnGuard<'t, D>,
         is_bounded: bool,
         mut deadline: impl FnMut() -> Deadline,
@@ -257,7 +257,12 @@ impl<D: Direction> Turn<D> {
         self.wait_spinning(other, held, (Some(spin), true), deadline, attempt)
     }
 
-    fn begin_to_spin<E: Direction>(&self, other: &Turn<E>, held: &mut D, until: Deadline) -> Spin {
+    fn begin_to_spin<E: Direction>(
+        &self,
+        other: &DirectionLock<E>,
+        held: &mut D,
+        until: Deadline,
+    ) -> Spin {
         let budget = if other.is_pending() {
             Duration::ZERO
         } else {
@@ -272,7 +277,7 @@ impl<D: Direction> Turn<D> {
     #[inline]
     pub(super) fn spin_until<'t, R, E: Direction>(
         &'t self,
-        other: &Turn<E>,
+        other: &DirectionLock<E>,
         mut held: TurnGuard<'t, D>,
         mut again: impl FnMut() -> bool,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
@@ -291,7 +296,7 @@ impl<D: Direction> Turn<D> {
 
     fn wait_spinning<'t, R, E: Direction>(
         &'t self,
-        other: &Turn<E>,
+        other: &DirectionLock<E>,
         mut held: TurnGuard<'t, D>,
         (mut spin, mut has_looked): (Option<Spin>, bool),
         mut deadline: impl FnMut() -> Deadline,

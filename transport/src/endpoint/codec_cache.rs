@@ -16,12 +16,12 @@ const KEPT: usize = 8;
     clippy::vec_box,
     reason = "a tool is large, and is taken out and put back for each object"
 )]
-pub(crate) struct Tools {
+pub(crate) struct CodecCache {
     writers: Mutex<Vec<Box<Writer>>>,
     readers: Mutex<Vec<Box<Reader>>>,
 }
 
-impl Tools {
+impl CodecCache {
     pub(crate) fn new() -> Self {
         Self {
             writers: Mutex::new(Vec::new()),

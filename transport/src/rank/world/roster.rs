@@ -7,25 +7,25 @@ use super::session::Session;
 use super::words::{Ask, VERSION};
 
 /// The expected ranks, and the members that have joined.
-pub(super) struct Roll<M> {
+pub(super) struct Roster<M> {
     size: u32,
     session: Session,
     /// True if members that do not know the session are refused.
     is_strict: bool,
     /// The rank of the first seat.
     first: u32,
-    seats: Vec<Seat<M>>,
+    seats: Vec<RosterEntry<M>>,
     is_closed: bool,
 }
 
-enum Seat<M> {
+enum RosterEntry<M> {
     Free,
     /// Reserved for a member that is joining.
     Coming,
     Taken(M),
 }
 
-impl<M> Roll<M> {
+impl<M> Roster<M> {
     /// Returns a roster for the ranks from `first` on. Set `is_strict` if the members know the
     /// session already.
     pub(super) fn new(session: Session, is_strict: bool, first: u32, size: u32) -> Self {
@@ -34,12 +34,12 @@ impl<M> Roll<M> {
             session,
             is_strict,
             first,
-            seats: (first..size).map(|_| Seat::Free).collect(),
+            seats: (first..size).map(|_| RosterEntry::Free).collect(),
             is_closed: false,
         }
     }
 
-    fn seat(&mut self, rank: u32) -> Option<&mut Seat<M>> {
+    fn seat(&mut self, rank: u32) -> Option<&mut RosterEntry<M>> {
         let place = usize::try_from(rank.checked_sub(self.first)?).ok()?;
         self.seats.get_mut(place)
     }
@@ -71,25 +71,25 @@ impl<M> Roll<M> {
         let is_closed = self.is_closed;
         let seat = self.seat(rank).ok_or(Refusal::Rank)?;
         match seat {
-            Seat::Coming => return Err(Refusal::Taken),
-            Seat::Taken(member) if lives(member) => return Err(Refusal::Taken),
+            RosterEntry::Coming => return Err(Refusal::Taken),
+            RosterEntry::Taken(member) if lives(member) => return Err(Refusal::Taken),
             _ if is_closed => return Err(Refusal::Closed),
-            Seat::Free | Seat::Taken(_) => *seat = Seat::Coming,
+            RosterEntry::Free | RosterEntry::Taken(_) => *seat = RosterEntry::Coming,
         }
         Ok(rank)
     }
 
     /// Frees the seat of a member that did not complete joining.
     pub(super) fn release(&mut self, rank: u32) {
-        if let Some(seat @ Seat::Coming) = self.seat(rank) {
-            *seat = Seat::Free;
+        if let Some(seat @ RosterEntry::Coming) = self.seat(rank) {
+            *seat = RosterEntry::Free;
         }
     }
 
     /// Seats a member that has joined.
     pub(super) fn take(&mut self, rank: u32, member: M) {
-        if let Some(seat @ Seat::Coming) = self.seat(rank) {
-            *seat = Seat::Taken(member);
+        if let Some(seat @ RosterEntry::Coming) = self.seat(rank) {
+            *seat = RosterEntry::Taken(member);
         }
     }
 
@@ -97,8 +97,8 @@ impl<M> Roll<M> {
     pub(super) fn sweep(&mut self, lives: impl Fn(&M) -> bool) -> Option<u32> {
         let mut gone = None;
         for (rank, seat) in (self.first..).zip(&mut self.seats) {
-            if matches!(seat, Seat::Taken(member) if !lives(member)) {
-                *seat = Seat::Free;
+            if matches!(seat, RosterEntry::Taken(member) if !lives(member)) {
+                *seat = RosterEntry::Free;
                 gone = Some(rank);
             }
         }
@@ -107,13 +107,13 @@ impl<M> Roll<M> {
 
     pub(super) fn is_complete(&self) -> bool {
         let mut seats = self.seats.iter();
-        seats.all(|seat| matches!(seat, Seat::Taken(_)))
+        seats.all(|seat| matches!(seat, RosterEntry::Taken(_)))
     }
 
     /// Returns the ranks that have not joined.
     pub(super) fn missing(&self) -> Vec<u32> {
         let seats = (self.first..).zip(&self.seats);
-        let missing = seats.filter(|(_, seat)| !matches!(seat, Seat::Taken(_)));
+        let missing = seats.filter(|(_, seat)| !matches!(seat, RosterEntry::Taken(_)));
         missing.map(|(rank, _)| rank).collect()
     }
 
@@ -122,7 +122,7 @@ impl<M> Roll<M> {
         self.is_closed = true;
         let mut members = Vec::new();
         for (rank, seat) in (self.first..).zip(&mut self.seats) {
-            if let Seat::Taken(member) = mem::replace(seat, Seat::Free) {
+            if let RosterEntry::Taken(member) = mem::replace(seat, RosterEntry::Free) {
                 members.push((rank, member));
             }
         }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn all_sit_down_once() {
         let session = Session::new().unwrap();
-        let mut roll = Roll::new(session, false, 1, 4);
+        let mut roll = Roster::new(session, false, 1, 4);
         for rank in [3, 1, 2] {
             assert!(!roll.is_complete());
             let asked = roll.reserve(&ask(session, rank), |_| true);
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn who_does_not_belong_here_is_refused() {
         let (session, other) = (Session::new().unwrap(), Session::new().unwrap());
-        let mut roll: Roll<()> = Roll::new(session, false, 2, 4);
+        let mut roll: Roster<()> = Roster::new(session, false, 2, 4);
         let mut asks = |ask: Ask| roll.reserve(&ask, |()| true);
         let good = ask(session, 2);
         assert_eq!(
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_world_that_told_its_session_asks_for_it() {
         let session = Session::new().unwrap();
-        let mut roll: Roll<()> = Roll::new(session, true, 1, 4);
+        let mut roll: Roster<()> = Roster::new(session, true, 1, 4);
         let stranger = roll.reserve(&ask(Session::UNKNOWN, 1), |()| true);
         assert_eq!(stranger, Err(Refusal::Session));
         assert_eq!(roll.reserve(&ask(session, 1), |()| true), Ok(1));
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn who_is_gone_makes_room() {
         let session = Session::new().unwrap();
-        let mut roll = Roll::new(session, false, 1, 4);
+        let mut roll = Roster::new(session, false, 1, 4);
         let coming = roll.reserve(&ask(session, 1), |_| true).unwrap();
         roll.release(coming);
         assert_eq!(roll.reserve(&ask(session, 1), |_| true), Ok(1));

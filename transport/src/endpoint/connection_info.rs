@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::process::Origin;
 
 /// Properties of a connection that do not change during its lifetime.
-pub(crate) struct Facts {
+pub(crate) struct ConnectionInfo {
     /// Address that the connection was made with.
     pub(crate) address: Address,
     pub(crate) peer: Address,
@@ -112,7 +112,7 @@ impl EndReason {
     }
 }
 
-impl Facts {
+impl ConnectionInfo {
     #[allow(clippy::too_many_arguments, reason = "one place makes it")]
     pub(crate) fn new(
         address: Address,

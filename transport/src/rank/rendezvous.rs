@@ -9,8 +9,8 @@ use super::letter::{Ack, ExpectedPayload, Letter};
 use super::names::Status;
 use super::request::{RankRequest, ReceiveTarget, RequestOutcome};
 use super::state::RankState;
-use super::todo::{Copy, Todo, TodoTask};
 use super::wire::Frame;
+use super::work_queue::{Copy, DeferredTask, DeferredWork};
 use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
 use crate::matching::{Arrival, Claim, Heading, Matched, Pattern, Posting};
@@ -27,7 +27,7 @@ impl RankState {
         pattern: Pattern,
         place: ReceiveTarget,
         expected: ElementName,
-        todo: &mut Todo,
+        deferred: &mut DeferredWork,
     ) -> OpId {
         let id = self.requests.insert(RankRequest::receive(place, expected));
         let descriptor = (expected.descriptor != 0).then_some(expected.descriptor);
@@ -37,22 +37,22 @@ impl RankState {
             .post_claiming(pattern, descriptor, id, Letter::is_announced);
         match posted {
             Ok(Posting::Matched(matched)) => {
-                self.meet(matched, todo);
-                self.let_in(todo);
+                self.meet(matched, deferred);
+                self.let_in(deferred);
             }
             Ok(Posting::Claimed(claim, id)) => {
-                self.ask(id, claim, todo);
-                self.let_in(todo);
+                self.ask(id, claim, deferred);
+                self.let_in(deferred);
             }
             Ok(Posting::Waits(receive)) if alone => {
                 let _ = self.matcher.cancel(receive);
-                self.complete(id, RequestOutcome::failed(Error::NobodyLeft), todo);
+                self.complete(id, RequestOutcome::failed(Error::NobodyLeft), deferred);
             }
             Ok(Posting::Waits(receive)) => {
                 if let Some(request) = self.requests.get_mut(id) {
                     request.posted = Some(receive);
                 }
-                self.let_in(todo);
+                self.let_in(deferred);
             }
             Err(unposted) => {
                 let gone = pattern.source.and_then(|rank| self.gone(rank));
@@ -64,7 +64,7 @@ impl RankState {
                     },
                     (None, None) => Error::NobodyLeft,
                 };
-                self.complete(unposted.receive, RequestOutcome::failed(error), todo);
+                self.complete(unposted.receive, RequestOutcome::failed(error), deferred);
             }
         }
         id
@@ -76,11 +76,11 @@ impl RankState {
         claim: Claim,
         place: ReceiveTarget,
         expected: ElementName,
-        todo: &mut Todo,
+        deferred: &mut DeferredWork,
     ) -> OpId {
         let id = self.requests.insert(RankRequest::receive(place, expected));
         if self.is_announced(&claim) {
-            self.ask(id, claim, todo);
+            self.ask(id, claim, deferred);
         } else {
             let (heading, message) = self.matcher.take(claim);
             let matched = Matched {
@@ -89,19 +89,19 @@ impl RankState {
                 heading,
                 expected: None,
             };
-            self.meet(matched, todo);
+            self.meet(matched, deferred);
         }
-        self.let_in(todo);
+        self.let_in(deferred);
         id
     }
 
     /// Releases a claim.
-    pub(super) fn restore(&mut self, claim: Claim, todo: &mut Todo) {
+    pub(super) fn restore(&mut self, claim: Claim, deferred: &mut DeferredWork) {
         if self.is_announced(&claim) {
             match self.matcher.hand_on(claim) {
                 Some((id, claim)) => {
-                    self.ask(id, claim, todo);
-                    self.let_in(todo);
+                    self.ask(id, claim, deferred);
+                    self.let_in(deferred);
                 }
                 None => self.note_arrival(),
             }
@@ -109,8 +109,8 @@ impl RankState {
         }
         match self.matcher.restore(claim) {
             Some(matched) => {
-                self.meet(matched, todo);
-                self.let_in(todo);
+                self.meet(matched, deferred);
+                self.let_in(deferred);
             }
             None => self.note_arrival(),
         }
@@ -122,7 +122,7 @@ impl RankState {
     }
 
     /// Cancels a receive that has no message. Returns false if it has one.
-    pub(super) fn cancel(&mut self, id: OpId, error: Error, todo: &mut Todo) -> bool {
+    pub(super) fn cancel(&mut self, id: OpId, error: Error, deferred: &mut DeferredWork) -> bool {
         let Some(request) = self.requests.get_mut(id) else {
             return false;
         };
@@ -131,32 +131,32 @@ impl RankState {
         };
         let cancelled = self.matcher.cancel(receive).is_some();
         if cancelled {
-            self.complete(id, RequestOutcome::failed(error), todo);
+            self.complete(id, RequestOutcome::failed(error), deferred);
         }
         cancelled
     }
 
     /// Completes a receive with the message that it matched.
-    pub(super) fn meet(&mut self, matched: Matched<OpId, Letter>, todo: &mut Todo) {
+    pub(super) fn meet(&mut self, matched: Matched<OpId, Letter>, deferred: &mut DeferredWork) {
         let (id, heading) = (matched.receive, matched.heading);
         if matched.message.is_announced() {
             let claim = self.matcher.keep_claimed(heading, matched.message);
-            return self.ask(id, claim, todo);
+            return self.ask(id, claim, deferred);
         }
         let source = heading.envelope.source;
-        let accepted = self.accept(id, &heading, todo);
-        self.settle(source, heading.held, todo);
+        let accepted = self.accept(id, &heading, deferred);
+        self.settle(source, heading.held, deferred);
         match matched.message {
             Letter::Here { payload, ack } => {
-                self.acknowledge(source, ack, todo);
+                self.acknowledge(source, ack, deferred);
                 if accepted {
-                    self.hand_over(id, &heading, payload, todo);
+                    self.hand_over(id, &heading, payload, deferred);
                 } else {
-                    todo.drop_later(payload);
+                    deferred.drop_later(payload);
                 }
             }
             Letter::Coming { ack } => {
-                self.acknowledge(source, ack, todo);
+                self.acknowledge(source, ack, deferred);
                 if let Some(peer) = self.peer(source) {
                     peer.incoming = if accepted {
                         ExpectedPayload::Late {
@@ -171,7 +171,7 @@ impl RankState {
             Letter::Lent { bytes, sender } => {
                 let request = self.requests.get_mut(id).filter(|_| accepted);
                 match request {
-                    Some(request) => todo.push(TodoTask::Copy(Copy {
+                    Some(request) => deferred.push(DeferredTask::Copy(Copy {
                         request: id,
                         heading,
                         from: bytes,
@@ -180,25 +180,30 @@ impl RankState {
                     })),
                     None => {
                         drop(bytes);
-                        todo.push(TodoTask::Finish(sender));
+                        deferred.push(DeferredTask::Finish(sender));
                     }
                 }
             }
             Letter::Lost | Letter::Announced { .. } | Letter::Asked { .. } => {
-                self.complete_lost(id, source, todo);
+                self.complete_lost(id, source, deferred);
             }
         }
     }
 
-    pub(super) fn complete_lost(&mut self, id: OpId, source: u32, todo: &mut Todo) {
+    pub(super) fn complete_lost(&mut self, id: OpId, source: u32, deferred: &mut DeferredWork) {
         if let Some(error) = self.gone(source) {
-            self.complete(id, RequestOutcome::failed(error), todo);
+            self.complete(id, RequestOutcome::failed(error), deferred);
         }
     }
 
     /// Returns true if the receive can take the message. If not, the receive has ended with an
     /// error.
-    pub(super) fn accept(&mut self, id: OpId, heading: &Heading, todo: &mut Todo) -> bool {
+    pub(super) fn accept(
+        &mut self,
+        id: OpId,
+        heading: &Heading,
+        deferred: &mut DeferredWork,
+    ) -> bool {
         let Some(request) = self.requests.get_mut(id) else {
             return false;
         };
@@ -206,24 +211,26 @@ impl RankState {
         match refusal(request.expected, request.capacity, heading) {
             None => true,
             Some(error) => {
-                self.complete(id, RequestOutcome::failed(error), todo);
+                self.complete(id, RequestOutcome::failed(error), deferred);
                 false
             }
         }
     }
 
     /// Notifies the sender that its message was matched, if it asked for that.
-    pub(super) fn acknowledge(&mut self, source: u32, ack: Ack, todo: &mut Todo) {
+    pub(super) fn acknowledge(&mut self, source: u32, ack: Ack, deferred: &mut DeferredWork) {
         match ack {
             Ack::Nobody => {}
             Ack::Line(offer) => {
                 if let Some(peer) = self.peer(source).filter(|peer| peer.gone.is_none()) {
                     peer.withdrawable.remove(&offer);
                     let frame = Frame::Matched { offer };
-                    todo.push(TodoTask::Say { to: source, frame });
+                    deferred.push(DeferredTask::Say { to: source, frame });
                 }
             }
-            Ack::Thread(sender) | Ack::Admitted(sender) => todo.push(TodoTask::Finish(sender)),
+            Ack::Thread(sender) | Ack::Admitted(sender) => {
+                deferred.push(DeferredTask::Finish(sender))
+            }
         }
     }
 
@@ -233,28 +240,28 @@ impl RankState {
         id: OpId,
         heading: &Heading,
         payload: Payload,
-        todo: &mut Todo,
+        deferred: &mut DeferredWork,
     ) {
         let Some(request) = self.requests.get_mut(id) else {
-            return todo.drop_later(payload);
+            return deferred.drop_later(payload);
         };
         let status = Status::of(heading);
         let filled = match payload {
             Payload::Bytes(filled) => filled,
-            object => return self.complete(id, RequestOutcome::received(status, object), todo),
+            object => return self.complete(id, RequestOutcome::received(status, object), deferred),
         };
         match request.take_memory() {
             None => self.complete(
                 id,
                 RequestOutcome::received(status, Payload::Bytes(filled)),
-                todo,
+                deferred,
             ),
             Some(memory) if filled.len() <= SMALL => {
                 let outcome = copied(status, memory, filled.as_bytes());
-                todo.drop_later(Payload::Bytes(filled));
-                self.complete(id, outcome, todo);
+                deferred.drop_later(Payload::Bytes(filled));
+                self.complete(id, outcome, deferred);
             }
-            Some(memory) => todo.push(TodoTask::Copy(Copy {
+            Some(memory) => deferred.push(DeferredTask::Copy(Copy {
                 request: id,
                 heading: *heading,
                 from: filled,
@@ -269,21 +276,21 @@ impl RankState {
         &mut self,
         heading: Heading,
         letter: Letter,
-        todo: &mut Todo,
+        deferred: &mut DeferredWork,
     ) -> Result<(), Letter> {
         match self.matcher.arrive(heading, letter) {
-            Ok(Arrival::Matched(matched)) => self.meet(matched, todo),
+            Ok(Arrival::Matched(matched)) => self.meet(matched, deferred),
             Ok(Arrival::Waits(id)) => {
                 if let Some(Letter::Here { ack, .. }) = self.matcher.message_mut(id) {
                     if matches!(ack, Ack::Admitted(_)) {
                         let ack = std::mem::replace(ack, Ack::Nobody);
-                        self.acknowledge(heading.envelope.source, ack, todo);
+                        self.acknowledge(heading.envelope.source, ack, deferred);
                     }
                 }
                 self.note_arrival();
             }
             Ok(Arrival::Full(letter)) => return Err(letter),
-            Err(stray) => todo.drop_later(stray.message),
+            Err(stray) => deferred.drop_later(stray.message),
         }
         Ok(())
     }
@@ -291,16 +298,16 @@ impl RankState {
     /// Admits messages from the backlogs that have room now, or that match a receive that was
     /// posted.
     #[inline]
-    pub(super) fn let_in(&mut self, todo: &mut Todo) {
+    pub(super) fn let_in(&mut self, deferred: &mut DeferredWork) {
         while let Some(rank) = self.matcher.next_ready() {
-            self.let_in_from(rank, todo);
+            self.let_in_from(rank, deferred);
         }
     }
 
     /// Admits messages from the backlog of one rank, in order, while there is room.
-    pub(super) fn let_in_from(&mut self, rank: u32, todo: &mut Todo) {
+    pub(super) fn let_in_from(&mut self, rank: u32, deferred: &mut DeferredWork) {
         while let Some((heading, letter)) = self.next_in_backlog(rank) {
-            if let Err(letter) = self.arrive(heading, letter, todo) {
+            if let Err(letter) = self.arrive(heading, letter, deferred) {
                 if let Some(peer) = self.peer(rank) {
                     peer.backlog.push_front((heading, letter));
                 }
@@ -358,14 +365,20 @@ pub(super) fn copied(status: Status, to: Spent, bytes: &[u8]) -> RequestOutcome 
 
 impl Inbox {
     /// Does recorded work. `with_line` handles tasks that need a connection.
-    pub(super) fn carry_out(&self, mut todo: Todo, mut with_line: impl FnMut(TodoTask)) {
-        while !todo.is_empty() {
-            for task in todo.drain() {
+    pub(super) fn carry_out(
+        &self,
+        mut deferred: DeferredWork,
+        mut with_line: impl FnMut(DeferredTask),
+    ) {
+        while !deferred.is_empty() {
+            for task in deferred.drain() {
                 match task {
-                    TodoTask::Copy(copy) => self.copy(copy),
-                    TodoTask::Finish(sender) => sender.finish(),
-                    TodoTask::Say { .. } => with_line(task),
-                    TodoTask::Drop(_) | TodoTask::DropOutcome(_) | TodoTask::DropPayload(_) => {}
+                    DeferredTask::Copy(copy) => self.copy(copy),
+                    DeferredTask::Finish(sender) => sender.finish(),
+                    DeferredTask::Say { .. } => with_line(task),
+                    DeferredTask::Drop(_)
+                    | DeferredTask::DropOutcome(_)
+                    | DeferredTask::DropPayload(_) => {}
                 }
             }
         }
@@ -399,9 +412,9 @@ impl Inbox {
 
     /// Ends a request.
     pub(super) fn complete(&self, request: OpId, outcome: RequestOutcome) {
-        let mut todo = Todo::default();
+        let mut deferred = DeferredWork::default();
         let mut state = self.lock();
-        state.complete(request, outcome, &mut todo);
+        state.complete(request, outcome, &mut deferred);
         self.leave(state);
     }
 }
