@@ -1,14 +1,15 @@
-//! Two programs whose compilers lay a type out in different ways don't misread each other.
+//! Exchanges a message between two builds whose compilers lay out a type differently. The reader
+//! refuses the message and reports the difference.
 //!
 //! ```text
 //! layout_peer write FILE    writes a message, and the schema of its type to FILE.schema
-//! layout_peer read FILE     reads it; where the layouts differ, says in what, and ends with 2
-//! layout_peer               both at once
+//! layout_peer read FILE     reads it; if the layouts differ, reports how, and exits with code 2
+//! layout_peer               does both in one process
 //! ```
 //!
-//! Nothing says how a struct without `#[repr(C)]` is laid out. Build the example twice on a nightly
-//! compiler, with `RUSTFLAGS="-Zrandomize-layout -Zlayout-seed=N"` and another N each time, and let
-//! one write and the other read.
+//! The layout of a struct without `#[repr(C)]` is unspecified. To see a difference, build the
+//! example twice with a nightly compiler and `RUSTFLAGS="-Zrandomize-layout -Zlayout-seed=N"`, with
+//! another N each time. Let one build write the file and the other read it.
 
 use std::env;
 use std::error::Error;
@@ -37,7 +38,7 @@ struct Sample {
     raw: (u8, u32, u16),
 }
 
-/// Calls `then` with what is sent.
+/// Calls `then` with the value that is sent.
 fn with_sent<R>(then: impl FnOnce(&Reading<'_>) -> R) -> R {
     let samples: Vec<Sample> = (0..3u8)
         .map(|i| Sample {
@@ -98,7 +99,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         [] => {
             let name = format!("jstream-layout-peer-{}", std::process::id());
             let file = env::temp_dir().join(name);
-            let file = file.to_str().ok_or("the temporary folder has no name")?;
+            let file = file.to_str().ok_or("the temporary path is not UTF-8")?;
             write(file)?;
             let result = read(file);
             fs::remove_file(file)?;

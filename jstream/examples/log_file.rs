@@ -1,10 +1,10 @@
-//! A log that is appended to, and read back: all of it, or one entry by its number.
+//! A log file: appends entries, and reads all of them or one by its number.
 //!
 //! ```text
 //! log_file add FILE TEXT...   adds an entry
-//! log_file show FILE          shows all
-//! log_file get FILE NUMBER    shows one
-//! log_file                    tries all that in a temporary file
+//! log_file show FILE          shows all entries
+//! log_file get FILE NUMBER    shows one entry
+//! log_file                    does all of these with a temporary file
 //! ```
 
 use std::env;
@@ -24,7 +24,7 @@ struct Entry {
     words: Vec<String>,
 }
 
-/// The file, to be added to, or a new one.
+/// Opens the file for appending, or creates it.
 fn opened(file: &Path) -> Result<FileWriter, FileError> {
     match FileWriter::append(file) {
         Err(FileError::System { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -36,7 +36,7 @@ fn opened(file: &Path) -> Result<FileWriter, FileError> {
     }
 }
 
-/// Adds an entry; returns its number.
+/// Adds an entry and returns its number.
 fn add(file: &Path, words: &[String]) -> Result<u64, Box<dyn Error>> {
     let entry = Entry {
         since_1970: SystemTime::now().duration_since(UNIX_EPOCH)?,
@@ -50,10 +50,10 @@ fn add(file: &Path, words: &[String]) -> Result<u64, Box<dyn Error>> {
             Ok(number)
         });
         match added {
-            // Somebody else has just made it, or is writing to it.
+            // Another process has just created the file, or is writing to it.
             Err(FileError::System { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {}
             Err(FileError::Locked { .. }) => thread::sleep(Duration::from_millis(1)),
-            // From here on it is there, whatever happens.
+            // The entry has been committed, or the error is permanent.
             added => return Ok(added?),
         }
     }
@@ -93,7 +93,7 @@ fn try_all() -> Result<(), Box<dyn Error>> {
     }
     assert!(get(&file, 1)?.ends_with("working hard"));
     let Err(error) = get(&file, 3) else {
-        return Err("an entry that was never added".into());
+        return Err("read an entry that was never added".into());
     };
     println!("{error}");
     Ok(())

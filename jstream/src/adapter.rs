@@ -1,19 +1,20 @@
-//! Wire forms that the program defines.
+//! Wire forms defined by the program.
 
 use std::fmt::Display;
 
 use crate::model::Transportable;
 
-/// Lets a type travel that has no wire form: another value is sent in its place.
+/// A conversion that sends another value in place of a type that has no wire form.
 ///
-/// Named by `#[transportable(with = Adapter)]` on a field. The field arrives as a `T` again if the
-/// wire value is plain data that fits into the memory of a `T`, and `T` needs no dropping. Else the
-/// field says `form = Type` too, and arrives as the form of the wire value.
+/// Selected by `#[transportable(with = Adapter)]` on a field. The field arrives as a `T` again if
+/// the wire value is plain data that fits into the memory of a `T` and `T` needs no dropping.
+/// Otherwise the field also needs `form = Type`, and arrives as the form of the wire value.
 ///
-/// In the first case `from_wire` runs while the message is read, before the rest of it is known, on a
-/// copy of the wire value which was verified if its type says so; in the second it runs when the
-/// field's owner is made again. `to_wire` runs while a message is written, and may run twice for one. A panic in either leaves the
-/// reader or writer fit for use, and the jbuf goes back to where it came from.
+/// In the first case `from_wire` runs while the message is read, before the rest of the message has
+/// been checked. It receives a copy of the wire value, which has been verified if its type has a
+/// verification function. In the second case `from_wire` runs when the owner of the field is
+/// restored. `to_wire` runs while a message is written, and may run twice for one message. If
+/// either function panics, the reader or writer stays usable and the buffer returns to its origin.
 ///
 /// ```
 /// use jstream::{Adapter, Reader, Spent, Transportable, Writer};
@@ -60,18 +61,18 @@ use crate::model::Transportable;
     note = "implement `jstream::Adapter<{T}>` for it"
 )]
 pub trait Adapter<T> {
-    /// What is sent.
+    /// The type of the value that is sent.
     type Wire: Transportable + 'static;
-    /// Why a wire value is no `T`.
+    /// The error for a wire value that does not represent a `T`.
     type Error: Display;
 
-    /// The value to send in place of `value`.
+    /// Returns the value to send in place of `value`.
     fn to_wire(value: &T) -> Self::Wire;
 
-    /// The value that was sent as `wire`.
+    /// Converts a received wire value to a `T`.
     ///
     /// # Errors
     ///
-    /// When there is none.
+    /// Returns an error if the wire value does not represent a `T`.
     fn from_wire<'b>(wire: &<Self::Wire as Transportable>::InPlace<'b>) -> Result<T, Self::Error>;
 }

@@ -1,9 +1,9 @@
-//! Trait objects: the classes that may stand behind a pointer to one.
+//! Trait objects, and the classes that a pointer to a trait object may refer to.
 //!
-//! A trait's implementations are registered by the crates that have them. On the wire a class is a
-//! number, the descriptor of its form, which names it and covers its structure; the pointer's
-//! vtable comes from a cast that this program made. What is not registered is an error when it is
-//! written and when it is read.
+//! The crate that contains an implementation registers it. On the wire a class is a number: the
+//! descriptor of its form, which covers the name and the structure. The vtable of the pointer comes
+//! from a cast that is compiled into this program. Writing or reading a class that is not
+//! registered is an error.
 
 use std::any::{TypeId, type_name};
 use std::collections::hash_map::Entry;
@@ -16,7 +16,8 @@ use crate::read::{Edge, Fault, FaultKind, Pass, Trace, short};
 use crate::schema::{Descriptors, Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// One registered implementation of a trait: how the type is claimed, walked and named.
+/// One registered implementation of a trait: the functions that claim, read, walk and name its
+/// type.
 #[derive(Clone, Copy)]
 pub struct Class {
     key: fn() -> TypeId,
@@ -44,13 +45,13 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Whether it was noted for a target at this address.
+    /// Returns true if the class was recorded for the target at this address.
     pub(crate) fn is_of(self, target: *const u8) -> bool {
         self.address == target.addr()
     }
 }
 
-/// What a form's `TypeId` stands for.
+/// Returns the `TypeId` that identifies a form.
 fn key<F: InPlace>() -> TypeId {
     typeid::of::<F>()
 }
@@ -84,7 +85,7 @@ unsafe fn trace<F: InPlace>(slot: *const (), target: *const u8, trace: &mut Trac
 }
 
 impl Class {
-    /// The class of the values of `T`.
+    /// Returns the class of the values of `T`.
     #[must_use]
     pub const fn of<T: Transportable + 'static>() -> Self {
         Self {
@@ -98,7 +99,7 @@ impl Class {
         }
     }
 
-    /// Claims a target of this class; the pointer leads to a value of its form.
+    /// Claims a target of this class. The returned pointer refers to a value of the class's form.
     ///
     /// # Errors
     ///
@@ -124,13 +125,14 @@ impl Class {
     /// [`claim`](Self::claim) of some class must have just returned `target`.
     pub unsafe fn read_now(target: *const u8, pass: &mut Pass<'_>) -> Result<(), Fault> {
         match pass.classes.last() {
-            // SAFETY: the last class noted is that of the last target claimed.
+            // SAFETY: the last recorded class is that of the last claimed target.
             Some(noted) => unsafe { (noted.class.read)(target, pass) },
             None => Ok(()),
         }
     }
 
-    /// The structure of its form, of which its number is the descriptor.
+    /// Returns the structure of the class's form. The descriptor of that structure is the class's
+    /// number.
     #[cfg_attr(not(unix), allow(dead_code, reason = "files ask for it"))]
     pub(crate) fn schema(&self) -> (Schema, TypeIndex) {
         (self.schema)()
@@ -147,9 +149,9 @@ impl Class {
     }
 }
 
-/// A class and the cast from its forms to a trait's objects.
+/// A class, and the cast from values of its form to trait objects.
 ///
-/// Only unsafe code makes one, so that none in the registry casts to another class.
+/// Only unsafe code can construct one, so no entry of the registry casts values of another class.
 #[derive(Debug)]
 pub struct Castable<C> {
     class: Class,
@@ -157,52 +159,53 @@ pub struct Castable<C> {
 }
 
 impl<C: Copy> Castable<C> {
-    /// The class, and the cast that belongs to it.
+    /// Pairs a class with its cast.
     ///
     /// # Safety
     ///
-    /// `cast` must take the address of a value of the form of the class.
+    /// `cast` must accept the address of a value of the class's form.
     pub const unsafe fn new(class: Class, cast: C) -> Self {
         Self { class, cast }
     }
 
-    /// The class.
+    /// Returns the class.
     pub const fn class(&self) -> &Class {
         &self.class
     }
 
-    /// Its cast.
+    /// Returns the cast of the class.
     pub const fn cast(&self) -> C {
         self.cast
     }
 }
 
-/// The registered implementations of a trait, each with its cast.
+/// A registered implementation of a trait: a class and its cast.
 ///
 /// # Safety
 ///
-/// `registry` must return what [`Registry::new`] made of all that was registered.
+/// `registry` must return the registry that [`Registry::new`] made of all registered
+/// implementations.
 pub unsafe trait Implementation: Sized + Sync + 'static {
-    /// The trait's name.
+    /// The name of the trait.
     const TRAIT: &'static str;
 
-    /// The class that this one is about.
+    /// Returns the class of this implementation.
     fn class(&self) -> &Class;
 
-    /// All implementations.
+    /// Returns the registry of all implementations of the trait.
     fn registry() -> &'static Registry<Self>;
 }
 
-/// All implementations of a trait that the program knows.
+/// All registered implementations of a trait.
 #[derive(Debug)]
 pub struct Registry<I: 'static> {
-    /// `None` where two classes have one name and structure: nothing tells them apart.
+    /// `None` if several classes have the same name and structure, and so cannot be told apart.
     by_number: FxHashMap<u64, Option<&'static I>>,
     numbers: FxHashMap<TypeId, u64>,
 }
 
 impl<I: Implementation> Registry<I> {
-    /// Gathers what was registered.
+    /// Collects the registered implementations.
     pub fn new(all: impl Iterator<Item = &'static I>) -> Self {
         let mut registry = Self {
             by_number: FxHashMap::default(),
@@ -211,7 +214,7 @@ impl<I: Implementation> Registry<I> {
         for one in all {
             let key = (one.class().key)();
             let Entry::Vacant(new) = registry.numbers.entry(key) else {
-                // Registered twice.
+                // The type was registered twice.
                 continue;
             };
             let number = *new.insert((one.class().number)());
@@ -224,11 +227,11 @@ impl<I: Implementation> Registry<I> {
         registry
     }
 
-    /// The implementation that an edge's class names.
+    /// Returns the implementation of the class that an edge names.
     ///
     /// # Errors
     ///
-    /// A fault of the edge when there is none.
+    /// Returns a fault of the edge if its class is unknown or ambiguous.
     #[inline]
     pub fn of_edge(&self, edge: &Edge) -> Result<&'static I, Fault> {
         match self.by_number.get(&edge.meta) {
@@ -237,13 +240,13 @@ impl<I: Implementation> Registry<I> {
         }
     }
 
-    /// The class of this number.
+    /// Returns the class with this number.
     fn class(&self, number: u64) -> Option<&'static Class> {
         let one: &'static I = (*self.by_number.get(&number)?)?;
         Some(one.class())
     }
 
-    /// The names of all classes, in alphabetical order.
+    /// Returns the names of all classes, in alphabetical order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let all = self.by_number.values().flatten();
@@ -252,8 +255,8 @@ impl<I: Implementation> Registry<I> {
         names
     }
 
-    /// The class of a value, or 0 when it is not registered or another one has its name and
-    /// structure.
+    /// Returns the number of the value's class. Returns 0 if the class is not registered, or if
+    /// another class has the same name and structure.
     fn number_of(&self, value: &(impl Dynamic + ?Sized)) -> u64 {
         let number = self
             .numbers
@@ -267,28 +270,28 @@ impl<I: Implementation> Registry<I> {
     }
 }
 
-/// What every transportable trait asks of its implementations.
+/// The methods that every transportable trait requires of its implementations.
 ///
 /// # Safety
 ///
-/// Implemented for all types that can travel, and for no other. The methods' names must not meet
-/// those of users' traits.
+/// Must be implemented for all transportable types, and for no other type. The names of the methods
+/// must not collide with those of user-defined traits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't implement a transportable trait: it can't travel",
     note = "derive `Transportable` for it"
 )]
 pub unsafe trait Dynamic {
-    /// What stands for the value's form.
+    /// Returns the `TypeId` that identifies the value's form.
     fn __jstream_key(&self) -> TypeId;
 
-    /// The value's type.
+    /// Returns the name of the value's type.
     fn __jstream_name(&self) -> String;
 
-    /// Allots the value's place.
+    /// Reserves the value's place in the message and returns it.
     fn __jstream_write<'b>(&'b self, draft: &mut Draft<'b>) -> u64;
 }
 
-// SAFETY: the types that can travel.
+// SAFETY: the implementation covers exactly the transportable types.
 unsafe impl<T: Transportable> Dynamic for T {
     fn __jstream_key(&self) -> TypeId {
         fn key_of<'b, T: Transportable + 'b>(_: &'b T) -> TypeId {
@@ -306,12 +309,13 @@ unsafe impl<T: Transportable> Dynamic for T {
     }
 }
 
-/// The class of a trait object, 0 if it has none that could be read.
+/// Returns the class number of a trait object, or 0 if it has no class that a reader could
+/// identify.
 pub fn class_of<I: Implementation>(value: &(impl Dynamic + ?Sized)) -> u64 {
     I::registry().number_of(value)
 }
 
-/// Writes what a trait object is, and notes its class, or that it is not registered.
+/// Writes the target of a trait object. Records its class, or the error that it is not registered.
 pub fn write_dynamic<'b, I: Implementation>(
     value: &'b (impl Dynamic + ?Sized),
     draft: &mut Draft<'b>,
@@ -326,18 +330,19 @@ pub fn write_dynamic<'b, I: Implementation>(
 
 /// A trait object whose trait is transportable.
 pub trait Registered {
-    /// What is registered for it.
+    /// The type of the trait's registered implementations.
     type Implementation: Implementation;
 }
 
-/// The names of all types that are registered as implementations of a trait: `implementations::<dyn
-/// Shape>()`. One that is missing is of a crate that the linker left out.
+/// Returns the names of all types that are registered as implementations of a trait:
+/// `implementations::<dyn Shape>()`. If a type is missing, the linker left out the crate that
+/// contains it.
 #[must_use]
 pub fn implementations<D: Registered + ?Sized>() -> Vec<String> {
     D::Implementation::registry().names()
 }
 
-/// Describes a trait object.
+/// Adds the type of a trait object to the schema.
 pub fn describe_dynamic<D: ?Sized + 'static>(schema: &mut Schema, name: &str) -> TypeIndex {
     schema.define_as(TypeId::of::<D>(), 0, 1, format!("dyn {name}"), |_| {
         Kind::Dynamic
@@ -345,13 +350,16 @@ pub fn describe_dynamic<D: ?Sized + 'static>(schema: &mut Schema, name: &str) ->
 }
 
 /// Registers types as implementations of a transportable trait: `implements!(Shape: Circle<f32>,
-/// Circle<f64>)`. What `#[transportable(implements(Shape))]` does for a type without parameters.
+/// Circle<f64>)`. For a type without parameters, `#[transportable(implements(Shape))]` does the
+/// same.
 ///
-/// The types are named for all time: `Line<'static>`. Their forms must implement the trait.
+/// Types with a lifetime are named with `'static`: `Line<'static>`. Their forms must implement the
+/// trait.
 #[macro_export]
 macro_rules! implements {
-    // Each type is spelled once. Two spellings of one type expression can mean two types: what stands
-    // around them may define different items of one name, and a macro may give something else.
+    // Each type is spelled once. Two spellings of one type expression can mean two types: the
+    // surrounding code may define different items of the same name, and a macro may expand
+    // differently.
     ($of:path: $($ty:ty),+ $(,)?) => {$(
         $crate::__private::inventory::submit! {
             <dyn $of>::__has_the_attribute_transportable::<$ty>()

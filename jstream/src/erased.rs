@@ -1,4 +1,4 @@
-//! An object in place whose type is known only to those who ask for it.
+//! Received objects whose type is erased.
 
 use std::any::TypeId;
 use std::error::Error;
@@ -10,8 +10,9 @@ use crate::model::Transportable;
 use crate::received::{Received, Wire};
 use crate::write::{ForwardFailure, ForwardedMessage, WriteError, Writer};
 
-/// A [`Received`] that has forgotten its type, to be handed to somebody who knows it, on whatever thread:
-/// O(1) both ways. Somebody who expects another type makes it a message again, and reads that.
+/// A [`Received`] object whose type has been erased, so that it can be passed to code that knows
+/// the type, on any thread. Erasing and downcasting take O(1). Code that expects another type
+/// converts the object back to a message and reads the message.
 ///
 /// ```
 /// use jstream::{Erased, Reader, Spent, Writer};
@@ -27,7 +28,7 @@ use crate::write::{ForwardFailure, ForwardedMessage, WriteError, Writer};
 /// # }
 /// ```
 ///
-/// What may not go to another thread can't be erased:
+/// An object that must not move to another thread cannot be erased:
 ///
 /// ```compile_fail,E0277
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,19 +49,19 @@ pub struct Erased {
     slot: Slot,
     root: NonNull<()>,
     wire: Wire,
-    /// Of the `T` of the `Received<T>` whose parts these are.
+    /// The information about `T`, if the other fields are the parts of a `Received<T>`.
     kind: &'static TypeFacts,
 }
 
-/// What is known of a type when it is forgotten.
+/// The information about a type that remains after the type has been erased.
 struct TypeFacts {
     type_id: fn() -> TypeId,
     type_name: fn() -> &'static str,
-    /// Of an object that is of this type.
+    /// Forwards an object, which must be of this type.
     forward: fn(Erased, &mut Writer, &Pool) -> Result<ForwardedMessage, UnforwardedErased>,
 }
 
-/// Has the `TypeFacts` of `T`.
+/// Provides the `TypeFacts` of `T`.
 struct KindOf<T>(T);
 
 impl<T> KindOf<T>
@@ -87,12 +88,12 @@ where
     };
 }
 
-// SAFETY: it is made of a `Received` that is `Send`, and what it does with that, as giving it back, may
-// be done on any thread.
+// SAFETY: an `Erased` is only made of a `Received` that is `Send`. Its own operations on the parts,
+// such as returning the buffer, may run on any thread.
 unsafe impl Send for Erased {}
 
 impl Erased {
-    /// Forgets the type of a received object.
+    /// Erases the type of a received object.
     #[must_use]
     pub fn new<T>(received: Received<T>) -> Self
     where
@@ -109,11 +110,11 @@ impl Erased {
         }
     }
 
-    /// The object again, if it is of the type that it was.
+    /// Returns the object with its type, if that type is `T`.
     ///
     /// # Errors
     ///
-    /// Itself, when its type is another.
+    /// Returns the erased object if its type is not `T`.
     pub fn downcast<T: Transportable + 'static>(self) -> Result<Received<T>, Self> {
         if !self.is::<T>() {
             return Err(self);
@@ -122,26 +123,26 @@ impl Erased {
         Ok(unsafe { Received::from_parts(self.slot, self.root.cast(), self.wire) })
     }
 
-    /// Whether it is a `T`.
+    /// Returns true if the type of the object is `T`.
     #[must_use]
     pub fn is<T: Transportable + 'static>(&self) -> bool {
         (self.kind.type_id)() == TypeId::of::<T>()
     }
 
-    /// The name of its type, for people.
+    /// Returns the name of the type, for diagnostics.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         (self.kind.type_name)()
     }
 
-    /// The length of its jbuf in bytes.
+    /// Returns the capacity of the buffer in bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slot.capacity()
     }
 
-    /// Makes it a message again, as [`Writer::forward_to`] does with the object: in its own jbuf where
-    /// that can be done, else in one of `pool`.
+    /// Converts the object back to a message, as [`Writer::forward_to`] does: in its own buffer if
+    /// possible, otherwise in a buffer of `pool`.
     ///
     /// ```
     /// use jstream::buffer::Pool;
@@ -152,7 +153,7 @@ impl Erased {
     /// let pool = Pool::default();
     /// let message = writer.write(&"text".to_owned(), pool.take(256)?)?;
     /// let erased = Erased::new(reader.read::<String>(message)?);
-    /// // Who expects something else with the same schema gets it.
+    /// // Code that expects another type with the same schema can read the message.
     /// let message = erased.forward(&mut writer, &pool)?.message;
     /// assert_eq!(*reader.read::<&str>(message)?.get(), "text");
     /// # Ok(())
@@ -161,7 +162,7 @@ impl Erased {
     ///
     /// # Errors
     ///
-    /// An [`UnforwardedErased`] for the reasons of [`Writer::forward_to`].
+    /// Returns an [`UnforwardedErased`] for the reasons that [`Writer::forward_to`] lists.
     pub fn forward(
         self,
         writer: &mut Writer,
@@ -177,13 +178,13 @@ impl fmt::Debug for Erased {
     }
 }
 
-/// An object of forgotten type that was not made a message.
+/// An erased object that could not be converted to a message.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnforwardedErased {
-    /// What prevented it.
+    /// The reason.
     pub error: WriteError,
-    /// The object, as it was; `None` with [`WriteError::Displaced`] alone.
+    /// The unchanged object. `None` only with [`WriteError::Displaced`].
     pub object: Option<Erased>,
 }
 

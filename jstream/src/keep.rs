@@ -1,14 +1,16 @@
-//! Work lists that serve one message after another.
+//! Work lists that are reused for one message after another.
 
-/// Empties a list. It keeps room for `most` elements, or for as many as it has.
+/// Clears a list. The list keeps capacity for `most` elements, or for its current length if that is
+/// larger.
 #[inline(always)]
 pub(crate) fn clear<T>(list: &mut Vec<T>, most: usize) {
     let had = list.len();
     clear_after(list, most, had);
 }
 
-/// Empties a list that had `had` elements at a time. It keeps room for `most`, or for as many: what
-/// one message needs the next may need too, and is given back when it didn't.
+/// Clears a list that held up to `had` elements. The list keeps capacity for `most` elements, or
+/// for `had` if that is larger, because the next message may need as much as this one. Any capacity
+/// beyond that is freed.
 #[inline(always)]
 pub(crate) fn clear_after<T>(list: &mut Vec<T>, most: usize, had: usize) {
     list.clear();

@@ -1,9 +1,9 @@
-//! Object graphs that arrive as genuine Rust objects in the receive buffer.
+//! Object graphs that arrive as ordinary Rust objects in the receive buffer.
 //!
-//! A type that derives [`Transportable`] can be written into a message. Whoever receives the
-//! message gets plain Rust values and references *in the buffer that the bytes arrived in*: nothing
-//! is allocated, nothing is copied, there are no accessor types, and no byte is believed before it
-//! was checked.
+//! A type that derives [`Transportable`] can be written into a message. The receiver of the message
+//! gets plain Rust values and references *in the buffer that the bytes arrived in*: reading
+//! allocates nothing and copies nothing, there are no accessor types, and every byte is checked
+//! before it is used.
 //!
 //! ```
 //! use jstream::{Pool, Reader, Transportable, Writer};
@@ -29,7 +29,7 @@
 //!     Sell,
 //! }
 //!
-//! // An ordinary function of the program: it knows nothing of messages.
+//! // An ordinary function of the program. It does not depend on messages.
 //! fn volume(order: &Order<'_>) -> f64 {
 //!     order.legs.iter().map(|leg| leg.price * f64::from(leg.quantity)).sum()
 //! }
@@ -40,7 +40,7 @@
 //!
 //! let pool = Pool::default();
 //! let message = Writer::new().write_to(&order, &pool)?;
-//! // ... the bytes travel; whoever has received them into a jbuf of its own goes on:
+//! // ... the bytes travel; the receiver stores them in a buffer of its own and reads them:
 //! let received = Reader::default().read::<Order>(message)?;
 //! assert_eq!(received.get(), &order);
 //! assert_eq!(volume(received.get()), 199.0);
@@ -49,22 +49,23 @@
 //! # }
 //! ```
 //!
-//! The [`guide`] goes on from here, to shared graphs, trait objects, verification and limits.
+//! The [`guide`] continues with shared graphs, trait objects, verification and limits.
 //!
-//! # What can travel
+//! # Supported types
 //!
-//! - All integers and floats, `bool`, `char`, `NonZero*`, `()`, `PhantomData`; arrays, tuples and
-//!   `Option` and `Result` of what can travel; ranges, times, internet addresses.
-//! - `&'b str`, `&'b [T]`, `&'b T`; `String`, `Vec<T>`, `Box<T>`, `Cow<T>`, which arrive as these.
-//! - Maps and sets, in which a receiver finds and iterates without building them anew: [`map`].
-//! - `Rc` and `Arc`, with their identity; circles, through `Cell<Option<&'b T>>`.
+//! - All integers and floats, `bool`, `char`, `NonZero*`, `()` and `PhantomData`; arrays, tuples,
+//!   `Option` and `Result` of supported types; ranges, times and internet addresses.
+//! - `&'b str`, `&'b [T]` and `&'b T`; `String`, `Vec<T>`, `Box<T>` and `Cow<T>`, which arrive as
+//!   such references.
+//! - Maps and sets, which the receiver searches and iterates without rebuilding them: [`map`].
+//! - `Rc` and `Arc`, whose sharing is preserved; cycles, through `Cell<Option<&'b T>>`.
 //! - Trait objects of traits with `#[jstream::transportable]`.
-//! - Structs and enums that derive [`Transportable`], recursive and generic ones too.
+//! - Structs and enums that derive [`Transportable`], including recursive and generic ones.
 //!
-//! [`guide::what_travels`] lists every type, and what is checked of it.
+//! [`guide::what_travels`] lists every type and the checks that a reader makes.
 //!
 //! A type of plain values and references with one lifetime arrives as itself, like `Order` above. A
-//! type that owns its parts arrives as a type that the derive makes: the same fields, as plain
+//! type that owns its parts arrives as a type that the derive generates: the same fields, as plain
 //! values and references.
 //!
 //! ```
@@ -101,35 +102,40 @@
 //! # }
 //! ```
 //!
-//! An enum that is its own form and has data needs a `#[repr(u8)]`, or another integer, because
-//! the language says nothing of its layout otherwise; one that has a form does not.
+//! An enum that has data and is its own in-place form needs `#[repr(u8)]` or another integer
+//! representation, because Rust does not define its layout otherwise. An enum with a generated form
+//! does not need one.
 //!
-//! # The types of a buffer
+//! # Buffer states
 //!
-//! A jbuf is one slot of memory with one owner, and its type says what is in it: a
-//! [`Spent`] one means nothing, a [`Filled`] one holds a message, a [`Received`] one holds objects.
-//! Writing turns the first into the second, reading the second into the third, and the third
-//! becomes the first again when nobody refers to its objects any more; the compiler sees to it.
+//! A buffer is one slot of memory with one owner. Its type states what it holds: a [`Spent`] buffer
+//! holds nothing, a [`Filled`] buffer a message, and a [`Received`] buffer objects. Writing turns
+//! the first into the second, and reading turns the second into the third. The third can become the
+//! first again when no reference to its objects is left, which the compiler enforces.
 //!
-//! A [`stream`] puts any number of objects into one jbuf, one after another.
+//! A [`stream`] stores any number of objects in one buffer, one after another.
 //!
-//! # When a message is wrong
+//! # Invalid messages
 //!
-//! Reading checks everything once, in one pass without recursion, and says what is wrong and where:
-//! `Order.legs[3].side: byte 7 is not a Side (at offset 0x58)`. [`Limits`] bound what is accepted.
-//! Types are compared by a [`descriptor`] of their structure, so that two programs which define a
-//! type differently don't misread each other; safety does not rest on it.
+//! Reading checks everything once, in one pass without recursion. An error states what is wrong and
+//! where: `Order.legs[3].side: byte 7 is not a Side (at offset 0x58)`. [`Limits`] bound what is
+//! accepted. Types are compared by a [`descriptor`], a hash of their structure, so two programs
+//! that define a type differently do not misread each other. Memory safety does not depend on the
+//! descriptor.
 //!
-//! What stands in a message is said byte by byte in `FORMAT.md`, for programs in other languages too.
+//! `FORMAT.md` specifies every byte of a message, also for programs in other languages.
 //!
 //! # Features
 //!
-//! `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`, of which none is on by
-//! default: each lets the types of the crate of its name travel. `rkyv` lets all types travel that derive
-//! rkyv's traits, as their archives.
-//! `cli` has the program `jstream-inspect`, and the module `inspect` that it is made of.
-//! `metrics` tells the counters of pools to the exporter that the program has.
-//! `testing` has checks for one's own types, the module of its name; with `proptest` also as a property.
+//! All features are off by default.
+//!
+//! - `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`: each makes the
+//!   types of the crate of its name transportable.
+//! - `rkyv`: makes all types that derive rkyv's traits transportable, as their archives.
+//! - `cli`: the program `jstream-inspect`, and the module `inspect` that it uses.
+//! - `metrics`: publishes the counters of pools through the `metrics` crate.
+//! - `testing`: the module of its name, with checks for the program's own types.
+//! - `proptest`: the same checks as a property, with values that proptest generates.
 
 #[allow(
     unused_extern_crates,

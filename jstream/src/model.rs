@@ -1,39 +1,40 @@
-//! The traits between a type, its wire form and its in-place form.
+//! The traits that connect a type, its wire form and its in-place form.
 //!
-//! [`Transportable`] is what users derive and name in bounds: a type that can be written, and the
-//! family of in-place forms that it arrives as. [`InPlace`] is a form: it knows how to turn its
-//! own wire bytes into itself where they lie. [`Target`] and [`Pointee`] are the same two for
-//! what stands behind a reference, which may be unsized.
+//! [`Transportable`] is the trait that users derive and name in bounds: a type that can be written,
+//! with the family of in-place forms that it arrives as. [`InPlace`] is implemented by a form, and
+//! converts the form's wire bytes into a value in place. [`Target`] and [`Pointee`] are the
+//! counterparts of these two for the target of a reference, which may be unsized.
 //!
-//! Invariant, kept by every implementation and relied upon by `read` and `write`: what
-//! `Transportable::write` puts into a slot is what `InPlace::read` of its form takes out, and
-//! `InPlace::read` returns `Ok` only when the slot then holds a valid value whose references all
-//! lead to memory that this pass claimed.
+//! Invariant, upheld by every implementation and relied upon by `read` and `write`:
+//! `Transportable::write` writes into a slot what `InPlace::read` of its form expects there, and
+//! `InPlace::read` returns `Ok` only if the slot then holds a valid value whose references all
+//! point to memory that this pass claimed.
 
 use crate::read::{Edge, Fault, Pass, Refusal, Trace};
 use crate::schema::{Schema, TypeIndex};
 use crate::write::Draft;
 
-/// What a form's wire bytes are like. Computed, never declared, by the derive.
+/// Properties of a form's wire bytes. The derive computes them; they are never declared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Nothing outside the slot belongs to it: no target, no text. Targets of such a form stand
-    /// in the bulk segment and are final as soon as they are claimed.
+    /// True if nothing outside the slot belongs to the form: no target and no text. Targets of such
+    /// a form lie in the bulk segment, and are final as soon as they are claimed.
     pub flat: bool,
-    /// Every bit pattern is a value, so there is nothing to read.
+    /// True if every bit pattern is a valid value, so nothing needs to be read.
     pub plain: bool,
-    /// Writing it writes each byte of the slot.
+    /// True if writing the form writes every byte of the slot.
     pub dense: bool,
-    /// A program's function has to approve of it, or of one of its parts, once all is read.
+    /// True if a function of the program must accept the value, or one of its parts, after
+    /// everything has been read.
     pub verified: bool,
-    /// The bytes that it and its parts occupy, padding excluded.
+    /// Number of bytes that the form and its parts occupy, without padding.
     pub bytes: usize,
-    /// Its bits are one byte, and its values all bytes up to this one.
+    /// The largest valid value, if the form is one byte whose valid values are 0 up to this one.
     pub most: Option<u8>,
 }
 
 impl Shape {
-    /// A leaf of `bytes` bytes, all of them written.
+    /// Returns the shape of a leaf of `bytes` bytes, all of which are written.
     #[must_use]
     pub const fn leaf(bytes: usize, plain: bool) -> Self {
         Self {
@@ -46,7 +47,7 @@ impl Shape {
         }
     }
 
-    /// A leaf of one byte whose values are 0 up to `most`.
+    /// Returns the shape of a leaf of one byte whose valid values are 0 to `most`.
     #[must_use]
     pub const fn up_to(most: u8) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl Shape {
         }
     }
 
-    /// A pointer that occupies `bytes` bytes.
+    /// Returns the shape of a pointer that occupies `bytes` bytes.
     #[must_use]
     pub const fn edge(bytes: usize) -> Self {
         Self {
@@ -68,10 +69,10 @@ impl Shape {
         }
     }
 
-    /// Nothing at all: where adding up the parts of a struct starts.
+    /// The shape of zero bytes: the initial value when the parts of a struct are added up.
     pub const NOTHING: Self = Self::leaf(0, true);
 
-    /// Both parts side by side.
+    /// Returns the shape of both parts side by side.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -84,7 +85,8 @@ impl Shape {
         }
     }
 
-    /// The parts added up so far, as a compound of `size` bytes: any byte more is padding.
+    /// Returns the shape of a compound of `size` bytes whose parts have been added up in `self`.
+    /// All remaining bytes are padding.
     #[must_use]
     pub const fn within(self, size: usize) -> Self {
         Self {
@@ -93,7 +95,7 @@ impl Shape {
         }
     }
 
-    /// The same, and a function of the program's approves of it.
+    /// Returns the same shape, for a value that a function of the program must accept.
     #[must_use]
     pub const fn verified(self) -> Self {
         Self {
@@ -102,14 +104,15 @@ impl Shape {
         }
     }
 
-    /// Nothing on the wire: a value that is made by reading.
+    /// The shape of a value that is not on the wire and is made by reading.
     pub const MADE: Self = Self {
         plain: false,
         dense: false,
         ..Self::NOTHING
     };
 
-    /// Either of several parts behind a tag, in `size` bytes.
+    /// Returns the shape of `size` bytes that hold a tag and one of several parts, which have been
+    /// added up in `self`.
     #[must_use]
     pub const fn tagged(self, size: usize) -> Self {
         Self {
@@ -124,17 +127,19 @@ impl Shape {
 
 /// A type that can be sent, and arrives as its in-place form.
 ///
-/// Derive it. `InPlace<'b>` is the type that a receiver gets to see in its buffer: for a type made
-/// of plain values and references it is the type itself with the buffer's lifetime, for `String`
-/// it is `&'b str`, for `Vec<T>` a slice. The guide has [a table](crate::guide::what_travels) of all.
+/// Use the derive to implement this trait. `InPlace<'b>` is the type that a receiver sees in its
+/// buffer: a type made of plain values and references arrives as itself with the buffer's lifetime,
+/// `String` as `&'b str`, and `Vec<T>` as a slice. The guide has [a
+/// table](crate::guide::what_travels) of all types.
 ///
 /// # Safety
 ///
-/// `write` must initialise the slot with exactly what `<InPlace as InPlace>::read` expects (every
-/// byte of it when `InPlace::SHAPE.dense`), leave no byte of it uninitialised that was not, and meet targets and text in the order in which
-/// `read` meets them. `WIRE_IS_MEMORY` may be true only if the type's memory layout is that of
-/// its form, none of its bytes is ever uninitialised or behind a cell, and these bytes are what
-/// `write` would write.
+/// `write` must initialise the slot with exactly what `<InPlace as InPlace>::read` expects: every
+/// byte of the slot if `InPlace::SHAPE.dense`. It must not leave a byte of the slot uninitialised
+/// that was initialised before. It must visit targets and text in the order in which `read` visits
+/// them. `WIRE_IS_MEMORY` may be true only if the type's memory layout is that of its form, no byte
+/// of a value is ever uninitialised or inside a cell, and these bytes are the bytes that `write`
+/// would write.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't travel: it does not implement `Transportable`",
     note = "derive `Transportable` for your own types; plain numbers, `bool`, `char`, `&str`, \
@@ -149,7 +154,8 @@ pub unsafe trait Transportable {
     where
         Self: 'b;
 
-    /// Whether the bytes of a value in memory are its wire form, so that slices are copied whole.
+    /// True if the bytes of a value in memory are its wire form, so that slices are copied as a
+    /// whole.
     const WIRE_IS_MEMORY: bool;
 
     /// Writes the wire form into `slot`.
@@ -159,7 +165,7 @@ pub unsafe trait Transportable {
     /// `slot` must be aligned, valid for writes, and zeroed unless `InPlace::SHAPE.dense`.
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>);
 
-    /// Writes the wire form of an `Option` of it.
+    /// Writes the wire form of an `Option` of this type.
     ///
     /// # Safety
     ///
@@ -176,16 +182,16 @@ pub unsafe trait Transportable {
         unsafe { crate::impls::option::write_tagged(value, slot, draft) }
     }
 
-    /// Turns a value in a message that was read back into wire form, where it lies.
+    /// Converts a value of a received message back to wire form in place.
     ///
-    /// Bytes that belong to no part of it stay as they are: they are initialised, unless the program
-    /// has had the value in its hands, or reading has moved it. Then the default is for it, which makes
-    /// the whole anew.
+    /// Bytes that belong to no part of the value stay as they are. These bytes are initialised
+    /// unless the program has had access to the value, or reading has moved it. The default
+    /// implementation handles such values: it writes the whole value anew.
     ///
     /// # Safety
     ///
-    /// `place` must be that of a turn of a walk back, or of a part of such a value, and hold a value
-    /// that is not wire form yet.
+    /// `place` must be the address of a value of a work item of a write-back walk, or of a part of
+    /// such a value. The value must not be in wire form yet.
     #[inline(always)]
     unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
     where
@@ -197,7 +203,7 @@ pub unsafe trait Transportable {
         }
     }
 
-    /// Turns an `Option` of it back into wire form.
+    /// Converts an `Option` of this type back to wire form in place.
     ///
     /// # Safety
     ///
@@ -212,38 +218,39 @@ pub unsafe trait Transportable {
     }
 }
 
-/// A form: a type whose values stand in a receive buffer.
+/// An in-place form: a type whose values lie in a receive buffer.
 ///
 /// # Safety
 ///
-/// `read` may return `Ok` only when the slot holds a valid value of `Self`, and must do all it
-/// does through `slot` and `pass`. `SHAPE` must be true of it. `trace` must walk what `read` read
-/// in the same order and touch nothing after [`Trace::hit`] said stop.
+/// `read` may return `Ok` only if the slot holds a valid value of `Self`, and must have no effect
+/// except through `slot` and `pass`. `SHAPE` must be correct for `Self`. `trace` must walk what
+/// `read` read, in the same order, and must access nothing after [`Trace::hit`] has told it to
+/// stop.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't stand in a buffer: it is not its own in-place form",
     note = "use plain values, `&'b str`, `&'b [T]`, `&'b T`, and types that derive `Transportable`"
 )]
 pub unsafe trait InPlace: Sized {
-    /// What its wire bytes are like.
+    /// The properties of the form's wire bytes.
     const SHAPE: Shape;
 
-    /// What the wire bytes of an `Option` of it are like.
+    /// The properties of the wire bytes of an `Option` of the form.
     const OPTION_SHAPE: Shape = crate::impls::option::tagged_shape::<Self>();
 
-    /// Checks the wire bytes in `slot` and makes them a value.
+    /// Checks the wire bytes in `slot` and converts them to a value in place.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] says where the bytes are not what they should be.
+    /// Returns a [`Fault`], which states where the bytes are invalid.
     ///
     /// # Safety
     ///
-    /// `slot` must be aligned and valid for reads and writes, and its bytes initialised. Its address
-    /// must not be kept: what comes to stand there may move. What it is made to refer to comes
-    /// from `pass`.
+    /// `slot` must be aligned and valid for reads and writes, and its bytes initialised. The
+    /// implementation must not keep the address of the slot, because the value may be moved later.
+    /// Everything that the value refers to must come from `pass`.
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault>;
 
-    /// Reads `count` values that stand side by side.
+    /// Reads `count` adjacent values.
     ///
     /// # Errors
     ///
@@ -251,7 +258,7 @@ pub unsafe trait InPlace: Sized {
     ///
     /// # Safety
     ///
-    /// As for [`read`](Self::read), for each of them.
+    /// As for [`read`](Self::read), for each of the values.
     #[inline]
     unsafe fn read_all(first: *mut Self, count: usize, pass: &mut Pass<'_>) -> Result<(), Fault> {
         if Self::SHAPE.plain {
@@ -262,15 +269,15 @@ pub unsafe trait InPlace: Sized {
             return unsafe { crate::read::bytes_at_most(first.cast(), count, most) };
         }
         for i in 0..count {
-            // SAFETY: the caller has `count` values there.
+            // SAFETY: the caller guarantees that `count` values lie there.
             let slot = unsafe { first.add(i) };
-            // SAFETY: the caller's promise holds for each of them.
+            // SAFETY: the caller's promise holds for each of the values.
             unsafe { Self::read(slot, pass)? };
         }
         Ok(())
     }
 
-    /// Reads an `Option` of it.
+    /// Reads an `Option` of the form.
     ///
     /// # Errors
     ///
@@ -285,29 +292,29 @@ pub unsafe trait InPlace: Sized {
         unsafe { crate::impls::option::read_tagged(slot, pass) }
     }
 
-    /// Has the program's functions approve of the value, and of the parts that stand in it.
+    /// Calls the program's verification functions for the value and for the parts stored in it.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] says what a function does not like.
+    /// Returns a [`Refusal`], which states why a function rejected the value.
     ///
     /// # Safety
     ///
-    /// `slot` must hold a value, and so must all that it refers to, which nothing changes for as
-    /// long as the call lasts.
+    /// `slot` must hold a value, and so must everything that the value refers to. None of it may
+    /// change during the call.
     unsafe fn verify(_slot: *const Self) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// Walks a value that `read` has read, or begun to read, to say where a fault lies.
+    /// Walks a value that `read` has read, completely or in part, to locate a fault.
     ///
     /// # Safety
     ///
-    /// `slot` must be what `read` was given in the pass that ended with the trace's fault, and
-    /// not lie behind that fault in the order of the pass.
+    /// `slot` must be the slot that `read` was given in the pass that ended with the trace's fault.
+    /// It must not lie behind that fault in the order of the pass.
     unsafe fn trace(slot: *const Self, trace: &mut Trace);
 
-    /// Walks an `Option` of it.
+    /// Walks an `Option` of the form.
     ///
     /// # Safety
     ///
@@ -317,77 +324,77 @@ pub unsafe trait InPlace: Sized {
         unsafe { crate::impls::option::trace_tagged(slot, trace) }
     }
 
-    /// Adds the structure of this type, and of all it reaches, to `schema`.
+    /// Adds the structure of this type, and of all types that it reaches, to `schema`.
     fn describe(schema: &mut Schema) -> TypeIndex;
 }
 
-/// What can stand behind a reference, as it is written.
+/// The target of a reference, on the writing side.
 ///
 /// # Safety
 ///
-/// As for [`Transportable`], between `write_target` and [`Pointee::claim`]. `meta` must be what
-/// `write_target` returns beside the place.
+/// As for [`Transportable`], between `write_target` and [`Pointee::claim`]. `meta` must return the
+/// second word that `write_target` returns.
 #[diagnostic::on_unimplemented(
     message = "a pointer to `{Self}` can't travel",
     note = "derive `Transportable` for what it leads to; for a trait's objects say \
             `#[jstream::transportable]` on the trait"
 )]
 pub unsafe trait Target {
-    /// The form behind the reference.
+    /// The form of the target.
     type InPlace<'b>: Pointee + ?Sized
     where
         Self: 'b;
 
-    /// Whether nothing is reached through it.
+    /// True if the target refers to nothing else.
     const IS_LEAF: bool = false;
 
-    /// Allots the target's place, sees to it that the target is written there, and returns the
-    /// words of a pointer to it: the place, and for a wide pointer what else there is to say.
+    /// Reserves the target's place, ensures that the target is written there, and returns the words
+    /// of a pointer to it: the place and, for a wide pointer, the metadata.
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2];
 
-    /// As [`write_target`](Self::write_target), of a target that is where it was read, if nothing has
-    /// moved.
+    /// Like [`write_target`](Self::write_target), for a target in a received message: claims the
+    /// target where it lies, if nothing has moved.
     #[inline]
     fn claim_back<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
         self.write_target(draft)
     }
 
-    /// The second word alone.
+    /// Returns the second word of a pointer to the target.
     fn meta(&self) -> u64;
 }
 
-/// What can stand behind a reference, as it is read.
+/// The target of a reference, on the reading side.
 ///
 /// # Safety
 ///
-/// `claim` may return only a pointer to memory that it claimed from the pass for a value of
-/// `Self`, which is queued to be read or that `read_now` reads. `trace_target` must walk what
+/// `claim` may return only a pointer to memory that it claimed from the pass for a value of `Self`.
+/// The value must be queued to be read, or `read_now` must read it. `trace_target` must walk what
 /// `claim` returned.
 pub unsafe trait Pointee {
     /// Claims the target of an edge.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] says where the bytes are not what they should be.
+    /// Returns a [`Fault`], which states where the bytes are invalid.
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault>;
 
     /// Reads a target that was not queued.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] of the target.
+    /// Returns a [`Fault`] of the target.
     ///
     /// # Safety
     ///
-    /// `claim` must have just returned `target`, and the pointer's slot must hold it by now, so that
-    /// a fault in the target can be traced.
+    /// `claim` must have just returned `target`, and the pointer's slot must already hold it, so
+    /// that a fault in the target can be traced.
     unsafe fn read_now(target: *const Self, pass: &mut Pass<'_>) -> Result<(), Fault>;
 
     /// Walks the target of the pointer in `slot`.
     ///
     /// # Safety
     ///
-    /// `target` must be what `claim` returned, in the order of the pass.
+    /// `target` must be what `claim` returned. Targets must be walked in the order of the pass.
     unsafe fn trace_target(slot: *const &Self, target: *const Self, trace: &mut Trace);
 
     /// Adds the structure of this type to `schema`.
@@ -395,7 +402,7 @@ pub unsafe trait Pointee {
 }
 
 /// A type whose form is covariant in the buffer's lifetime, so that
-/// [`Received::get`](crate::Received::get) may hand it out with a shorter one.
+/// [`Received::get`](crate::Received::get) may return the form with a shorter lifetime.
 ///
 /// # Safety
 ///
@@ -407,7 +414,7 @@ pub unsafe trait Pointee {
 )]
 pub unsafe trait Covariant: Transportable {}
 
-/// What can stand behind a reference that is covariant in the buffer's lifetime.
+/// The target of a reference, if its form is covariant in the buffer's lifetime.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Plain values that go from thread to thread without becoming messages.
+//! Plain values that are passed between threads without being written as messages.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,10 +9,9 @@ use crate::buffer::{ALIGNMENT, Spent};
 use crate::model::{InPlace, Transportable};
 use crate::received::Received;
 
-/// The bytes of a value of a type that is plain: nothing but numbers without gaps, which no function of the
-/// program has to approve of. They are put into a jbuf as the object that reading the value's message would give,
-/// by whoever has the jbuf, on whatever thread.
-///
+/// The bytes of a plain value. A type is plain if it consists of numbers without padding, and if no
+/// function of the program has to verify it. [`place`](Self::place) puts the bytes into a buffer,
+/// on any thread. The result is the same object that reading the value's message would give.
 /// ```
 /// use jstream::{Plain, Spent};
 ///
@@ -22,18 +21,20 @@ use crate::received::Received;
 /// assert!(Plain::of(&"text".to_owned()).is_none());
 /// ```
 pub struct Plain<T> {
-    /// Invariant: the bytes of a value of `T`, all of them initialised; `IS_PLAIN` is true of it.
+    /// Invariant: the initialised bytes of a value of `T`, for which `IS_PLAIN` is true.
     bytes: MaybeUninit<T>,
-    /// No value, so nothing is known of it that holds for values alone.
+    /// Keeps properties that hold only for values of `T`, such as auto traits, from applying to the
+    /// bytes.
     of: PhantomData<fn() -> T>,
 }
 
-// SAFETY: bytes go to another thread, as those of a message do. The object is made of them there, as reading a
-// message makes it.
+// SAFETY: only bytes move to another thread, as with a message. The object is made of them on the
+// receiving thread, as it is when a message is read.
 unsafe impl<T> Send for Plain<T> {}
 
 impl<T: Transportable + 'static> Plain<T> {
-    /// Whether the bytes of any value are its form, and all bytes are a value of that.
+    /// True if the bytes of any value are its in-place form, and any bytes are a valid value of
+    /// that form.
     const IS_PLAIN: bool = T::WIRE_IS_MEMORY
         && T::InPlace::<'static>::SHAPE.plain
         && T::InPlace::<'static>::SHAPE.flat
@@ -42,7 +43,8 @@ impl<T: Transportable + 'static> Plain<T> {
         && size_of::<T>() == size_of::<T::InPlace<'static>>()
         && align_of::<T::InPlace<'static>>() <= ALIGNMENT;
 
-    /// The bytes of `value`; `None` if its type is not plain, which is the same for all values of a type.
+    /// Copies the bytes of `value`. Returns `None` if the type is not plain, so the result is the
+    /// same for all values of a type.
     #[inline]
     #[must_use]
     pub fn of(value: &T) -> Option<Self> {
@@ -51,29 +53,32 @@ impl<T: Transportable + 'static> Plain<T> {
         }
         let from = ptr::from_ref(value).cast::<MaybeUninit<T>>();
         Some(Self {
-            // SAFETY: a reference is valid for reads, and aligned. None of the bytes is behind a cell
-            // (`WIRE_IS_MEMORY`), so nobody writes to them. No second value is made: they stay bytes.
+            // SAFETY: a reference is valid for reads, and aligned. No byte is inside a cell
+            // (`WIRE_IS_MEMORY`), so no thread writes to the value during the read. The result is a
+            // `MaybeUninit` and not a second value of `T`.
             bytes: unsafe { from.read() },
             of: PhantomData,
         })
     }
 
-    /// Puts the object into a jbuf.
+    /// Puts the object into a buffer.
     ///
     /// # Errors
     ///
-    /// The jbuf, when the object does not fit.
+    /// Returns the buffer if the object does not fit.
     #[inline]
     pub fn place(self, spent: Spent) -> Result<Received<T>, Spent> {
         let root = spent.base().cast::<T::InPlace<'static>>();
         if spent.capacity() < size_of::<T>() || !root.is_aligned() {
             return Err(spent);
         }
-        // SAFETY: the jbuf has room for it, aligned, and nothing else leads there. The form has as many bytes.
+        // SAFETY: the buffer has enough aligned space, and no other pointer refers to it. The form
+        // has the size of `T`.
         unsafe { root.cast::<MaybeUninit<T>>().write(self.bytes) };
         let slot = spent.filling().finish().into_slot();
-        // SAFETY: the bytes are initialised and the layout is that of the form (`WIRE_IS_MEMORY`), of which all
-        // bytes are a value (`plain`); it has no references (`flat`).
+        // SAFETY: the bytes are initialised and the layout of `T` is that of the form
+        // (`WIRE_IS_MEMORY`). Any bytes are a valid value of the form (`plain`), and the form has
+        // no references (`flat`).
         Ok(unsafe { Received::new(slot, root) })
     }
 }

@@ -1,4 +1,4 @@
-//! An object in the jbuf that it was received in.
+//! An object in the buffer that it was received in.
 
 use std::any::TypeId;
 use std::error::Error;
@@ -12,38 +12,40 @@ use crate::model::{Covariant, Transportable};
 use crate::read::{Limits, Reader};
 use crate::write::{Segments, Writer};
 
-/// Owns a jbuf and the objects in it, which are ordinary Rust objects of type `T::InPlace`.
+/// Owns a buffer and the objects in it, which are ordinary Rust objects of type `T::InPlace`.
 ///
-/// Dropping it gives the jbuf back; the objects never need dropping.
+/// Dropping it returns the buffer to its origin. The objects never need dropping.
 ///
-/// It is `Send` if `T::InPlace<'b>` is, and `Sync` if that is, for all lifetimes `'b`.
+/// `Received` is `Send` if `T::InPlace<'b>` is `Send`, and `Sync` if `T::InPlace<'b>` is `Sync`,
+/// for all lifetimes `'b`.
 ///
-/// Invariant: `root` is a valid `T::InPlace<'_>` inside the slot, for as long as the slot lives and
-/// whatever is done through the references handed out.
+/// Invariant: `root` is a valid `T::InPlace<'_>` inside the slot as long as the slot lives,
+/// whatever the program does through the references that it gets.
 pub struct Received<T: Transportable + 'static> {
     slot: Slot,
     root: NonNull<T::InPlace<'static>>,
     wire: Wire,
-    /// Neither `Send` nor `Sync` by itself; see below.
+    /// Neither `Send` nor `Sync` by itself. The implementations below decide.
     of: PhantomData<*const T>,
 }
 
-/// What is known of the message that an object was read from.
+/// The state of the message that an object was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {
-    /// Nothing. Else its header stands at the slot's start, where nothing leads, and the object is its
-    /// root.
+    /// The message is not known. In all other states, the header of the message lies at the start
+    /// of the slot, where no pointer leads, and the object is the root of that message.
     Unknown,
-    /// Everything leads where it led when it was read.
+    /// All pointers are as they were read.
     AsRead,
-    /// Everything but the root does, which was copied as it was read behind the message.
+    /// All pointers outside the root are as they were read. A copy of the root as it was read lies
+    /// behind the message.
     Kept,
-    /// What leads where may have been changed.
+    /// Pointers may have been changed.
     Changed,
 }
 
-// SAFETY: the slot is owned memory. The object in it may go to another thread when its form may,
-// whatever the lifetime it is later handed out with.
+// SAFETY: the slot is owned memory. The object in it may move to another thread if its form may,
+// for every lifetime with which the form is handed out later.
 unsafe impl<T> Send for Received<T>
 where
     T: Transportable + 'static,
@@ -60,6 +62,8 @@ where
 }
 
 impl<T: Transportable + 'static> Received<T> {
+    /// Returns the object `root`, of whose message nothing is known.
+    ///
     /// # Safety
     ///
     /// `root` must be a valid object inside `slot` whose references all lead into the slot.
@@ -73,17 +77,18 @@ impl<T: Transportable + 'static> Received<T> {
         }
     }
 
-    /// The same, with what is known of its message.
+    /// Sets the state of the object's message.
     ///
     /// # Safety
     ///
-    /// It must be true.
+    /// The message must be in the state `wire`.
     #[inline]
     pub(crate) unsafe fn with_wire(self, wire: Wire) -> Self {
         Self { wire, ..self }
     }
 
-    /// What is received where nothing is sent, if `T` is `()`: it takes no jbuf.
+    /// Returns the value that a receiver gets if no message is sent, for `T` = `()`. It needs no
+    /// buffer. Returns `None` for any other `T`.
     #[doc(hidden)]
     #[inline]
     #[must_use]
@@ -93,17 +98,18 @@ impl<T: Transportable + 'static> Received<T> {
         }
         let slot = Slot::nowhere();
         let root = slot.base().cast();
-        // SAFETY: `T` is `()`, which is its own form in place. The start of a slot is not null, and aligned more than one
-        // that has no bytes and no references: so it is there, however little room there is.
+        // SAFETY: `T` is `()`, which is its own in-place form. It has no bytes and no references.
+        // The start of a slot is not null and sufficiently aligned, so it is a valid address of a
+        // `()` even in a slot without memory.
         Some(unsafe { Self::new(slot, root) })
     }
 
-    /// What it is made of.
+    /// Takes the object apart.
     pub(crate) fn into_parts(self) -> (Slot, NonNull<T::InPlace<'static>>, Wire) {
         (self.slot, self.root, self.wire)
     }
 
-    /// The object again.
+    /// Rebuilds the object from its parts.
     ///
     /// # Safety
     ///
@@ -121,17 +127,17 @@ impl<T: Transportable + 'static> Received<T> {
         }
     }
 
-    /// What is known of the message.
+    /// Returns the state of the message.
     pub(crate) fn wire(&self) -> Wire {
         self.wire
     }
 
-    /// Where the slot begins.
+    /// Returns the start of the slot.
     pub(crate) fn base(&self) -> NonNull<u8> {
         self.slot.base()
     }
 
-    /// The object.
+    /// Returns the object.
     #[inline]
     #[must_use]
     pub fn get<'s>(&'s self) -> &'s T::InPlace<'s>
@@ -139,13 +145,13 @@ impl<T: Transportable + 'static> Received<T> {
         T: Covariant,
     {
         let root = self.root.as_ptr().cast_const().cast::<T::InPlace<'s>>();
-        // SAFETY: the root is valid while the slot lives, which is longer than `'s`. Nobody can
-        // store a shorter-lived reference in it, since its form is covariant.
+        // SAFETY: the root is valid while the slot lives, which is longer than `'s`. No code can
+        // store a shorter-lived reference in the root, because the form is covariant.
         unsafe { &*root }
     }
 
-    /// Visits the object with a lifetime that nothing else can name, as forms need that are not
-    /// covariant: those with cells.
+    /// Calls `visit` with the object, under a lifetime that no other code can name. Forms that are
+    /// not covariant need this: those with cells.
     ///
     /// ```
     /// use std::cell::Cell;
@@ -170,18 +176,19 @@ impl<T: Transportable + 'static> Received<T> {
     /// ```
     #[inline]
     pub fn with<R>(&self, visit: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> R) -> R {
-        // SAFETY: the root is valid while the slot lives, which is longer than this call. That the
-        // visitor is called with a lifetime without end it can't observe: it is generic in that
-        // lifetime, and `R` does not mention it, so it can neither keep a reference nor store one.
+        // SAFETY: the root is valid while the slot lives, which is longer than this call. The
+        // visitor cannot observe that it is called with an unbounded lifetime: it is generic in
+        // that lifetime and `R` does not mention it, so it can neither keep a reference nor store
+        // one.
         visit(unsafe { self.root.as_ref() })
     }
 
-    /// Visits the object to change what lies in it: values that stand in the root, and slices behind
-    /// `&'b mut [T]`. Everything else is reached by shared references. Functions that verified the
-    /// object are not asked again.
+    /// Calls `visit` with exclusive access to the object. The visitor can change values stored in
+    /// the root, and slices behind `&'b mut [T]`. It reaches everything else through shared
+    /// references. Functions that verified the object when it was read are not called again.
     ///
-    /// The form must be `Sync`: then no cell leads back to the root, behind a trait object neither. A
-    /// trait whose objects are in the graph must have `Sync` as a supertrait.
+    /// The form must be `Sync`. This guarantees that no cell leads back to the root, even behind a
+    /// trait object: a trait whose objects are in the graph must have `Sync` as a supertrait.
     ///
     /// ```
     /// use jstream::{Reader, Spent, Transportable, Writer};
@@ -218,30 +225,31 @@ impl<T: Transportable + 'static> Received<T> {
                 Wire::Changed
             };
         }
-        // SAFETY: as for `with`; and nothing else leads to the root, or to a slice that it has
-        // exclusively. Only a pointer in a `Cell` may lead back to what holds it: a message in which
-        // an object is reached from itself without one was refused. A form that is `Sync` reaches no
-        // such `Cell`, not through a trait object either. The visitor can't store a reference to what
-        // it may change: that is borrowed for `'y`, which may be shorter than the `'x` of all that
-        // can be stored, and as the form is covariant, it can't have stored one before.
+        // SAFETY: as for `with`. In addition, nothing else leads to the root, or to a slice that
+        // the root refers to exclusively. Only a pointer in a `Cell` can lead back to the object
+        // that holds it: the reader refuses a message in which an object is reachable from itself
+        // without a `Cell`. A form that is `Sync` reaches no such `Cell`, even through a trait
+        // object. The visitor cannot store a reference to anything that it may change: such a
+        // reference is borrowed for `'y`, which may be shorter than the `'x` of everything that can
+        // be stored. As the form is covariant, an earlier visitor cannot have stored one either.
         visit(unsafe { self.root.as_mut() })
     }
 
-    /// Copies the root behind the message, to be compared with when it has been changed; false if that
-    /// is not worth it, or there is no room.
+    /// Copies the root behind the message, so that it can be compared with the root after a change.
+    /// Returns false if the root is too large to be worth a copy, or if the buffer has no room.
     fn keep_root(&mut self) -> bool {
-        // SAFETY: `wire` says that the header is there.
+        // SAFETY: `wire` states that the header is there.
         let segments = unsafe { Segments::of(self.slot.base()) };
         let Some(place) = segments.kept::<T::InPlace<'static>>(self.slot.capacity()) else {
             return false;
         };
-        // SAFETY: the place is inside the slot, aligned, and behind all that the root leads to, the
-        // root included. Nobody uses the copy as a value.
+        // SAFETY: the place is inside the slot, aligned, and behind the root and everything that
+        // the root refers to. The copy is never used as a value.
         unsafe { std::ptr::copy_nonoverlapping(self.root.as_ptr().cast_const(), place, 1) };
         true
     }
 
-    /// A part of the object, which keeps the whole jbuf.
+    /// Returns a part of the object. The part keeps the whole buffer alive.
     ///
     /// ```
     /// use jstream::{Reader, Spent, Writer};
@@ -264,7 +272,8 @@ impl<T: Transportable + 'static> Received<T> {
         self.share().map(part)
     }
 
-    /// The object as one that many may have. It can't be changed any more. Allocates a few words.
+    /// Converts the object to one with shared ownership, which can no longer be changed. Allocates
+    /// a few words.
     #[must_use]
     pub fn share(self) -> Part<T> {
         Part {
@@ -274,14 +283,14 @@ impl<T: Transportable + 'static> Received<T> {
         }
     }
 
-    /// Copies the object to a jbuf of its own size on the heap, and gives back the one it was
-    /// received in: a pool gets its memory although the object is kept.
+    /// Copies the object to a buffer of its exact size on the heap, and returns the buffer that the
+    /// object was received in. A pool thereby gets its memory back although the object lives on.
     ///
     /// # Errors
     ///
-    /// An [`Undetached`] with the object where it was, when a function that verifies it, or an
-    /// adapter, now refuses what it accepted before (the object may have been changed), or a segment
-    /// of the copy would have more than 4 GiB.
+    /// Returns an [`Undetached`] with the unchanged object, in two cases: a verification function
+    /// or an adapter refuses what it accepted before (the program may have changed the object), or
+    /// a segment of the copy would exceed 4 GiB.
     pub fn detach(self) -> Result<(Self, Spent), Undetached<T>>
     where
         for<'x> T::InPlace<'x>: Transportable,
@@ -301,7 +310,7 @@ impl<T: Transportable + 'static> Received<T> {
     {
         let message =
             self.with(|object| Writer::new().write_by(object, |len| Ok(Spent::heap(len))))?;
-        // It was accepted by limits before.
+        // The object was accepted under the reader's limits before.
         let limits = Limits {
             bytes: usize::MAX,
             zero_sized: usize::MAX,
@@ -313,13 +322,13 @@ impl<T: Transportable + 'static> Received<T> {
         read.map_err(|failure| failure.error.into())
     }
 
-    /// The length of the jbuf in bytes.
+    /// Returns the capacity of the buffer in bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slot.capacity()
     }
 
-    /// Gives the jbuf back for another use.
+    /// Returns the buffer for another use.
     #[must_use]
     pub fn into_spent(self) -> Spent {
         Spent::from_slot(self.slot)
@@ -336,12 +345,12 @@ where
     }
 }
 
-/// An object that was not detached, where it was.
+/// An object that could not be detached. It stays in the buffer that it was received in.
 #[non_exhaustive]
 pub struct Undetached<T: Transportable + 'static> {
-    /// What prevented it.
+    /// The reason.
     pub error: Box<dyn Error + Send + Sync>,
-    /// The object.
+    /// The unchanged object.
     pub received: Received<T>,
 }
 
@@ -361,24 +370,24 @@ impl<T: Transportable + 'static> fmt::Display for Undetached<T> {
 
 impl<T: Transportable + 'static> Error for Undetached<T> {}
 
-/// An object in a received graph, together with the jbuf that holds all of it.
+/// An object in a received graph, with shared ownership of the buffer that holds the graph.
 ///
-/// Cloning it takes no copy; the last one gives the jbuf back.
+/// Cloning copies no data. Dropping the last clone returns the buffer to its origin.
 ///
-/// It is `Send` and `Sync` if `T::InPlace<'b>` is both, for all lifetimes `'b`: clones on several threads
-/// refer to one object.
+/// `Part` is `Send` and `Sync` if `T::InPlace<'b>` is both, for all lifetimes `'b`, because clones
+/// on several threads refer to the same object.
 ///
-/// Invariant: `root` is a valid `T::InPlace<'_>` for as long as the slot lives, to which nothing
-/// writes but through cells.
+/// Invariant: `root` is a valid `T::InPlace<'_>` as long as the slot lives. The slot is written to
+/// only through cells.
 pub struct Part<T: Transportable + 'static> {
     slot: Arc<Slot>,
     root: NonNull<T::InPlace<'static>>,
-    /// Neither `Send` nor `Sync` by itself; see below.
+    /// Neither `Send` nor `Sync` by itself. The implementations below decide.
     of: PhantomData<*const T>,
 }
 
-// SAFETY: clones of it refer to one object from several threads, and the last of them drops the
-// slot, which is owned memory.
+// SAFETY: clones refer to one object from several threads, which `Sync` allows. The last of them
+// drops the slot, which is owned memory.
 unsafe impl<T> Send for Part<T>
 where
     T: Transportable + 'static,
@@ -395,7 +404,7 @@ where
 }
 
 impl<T: Transportable + 'static> Part<T> {
-    /// The object.
+    /// Returns the object.
     #[inline]
     #[must_use]
     pub fn get<'s>(&'s self) -> &'s T::InPlace<'s>
@@ -407,21 +416,21 @@ impl<T: Transportable + 'static> Part<T> {
         unsafe { &*root }
     }
 
-    /// Visits the object with a lifetime that nothing else can name.
+    /// Calls `visit` with the object, under a lifetime that no other code can name.
     #[inline]
     pub fn with<R>(&self, visit: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> R) -> R {
         // SAFETY: as for `Received::with`.
         visit(unsafe { self.root.as_ref() })
     }
 
-    /// A part of the part.
+    /// Returns a part of this part.
     #[must_use]
     pub fn map<P: Transportable + 'static>(
         self,
         part: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> &'x P::InPlace<'x>,
     ) -> Part<P> {
-        // What the function returns is good for any lifetime in which the graph is: it may lead into
-        // the graph, or to what lives for ever.
+        // The returned reference is valid for any lifetime for which the graph is valid: it leads
+        // into the graph, or to a static value.
         let root = self.with(|object| NonNull::from(part(object)).cast::<P::InPlace<'static>>());
         Part {
             slot: self.slot,

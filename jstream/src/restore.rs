@@ -1,4 +1,4 @@
-//! From what was received back to a type that owns its parts.
+//! Conversion of received objects back to types that own their parts.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -10,12 +10,12 @@ use rustc_hash::FxHashMap;
 use crate::model::Transportable;
 use crate::shared::Shared;
 
-/// How many pointers [`restore`] follows from the root on, one after another.
+/// Maximum number of consecutive pointers that [`restore`] follows from the root.
 ///
-/// Making a graph of owners recurses, and so does dropping it.
+/// Building a graph of owners recurses, and so does dropping it.
 const DEPTH: u32 = 128;
 
-/// A type that can be made again from its form, by copying all parts to the heap.
+/// A type that can be restored from its in-place form by copying all parts to the heap.
 ///
 /// Derived with [`Transportable`] for types that borrow nothing.
 #[diagnostic::on_unimplemented(
@@ -24,12 +24,12 @@ const DEPTH: u32 = 128;
             `jstream::Restore` for it"
 )]
 pub trait Restore: Transportable + Sized {
-    /// Makes the value that `form` is the form of.
+    /// Builds the value from its form.
     ///
     /// # Errors
     ///
-    /// [`RestoreError::Depth`] when the graph is deeper than `restoring` allows,
-    /// [`RestoreError::Adapter`] when an adapter refuses a part.
+    /// Returns [`RestoreError::Depth`] if the graph is deeper than `restoring` allows, and
+    /// [`RestoreError::Adapter`] if an adapter refuses a part.
     fn restore<'b>(
         form: &Self::InPlace<'b>,
         restoring: &mut Restoring,
@@ -38,23 +38,23 @@ pub trait Restore: Transportable + Sized {
         Self: 'b;
 }
 
-/// Makes the value that `form` is the form of, with the same sharing among its parts.
+/// Builds the value from its form, with the same sharing among its parts.
 ///
 /// # Errors
 ///
-/// [`RestoreError::Depth`] when the graph is deeper than 128 pointers by any way,
-/// [`RestoreError::Adapter`] when an adapter refuses a part.
+/// Returns [`RestoreError::Depth`] if any path in the graph has more than 128 pointers, and
+/// [`RestoreError::Adapter`] if an adapter refuses a part.
 pub fn restore<'b, T: Restore + 'b>(form: &T::InPlace<'b>) -> Result<T, RestoreError> {
     T::restore(form, &mut Restoring::new(DEPTH))
 }
 
-/// Why a value was not made again from its form.
+/// The reason why a value could not be restored from its form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
-    /// More pointers than this lead from one object to the next.
+    /// The graph has a path of more pointers than this limit.
     Depth(u32),
-    /// An adapter refuses what it is to make a field of.
+    /// An adapter refused the value of a field, with this message.
     Adapter(String),
 }
 
@@ -73,26 +73,26 @@ impl fmt::Display for RestoreError {
 
 impl std::error::Error for RestoreError {}
 
-/// What is kept while a graph is made again: its depth, and the shared objects made so far.
+/// The state of a restoration: the remaining depth, and the shared objects built so far.
 #[derive(Debug)]
 pub struct Restoring {
     left: u32,
     most: u32,
-    /// The least that was left since the shared object that is being made was begun.
+    /// Lowest value of `left` since the current shared object was begun.
     least: u32,
     shared: FxHashMap<(usize, TypeId), Made>,
 }
 
-/// A shared object that was made.
+/// A shared object that has been built.
 #[derive(Debug)]
 struct Made {
     pointer: Box<dyn Any>,
-    /// How many pointers lead from the pointer on, itself included.
+    /// Length of the longest path of pointers that begins with the pointer to this object.
     height: u32,
 }
 
 impl Restoring {
-    /// For graphs of at most `depth` pointers one after another.
+    /// Returns the state for graphs of at most `depth` consecutive pointers.
     #[must_use]
     pub fn new(depth: u32) -> Self {
         Self {
@@ -103,11 +103,12 @@ impl Restoring {
         }
     }
 
-    /// Goes one pointer deeper for as long as `of` runs.
+    /// Runs `of` one pointer deeper.
     ///
     /// # Errors
     ///
-    /// [`RestoreError::Depth`] where that is too deep; what `of` returns.
+    /// Returns [`RestoreError::Depth`] if that exceeds the limit. Returns the error of `of`
+    /// otherwise.
     pub fn deeper<R>(
         &mut self,
         of: impl FnOnce(&mut Self) -> Result<R, RestoreError>,
@@ -122,13 +123,14 @@ impl Restoring {
         result
     }
 
-    /// The pointer that was made for the shared object at `target` before, or a new one.
+    /// Returns the pointer that was built for the shared object at `target`, or builds one.
     fn shared<P: Clone + 'static, T: ?Sized>(
         &mut self,
         target: &T,
         make: impl FnOnce(&mut Self) -> Result<P, RestoreError>,
     ) -> Result<P, RestoreError> {
-        // What has no size may stand where something else does, and has no identity to keep.
+        // A target of size zero may have the address of another object, and has no identity to
+        // preserve.
         if size_of_val(target) == 0 {
             return self.deeper(make);
         }
@@ -155,7 +157,7 @@ impl Restoring {
     }
 }
 
-/// Types that are their own form, and nothing but a value.
+/// Implements `Restore` for types that are their own form and are cloned.
 macro_rules! restore_values {
     ($($type:ty),* $(,)?) => {$(
         impl $crate::Restore for $type {

@@ -1,35 +1,35 @@
-//! References that keep the identity of what they lead to.
+//! References that preserve the identity of their target.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 use std::ptr;
 
-/// A reference to an object in a buffer that others may refer to as well.
+/// A reference to an object in a buffer to which other references may exist.
 ///
-/// What `Rc` and `Arc` arrive as. A graph in which several lead to one object arrives with the same
-/// sharing: two of these are equal by [`ptr_eq`](Self::ptr_eq) where the originals were. Else it is
-/// a plain reference, and compares, hashes and prints as what it refers to.
+/// `Rc` and `Arc` arrive as this type. A graph in which several pointers lead to one object arrives
+/// with the same sharing: two `Shared` are equal by [`ptr_eq`](Self::ptr_eq) if the originals were.
+/// In all other respects it is a plain reference: it compares, hashes and prints like its target.
 ///
-/// It is `Send` and `Sync` if `T` is `Sync`, as a reference is; what an `Rc` arrives as may go where the
-/// `Rc` may not.
+/// `Shared` is `Send` and `Sync` if `T` is `Sync`, like a reference. The arrived form of an `Rc`
+/// can therefore move to threads to which the `Rc` could not.
 #[repr(transparent)]
 pub struct Shared<'b, T: ?Sized>(pub(crate) &'b T);
 
 impl<'b, T: ?Sized> Shared<'b, T> {
-    /// Makes a shared reference of a plain one.
+    /// Makes a shared reference from a plain one.
     #[must_use]
     pub const fn new(target: &'b T) -> Self {
         Self(target)
     }
 
-    /// The plain reference.
+    /// Returns the plain reference.
     #[must_use]
     pub const fn get(self) -> &'b T {
         self.0
     }
 
-    /// Whether both lead to one object.
+    /// Returns true if both lead to the same object.
     #[must_use]
     pub fn ptr_eq(self, other: Self) -> bool {
         ptr::addr_eq(self.0, other.0)

@@ -9,27 +9,29 @@
 //!          room in its slot
 //! ```
 //!
-//! A pointer is written as the place of its target: in the objects segment its offset from the
-//! message's base; in bulk and text, which begin where the writer does not know yet, its offset
-//! from the segment's start plus [`ORIGIN`]. 0 is therefore no pointer, and stands for `None`. A
-//! pointer to a shared target that was met before holds the target's number and [`SHARED`]. A wide
-//! pointer's second word is a length, or of a trait object the class.
+//! A pointer is written as the place of its target. In the objects segment, this is the offset from
+//! the message's base. In the bulk and text segments, whose start is not known while the message is
+//! written, it is the offset from the segment's start plus [`ORIGIN`]. 0 is therefore never a
+//! pointer, and stands for `None`. A pointer to a shared target that was already visited holds the
+//! target's number and [`SHARED`]. The second word of a wide pointer is a length or, for a trait
+//! object, the class.
 
 use std::mem::{align_of, size_of};
 
 #[cfg(unix)]
 use crate::buffer::ALIGNMENT;
 
-/// What a place in the bulk and text segments counts from.
+/// The origin of places in the bulk and text segments.
 pub(crate) const ORIGIN: usize = 128;
 
-/// Marks the place of a pointer to a shared target that was met before: the rest is its number.
+/// Flag of a pointer to a shared target that was already visited. The other bits are the target's
+/// number.
 pub(crate) const SHARED: u64 = 1 << 63;
 
 /// The first four bytes of every message: `jst` and the version of the format.
 pub(crate) const MAGIC: u32 = u32::from_le_bytes(*b"jst\x01");
 
-/// The length of the header in bytes; the root stands at the next multiple of its alignment.
+/// Length of the header in bytes. The root lies at the next multiple of its alignment.
 pub(crate) const HEADER_LEN: usize = size_of::<Header>();
 
 const _: () = assert!(HEADER_LEN == 40);
@@ -55,16 +57,16 @@ pub(crate) struct Header {
     pub(crate) magic: u32,
     /// The alignment of the bulk segment: a power of two, at most 128.
     pub(crate) bulk_align: u32,
-    /// Checksum of the structure of the root's type.
+    /// Hash of the structure of the root's type.
     pub(crate) descriptor: u64,
-    /// Where the objects end, from the message's base.
+    /// End of the objects segment, as an offset from the message's base.
     pub(crate) objects_end: u64,
     pub(crate) bulk_len: u64,
     pub(crate) text_len: u64,
 }
 
 impl Header {
-    /// That of a message whose root ends at `objects_end`, and is all there is.
+    /// Returns the header of a message that consists of a root, which ends at `objects_end`.
     #[inline(always)]
     pub(crate) const fn of_root(descriptor: u64, objects_end: usize) -> Self {
         Self {
@@ -77,7 +79,7 @@ impl Header {
         }
     }
 
-    /// The length of the message, if this is the header of one.
+    /// Returns the length of the message, or `None` if this is not a valid header.
     #[cfg(unix)]
     pub(crate) fn message_len(&self) -> Option<u64> {
         let align = u64::from(self.bulk_align);
@@ -89,13 +91,13 @@ impl Header {
     }
 }
 
-/// Where the root of this form ends.
+/// Returns the end of a root of form `F`, as an offset from the message's base.
 #[inline(always)]
 pub(crate) const fn root_end<F>() -> usize {
     align_up(HEADER_LEN, align_of::<F>()).wrapping_add(size_of::<F>())
 }
 
-/// `at` moved up to a multiple of `align`, a power of two.
+/// Rounds `at` up to a multiple of `align`, a power of two.
 ///
 /// Wraps only for `at` beyond `isize::MAX`, which no length in memory reaches.
 #[inline(always)]
@@ -104,7 +106,7 @@ pub(crate) const fn align_up(at: usize, align: usize) -> usize {
     at.wrapping_add(mask) & !mask
 }
 
-/// A length or place from the wire as what it is in memory.
+/// Converts a length or place from the wire to a `usize`.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,

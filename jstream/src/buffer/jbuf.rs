@@ -1,4 +1,4 @@
-//! The handles of one slot, by what its bytes are.
+//! The handles of a slot. The type of a handle states what the bytes of the slot are.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -8,17 +8,17 @@ use std::slice;
 use super::{LEAST_ALIGNMENT, Place, Region, Registration, Slot};
 use crate::wire::align_up;
 
-/// A jbuf whose bytes mean nothing: ready to be written or received into.
+/// A buffer whose bytes have no meaning, ready to be written or received into.
 pub struct Spent {
     slot: Slot,
 }
 
 impl Spent {
-    /// A jbuf on the heap, outside any pool. `capacity` is in bytes.
+    /// Allocates a buffer of `capacity` bytes on the heap, outside any pool.
     ///
     /// # Panics
     ///
-    /// When `capacity` exceeds what an allocation can have.
+    /// Panics if `capacity` exceeds the maximum size of an allocation.
     #[must_use]
     pub fn heap(capacity: usize) -> Self {
         Self {
@@ -26,7 +26,8 @@ impl Spent {
         }
     }
 
-    /// As [`heap`](Self::heap), if there is room: for lengths that others say.
+    /// Like [`heap`](Self::heap), but returns `None` if memory is short. For lengths that a peer or
+    /// a file states.
     #[cfg(unix)]
     pub(crate) fn try_heap(capacity: usize) -> Option<Self> {
         Slot::try_heap(capacity).map(Self::from_slot)
@@ -37,13 +38,13 @@ impl Spent {
         Self { slot }
     }
 
-    /// A part of another jbuf, to be written into as into a jbuf of its own.
+    /// Returns part of another buffer as a buffer of its own, to be written into.
     ///
     /// # Safety
     ///
     /// `base` must be aligned to [`LEAST_ALIGNMENT`] and valid for reads and writes of `capacity`
-    /// bytes, which nothing else reaches until this handle is dropped. What it becomes must not be
-    /// read in place.
+    /// bytes, which nothing else accesses until this handle is dropped. A message in this buffer
+    /// must not be read in place.
     #[inline]
     pub(crate) unsafe fn lent(base: NonNull<u8>, capacity: usize) -> Self {
         debug_assert_eq!(
@@ -56,25 +57,28 @@ impl Spent {
         }
     }
 
-    /// Memory of somebody else, to be received into as into a jbuf. It may be aligned less than jbufs are.
+    /// Returns memory of the caller as a buffer to receive into. The memory may be aligned less
+    /// than other buffers.
     ///
     /// # Safety
     ///
-    /// `base` must be valid for reads and writes of `capacity` bytes, which nothing else reaches until this
-    /// handle, and what it becomes, is dropped. It is only to be filled as bytes, by
-    /// [`filling`](Self::filling) or [`copy_from`](Self::copy_from), and read as such by
-    /// [`Filled::as_bytes`]; where it is filled no more, reads are enough.
+    /// `base` must be valid for reads and writes of `capacity` bytes, which nothing else accesses
+    /// until this handle, and any handle that it is converted to, is dropped. The caller must fill
+    /// it only as bytes, with [`filling`](Self::filling) or [`copy_from`](Self::copy_from), and
+    /// must read it only with [`Filled::as_bytes`]. Memory that is no longer filled needs to be
+    /// valid only for reads.
     #[inline]
     #[must_use]
     pub unsafe fn over(base: NonNull<u8>, capacity: usize) -> Self {
         Self {
-            // SAFETY: the caller promises all but the alignment, which nothing asks for that only fills
-            // bytes and reads them.
+            // SAFETY: the caller promises everything except the alignment, which filling and
+            // reading plain bytes does not require.
             slot: unsafe { Slot::lent(base, capacity) },
         }
     }
 
-    /// All of a region as one jbuf, outside any pool. The region is unmapped with it.
+    /// Returns a whole region as one buffer, outside any pool. Dropping the buffer unmaps the
+    /// region.
     #[must_use]
     pub fn region(region: Region) -> Self {
         Self {
@@ -82,14 +86,14 @@ impl Spent {
         }
     }
 
-    /// How many bytes fit.
+    /// Returns the capacity in bytes.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slot.capacity()
     }
 
-    /// Where it stands, if it is of a pool.
+    /// Returns the region and offset of the buffer, if it belongs to a pool.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         self.slot.place()
@@ -100,16 +104,16 @@ impl Spent {
         self.slot.base()
     }
 
-    /// All its bytes, as the uninitialised memory that they are.
+    /// Returns all bytes of the buffer as uninitialised memory.
     #[inline]
     #[must_use]
     pub fn uninit_mut(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: the slot's memory is valid for `capacity` bytes, exclusively reached through
-        // `self`, and `MaybeUninit<u8>` asks nothing of its contents.
+        // SAFETY: the slot's memory is valid for `capacity` bytes and reached only through `self`,
+        // which is borrowed exclusively. `MaybeUninit<u8>` has no requirement on its contents.
         unsafe { slice::from_raw_parts_mut(self.slot.base().as_ptr().cast(), self.slot.capacity()) }
     }
 
-    /// Begins to fill it piece by piece.
+    /// Begins to fill the buffer piece by piece.
     #[inline]
     #[must_use]
     pub fn filling(self) -> Filling {
@@ -119,11 +123,11 @@ impl Spent {
         }
     }
 
-    /// Copies a message in.
+    /// Copies a message into the buffer.
     ///
     /// # Errors
     ///
-    /// [`Overfull`] gives the jbuf back when `bytes` does not fit.
+    /// Returns [`Overfull`], which contains the buffer, if `bytes` does not fit.
     pub fn copy_from(self, bytes: &[u8]) -> Result<Filled, Overfull> {
         let mut filling = self.filling();
         if filling.extend(bytes) {
@@ -145,13 +149,13 @@ impl fmt::Debug for Spent {
     }
 }
 
-/// A message did not fit a jbuf.
+/// A message did not fit into a buffer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Overfull {
-    /// How many bytes were to be stored.
+    /// Length of the message in bytes.
     pub wanted: usize,
-    /// The jbuf, unchanged in capacity.
+    /// The buffer, with unchanged capacity.
     pub spent: Spent,
 }
 
@@ -168,7 +172,7 @@ impl fmt::Display for Overfull {
 
 impl std::error::Error for Overfull {}
 
-/// A jbuf that is being received into.
+/// A buffer that is being filled.
 ///
 /// Invariant: the first `len` bytes are initialised.
 pub struct Filling {
@@ -177,42 +181,42 @@ pub struct Filling {
 }
 
 impl Filling {
-    /// How many bytes stand in it already.
+    /// Returns the number of bytes received so far.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing stands in it yet.
+    /// Returns true if nothing has been received yet.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many bytes fit in all.
+    /// Returns the total capacity in bytes.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slot.capacity()
     }
 
-    /// Where it stands, if it is of a pool.
+    /// Returns the region and offset of the buffer, if it belongs to a pool.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         self.slot.place()
     }
 
-    /// The bytes that are still free.
+    /// Returns the bytes that are still free.
     #[inline]
     #[must_use]
     pub fn rest_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         let free = self.slot.capacity().saturating_sub(self.len);
         // SAFETY: `len` is at most `capacity`, so this stays inside the slot.
         let start = unsafe { self.slot.base().add(self.len) };
-        // SAFETY: the `free` bytes from there on belong to the slot, which `self` reaches
-        // exclusively, and `MaybeUninit<u8>` asks nothing of their contents.
+        // SAFETY: the next `free` bytes belong to the slot, which is reached only through `self`,
+        // which is borrowed exclusively. `MaybeUninit<u8>` has no requirement on its contents.
         unsafe { slice::from_raw_parts_mut(start.as_ptr().cast(), free) }
     }
 
@@ -227,7 +231,7 @@ impl Filling {
         self.len = self.len.wrapping_add(n);
     }
 
-    /// Appends a copy of `bytes`; false, and nothing done, when they do not fit.
+    /// Appends a copy of `bytes`. Returns false, and changes nothing, if they do not fit.
     #[inline]
     #[must_use]
     pub fn extend(&mut self, bytes: &[u8]) -> bool {
@@ -238,26 +242,27 @@ impl Filling {
         // SAFETY: `rest` is exclusive and as long as `bytes`; initialised bytes are also
         // `MaybeUninit` bytes.
         unsafe { std::ptr::copy_nonoverlapping(from, rest.as_mut_ptr(), bytes.len()) };
-        // SAFETY: those bytes were just written.
+        // SAFETY: the bytes were written above.
         unsafe { self.advance(bytes.len()) };
         true
     }
 
-    /// Drops what lies past the first `len` bytes, if there is any.
+    /// Discards everything after the first `len` bytes.
     #[inline]
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// The bytes received so far.
+    /// Returns the bytes received so far.
     #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        // SAFETY: the first `len` bytes are initialised, and shared while `self` is borrowed.
+        // SAFETY: the first `len` bytes are initialised, and nothing writes to them while `self` is
+        // borrowed.
         unsafe { slice::from_raw_parts(self.slot.base().as_ptr(), self.len) }
     }
 
-    /// Takes what was received as a message.
+    /// Ends filling. The received bytes become the message.
     #[inline]
     #[must_use]
     pub fn finish(self) -> Filled {
@@ -267,7 +272,7 @@ impl Filling {
         }
     }
 
-    /// Gives the jbuf back, forgetting what was received.
+    /// Discards the received bytes and returns the empty buffer.
     #[inline]
     #[must_use]
     pub fn abandon(self) -> Spent {
@@ -284,8 +289,8 @@ impl fmt::Debug for Filling {
     }
 }
 
-/// A jbuf that holds a message in wire form: bytes that nobody has believed yet. It can be read, or sent
-/// on as it is.
+/// A buffer that holds a message in wire form, whose bytes have not been checked yet. The message
+/// can be read, or forwarded unchanged.
 ///
 /// Invariant: the first `len` bytes are initialised.
 pub struct Filled {
@@ -294,8 +299,8 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// A message without bytes, in a jbuf without memory: what stands where another is put. It is no
-    /// object.
+    /// Returns an empty message in a buffer without memory, as a placeholder. It cannot be read as
+    /// an object.
     #[inline]
     #[must_use]
     pub const fn nothing() -> Self {
@@ -305,44 +310,47 @@ impl Filled {
         }
     }
 
-    /// The length of the message in bytes.
+    /// Returns the length of the message in bytes.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether the message has no bytes at all.
+    /// Returns true if the message has no bytes.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many bytes fit.
+    /// Returns the capacity in bytes.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slot.capacity()
     }
 
-    /// The message's bytes.
+    /// Returns the bytes of the message.
     #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        // SAFETY: the first `len` bytes are initialised, and shared while `self` is borrowed.
+        // SAFETY: the first `len` bytes are initialised, and nothing writes to them while `self` is
+        // borrowed.
         unsafe { slice::from_raw_parts(self.slot.base().as_ptr(), self.len) }
     }
 
-    /// The message's bytes, to change them.
+    /// Returns the bytes of the message for modification.
     #[inline]
     #[must_use]
     pub fn as_bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the first `len` bytes are initialised, and exclusive while `self` is borrowed so.
+        // SAFETY: the first `len` bytes are initialised, and nothing else accesses them while
+        // `self` is borrowed exclusively.
         unsafe { slice::from_raw_parts_mut(self.slot.base().as_ptr(), self.len) }
     }
 
-    /// All of a region, as it is, as one message: what stands in the file that it maps.
+    /// Returns the unchanged contents of a region as one message, for example those of the file
+    /// that it maps.
     #[must_use]
     pub fn region(region: Region) -> Self {
         let len = region.len();
@@ -352,26 +360,27 @@ impl Filled {
         }
     }
 
-    /// Registers the [region](Self::region) that it is all of: see [`Region::register`]. Nothing for other
-    /// jbufs; the regions of a pool are registered [there](super::Pool::region).
+    /// Registers the region of a buffer that was made by [`region`](Self::region): see
+    /// [`Region::register`]. Returns `None` for other buffers. The regions of a pool are
+    /// [registered individually](super::Pool::region).
     #[must_use = "unregisters it when it is dropped"]
     pub fn register(&self) -> Option<Registration> {
         self.slot.register()
     }
 
-    /// Where it stands, if it is of a pool.
+    /// Returns the region and offset of the buffer, if it belongs to a pool.
     #[must_use]
     pub fn place(&self) -> Option<Place> {
         self.slot.place()
     }
 
-    /// Drops what lies past the first `len` bytes, if there is any.
+    /// Discards everything after the first `len` bytes.
     #[inline]
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Gives the jbuf back, forgetting the message.
+    /// Discards the message and returns the empty buffer.
     #[inline]
     #[must_use]
     pub fn into_spent(self) -> Spent {

@@ -1,4 +1,4 @@
-//! Jbufs in memory that somebody else keeps.
+//! Buffers in memory that is managed outside this crate.
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use super::{ALIGNMENT, Filled, Slot, Spent};
 
-/// Who keeps memory of its own, lends parts of it as jbufs, and gets each back when the last handle of
-/// it is dropped. A part is known by a number.
+/// An external owner of memory that lends parts of its memory as buffers. When the last handle of a
+/// part is dropped, the owner gets the number of the part back.
 pub struct Keeper {
     give_back: Box<dyn Fn(u32) + Send + Sync>,
 }
 
 impl Keeper {
-    /// One that gets its parts back by `give_back`, which is called with the number of each, in whatever
-    /// thread dropped the jbuf. What the function owns lives at least as long as the jbufs.
+    /// Creates an owner. `give_back` is called with the number of each part whose buffer was
+    /// dropped, on the thread that dropped it. The captures of the function live at least as long
+    /// as the buffers.
     pub fn new(give_back: impl Fn(u32) + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self {
             give_back: Box::new(give_back),
@@ -28,7 +29,7 @@ impl Keeper {
     }
 }
 
-// Nothing of it is changed by what panics.
+// A panic cannot leave a `Keeper` in an inconsistent state, because it has no mutable state.
 impl UnwindSafe for Keeper {}
 impl RefUnwindSafe for Keeper {}
 
@@ -39,17 +40,18 @@ impl fmt::Debug for Keeper {
 }
 
 impl Spent {
-    /// A part of what `keeper` keeps, as a jbuf. Who drops it gives `number` back.
+    /// Returns a part of the memory of `keeper` as a buffer. Dropping the buffer returns `number`
+    /// to the keeper.
     ///
     /// # Safety
     ///
-    /// `base` must be aligned to [`ALIGNMENT`], and valid for reads and writes of `capacity` bytes until
-    /// the keeper gets `number` back; nobody else reaches those bytes until then, in another process
-    /// neither.
+    /// `base` must be aligned to [`ALIGNMENT`], and valid for reads and writes of `capacity` bytes
+    /// until the keeper gets `number` back. Until then nothing else may access those bytes, in this
+    /// process or another.
     ///
     /// # Panics
     ///
-    /// In debug builds, when `base` is not aligned.
+    /// Panics in debug builds if `base` is not aligned.
     #[inline]
     #[must_use]
     pub unsafe fn kept(
@@ -65,17 +67,18 @@ impl Spent {
 }
 
 impl Filled {
-    /// The number of a jbuf that `keeper` has lent, which is not given back: whoever asked has it now.
+    /// Takes the number of a buffer that `keeper` has lent. The number is not returned to the
+    /// keeper: the caller owns it.
     ///
     /// # Errors
     ///
-    /// The jbuf, if it is none of the keeper's.
+    /// Returns the buffer if it does not belong to `keeper`.
     #[inline]
     pub fn into_kept(self, keeper: &Arc<Keeper>) -> Result<u32, Self> {
         let len = self.len();
         match self.into_slot().into_kept(keeper) {
             Ok(number) => Ok(number),
-            // SAFETY: it is the slot that the message was in, untouched.
+            // SAFETY: the slot is the unchanged slot of the message.
             Err(slot) => Err(unsafe { Self::from_spent(Spent::from_slot(slot), len) }),
         }
     }
@@ -102,7 +105,8 @@ mod tests {
             BACK.lock().unwrap().push(number);
         });
         let base = NonNull::new(memory.cast::<u8>()).unwrap();
-        // SAFETY: the memory is aligned, as long, and reached by nobody else; it is freed at the end.
+        // SAFETY: the memory is aligned, has 256 bytes, and nothing else accesses it. It is freed
+        // at the end.
         let lend = |number| unsafe { Spent::kept(base, 256, keeper.clone(), number) };
         let filled = lend(7).copy_from(b"abc").unwrap();
         assert_eq!(filled.as_bytes().as_ptr(), memory.cast::<u8>().cast_const());
@@ -117,7 +121,7 @@ mod tests {
         assert_eq!(filled.as_bytes(), b"abc");
         assert_eq!(filled.into_kept(&keeper).unwrap(), 8);
         assert_eq!(*BACK.lock().unwrap(), [7]);
-        // SAFETY: it was made of a box, and no jbuf of it is left.
+        // SAFETY: the memory was allocated as a box, and no buffer refers to it any more.
         drop(unsafe { Box::from_raw(memory) });
     }
 }

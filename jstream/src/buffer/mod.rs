@@ -1,15 +1,15 @@
-//! Registered buffers: a [`Region`] is one mapping, a [`Pool`] cuts regions into slots, and a
-//! slot is owned by exactly one handle, whose type says what its bytes are.
+//! Buffers for messages. A [`Region`] is one mapping of memory, and a [`Pool`] divides regions into
+//! slots. Each slot is owned by exactly one handle, whose type states what its bytes are.
 //!
-//! | handle | its bytes |
+//! | handle | contents |
 //! |---|---|
-//! | [`Spent`] | uninitialised as far as the program knows: to be written or received into |
-//! | [`Filling`] | the first part received, the rest not yet |
-//! | [`Filled`] | a message in wire form: to be sent, forwarded or read |
+//! | [`Spent`] | no meaning; treated as uninitialised memory to write or receive into |
+//! | [`Filling`] | the first part of a message, while the rest is being received or written |
+//! | [`Filled`] | a message in wire form, to be sent, forwarded or read |
 //! | [`Received`](crate::Received) | native Rust objects |
 //!
-//! Invariant: a slot's memory is reached through its one handle alone. No reference ever spans
-//! two slots, and none is kept by this module beyond the call that made it.
+//! Invariant: a slot's memory is reached only through its one handle. No reference ever spans two
+//! slots, and this module keeps no reference beyond the call that created it.
 
 mod jbuf;
 mod keeper;
@@ -26,8 +26,8 @@ pub use slot::Place;
 pub(crate) use slot::Slot;
 pub use view::ViewError;
 
-/// Every slot starts at a multiple of this many bytes, and no in-place form may ask for more.
+/// Alignment of every slot in bytes. No in-place form may require a larger alignment.
 pub const ALIGNMENT: usize = 128;
 
-/// Every message of a stream starts at a multiple of this many bytes.
+/// Alignment of every message of a stream in bytes.
 pub(crate) const LEAST_ALIGNMENT: usize = 16;

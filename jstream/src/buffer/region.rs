@@ -1,4 +1,4 @@
-//! One mapping of memory.
+//! A mapping of memory.
 
 use std::fmt;
 use std::fs::File;
@@ -9,35 +9,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
 
-/// The size of a huge page, to which a region that asks for these is rounded up.
+/// Size in bytes of a huge page. The length of a region with huge pages is rounded up to a multiple
+/// of it.
 pub(super) const HUGE_PAGE: usize = 2 << 20;
-/// Its power of two.
+/// Base-2 logarithm of `HUGE_PAGE`.
 const HUGE_PAGE_BITS: u8 = 21;
 
-/// What a region's memory is.
+/// The kind of memory behind a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Backing {
     /// Private memory that no other process can reach.
     #[default]
     Anonymous,
-    /// A memory file, which other processes may be given to read: [`Region::share`]. Linux only.
+    /// A memory file, which other processes can be allowed to read: [`Region::share`]. Linux only.
     Memfd,
 }
 
-/// How a [`Region`] is mapped.
+/// Options for mapping a [`Region`].
 ///
-/// Huge pages and locking are wishes: a system that refuses gives memory without, and the region
-/// says so.
+/// Huge pages and locking are best effort. If the system refuses them, the region is mapped without
+/// them and reports the refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RegionOptions {
-    /// What the memory is (default: anonymous).
+    /// The kind of memory (default: anonymous).
     pub backing: Backing,
-    /// Whether pages of 2 MiB are wanted (default: no). Lengths are then multiples of that.
+    /// Requests pages of 2 MiB (default: false). If true, lengths are rounded up to a multiple of 2
+    /// MiB.
     pub huge_pages: bool,
-    /// Whether the memory is to stay in memory, never swapped out (default: no). It is then
-    /// committed at once.
+    /// Locks the memory, so that it is never swapped out (default: false). Locked memory is
+    /// committed when it is mapped.
     pub locked: bool,
 }
 
@@ -46,8 +48,8 @@ impl RegionOptions {
     ///
     /// # Errors
     ///
-    /// What the system says when it can't map that much; `InvalidInput` when `len` is 0, and
-    /// `Unsupported` for a memory file where there are none.
+    /// Returns the system's error if it cannot map that much memory, `InvalidInput` if `len` is 0,
+    /// and `Unsupported` for a memory file on a system without memory files.
     pub fn map(&self, len: usize) -> io::Result<Region> {
         if len == 0 {
             return Err(io::Error::new(
@@ -71,7 +73,8 @@ impl RegionOptions {
         Ok(region)
     }
 
-    /// With reserved huge pages, else with those that the system makes as it can, else without.
+    /// Maps with reserved huge pages. If there are none, falls back to transparent huge pages, and
+    /// then to normal pages.
     fn map_huge(&self, len: usize) -> io::Result<Region> {
         let refused = match self.map_pages(len, true) {
             Ok((map, memfd)) => {
@@ -129,7 +132,7 @@ fn memfd(len: usize, huge: bool) -> io::Result<File> {
     }
     let file = File::from(rustix::fs::memfd_create("jstream", flags)?);
     let len = u64::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
-    // The system ends a process that makes a file longer than it may.
+    // The system sends SIGXFSZ, which ends the process, if a file is made longer than this limit.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     if limit.is_some_and(|limit| len > limit) {
         return Err(io::Error::new(
@@ -149,39 +152,39 @@ fn memfd(_: usize, _: bool) -> io::Result<File> {
     ))
 }
 
-/// Which pages a region has.
+/// The pages of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pages {
-    /// Those of the system's usual size.
+    /// Pages of the system's normal size.
     Normal,
-    /// The usual ones, which the system joins to huge ones where it can.
+    /// Normal pages, which the system merges into huge pages where it can (transparent huge pages).
     Transparent,
-    /// Huge pages that were reserved for it.
+    /// Huge pages that are reserved for the region.
     Huge,
 }
 
-/// A page-aligned mapping of memory that this process alone writes to.
+/// A page-aligned mapping of memory to which only this process writes.
 ///
-/// The system commits its pages as they are first touched, so a large region costs address
+/// The system commits the pages when they are first touched, so a large region takes only address
 /// space until it is used.
 pub struct Region {
     map: MmapRaw,
-    /// The memory file behind it.
+    /// The memory file behind the region, if there is one.
     memfd: Option<File>,
     pages: Pages,
     huge_refused: Option<io::Error>,
-    /// Whether it is locked from its beginning.
+    /// True if the region was locked when it was mapped.
     locked: bool,
     lock_refused: Option<io::Error>,
     pins: Mutex<Pins>,
 }
 
-/// Who has registered a region.
+/// The registrations of a region.
 #[derive(Debug, Default)]
 struct Pins {
     registered: usize,
-    /// Whether the registrations have locked it.
+    /// True if a registration has locked the region.
     locked: bool,
 }
 
@@ -202,27 +205,28 @@ impl Region {
     ///
     /// # Errors
     ///
-    /// What the system says when it can't map that much; `InvalidInput` when `len` is 0.
+    /// Returns the system's error if it cannot map that much memory, and `InvalidInput` if `len` is
+    /// 0.
     pub fn anonymous(len: usize) -> io::Result<Self> {
         RegionOptions::default().map(len)
     }
 
-    /// Maps all of `file`, which must be open for reading and writing. What is written to the
-    /// region is written to the file.
+    /// Maps all of `file`, which must be open for reading and writing. Writes to the region are
+    /// written to the file.
     ///
     /// # Errors
     ///
-    /// What the system says when it can't map the file, an empty one among them.
+    /// Returns the system's error if it cannot map the file, for example because the file is empty.
     ///
     /// # Safety
     ///
-    /// As long as the region and what is made of it exist, nobody else writes to the file, by
-    /// whatever way, nor makes it shorter: neither this process nor another.
+    /// As long as the region and anything made of it exist, nothing else may write to the file or
+    /// shorten it, neither this process nor another.
     pub unsafe fn file(file: &File) -> io::Result<Self> {
         Ok(Self::new(MmapOptions::new().map_raw(file)?, None))
     }
 
-    /// Maps all of `file` as it is. What is written to the region stays in this process.
+    /// Maps all of `file` privately. Writes to the region stay in this process.
     ///
     /// # Errors
     ///
@@ -230,26 +234,27 @@ impl Region {
     ///
     /// # Safety
     ///
-    /// As for [`file`](Self::file): pages that were not written to yet still show what others write.
+    /// As for [`file`](Self::file): until a page is first written to, it shows the writes of others
+    /// to the file.
     pub unsafe fn file_copy(file: &File) -> io::Result<Self> {
-        // SAFETY: the caller promises that nobody else changes the file.
+        // SAFETY: the caller promises that nothing else changes the file.
         let map = unsafe { MmapOptions::new().map_copy(file) }?;
         Ok(Self::new(map.into(), None))
     }
 
-    /// The number of bytes mapped.
+    /// Returns the number of mapped bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.map.len()
     }
 
-    /// Whether no bytes are mapped; never true.
+    /// Returns true if no bytes are mapped, which is never the case.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.map.len() == 0
     }
 
-    /// Whether `value` lies wholly inside this region.
+    /// Returns true if `value` lies entirely inside this region.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, value: &T) -> bool {
         let start = self.map.as_ptr().addr();
@@ -259,45 +264,47 @@ impl Region {
             .is_some_and(|end| end <= self.map.len())
     }
 
-    /// The address of its first byte, for a device that is told of the region.
+    /// Returns the address of the first byte, for the registration of the region with a device.
     #[must_use]
     pub fn as_ptr(&self) -> *const u8 {
         self.map.as_ptr()
     }
 
-    /// Which pages it has.
+    /// Returns the kind of pages that the region has.
     #[must_use]
     pub fn pages(&self) -> Pages {
         self.pages
     }
 
-    /// Why it has no reserved huge pages though they were asked for.
+    /// Returns the error because of which the region has no reserved huge pages, if they were
+    /// requested.
     #[must_use]
     pub fn huge_refused(&self) -> Option<&io::Error> {
         self.huge_refused.as_ref()
     }
 
-    /// Whether it stays in memory: it was asked to from its beginning, or is registered, and the
-    /// system did not refuse.
+    /// Returns true if the region is locked in memory: it was locked when it was mapped, or a
+    /// registration has locked it.
     #[must_use]
     pub fn is_locked(&self) -> bool {
         self.locked || self.pins().locked
     }
 
-    /// Why it is not locked though [`RegionOptions::locked`] asked for it.
+    /// Returns the error because of which the region is not locked, if [`RegionOptions::locked`]
+    /// requested it.
     #[must_use]
     pub fn lock_refused(&self) -> Option<&io::Error> {
         self.lock_refused.as_ref()
     }
 
-    /// How many registrations there are.
+    /// Returns the number of registrations.
     #[must_use]
     pub fn registered(&self) -> usize {
         self.pins().registered
     }
 
-    /// Notes that a device knows the region, which stays mapped, and in memory if the system lets
-    /// it, until the last of its registrations is dropped.
+    /// Registers the region for use by a device. Until the last registration is dropped, the region
+    /// stays mapped and, if the system permits, locked in memory.
     pub fn register(self: &Arc<Self>) -> Registration {
         let mut pins = self.pins();
         let mut refused = None;
@@ -305,7 +312,7 @@ impl Region {
             refused = self.map.lock().err();
             pins.locked = refused.is_none();
         }
-        // A registration has an `Arc`, of which there are not that many.
+        // Each registration holds an `Arc`, and an `Arc` aborts before its count can overflow.
         pins.registered = pins.registered.saturating_add(1);
         drop(pins);
         Registration {
@@ -314,18 +321,20 @@ impl Region {
         }
     }
 
-    /// A panic elsewhere can't leave it half changed.
+    /// Locks the registrations. Poisoning is ignored, because a panic cannot leave them half
+    /// changed.
     fn pins(&self) -> std::sync::MutexGuard<'_, Pins> {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The memory file behind a region of [`Backing::Memfd`], for other processes to read. From
-    /// then on the file can't be written to but through this region, and keeps its length.
+    /// Returns the memory file behind a region of [`Backing::Memfd`], to be given to other
+    /// processes for reading. From then on the file can only be written to through this region, and
+    /// its length is fixed.
     ///
     /// # Errors
     ///
-    /// `Unsupported` when there is no memory file behind it, or the system can't seal it so (Linux
-    /// before 5.1).
+    /// Returns `Unsupported` if there is no memory file behind the region, and the system's error
+    /// if it cannot seal the file (Linux before 5.1).
     #[cfg(target_os = "linux")]
     pub fn share(&self) -> io::Result<std::os::fd::BorrowedFd<'_>> {
         use std::os::fd::AsFd;
@@ -345,24 +354,27 @@ impl Region {
         Ok(file.as_fd())
     }
 
-    /// The first byte, with provenance over the whole mapping.
+    /// Returns the first byte, with provenance over the whole mapping.
     pub(super) fn base(&self) -> NonNull<u8> {
         NonNull::new(self.map.as_mut_ptr()).expect("a mapping is not at address 0")
     }
 
-    /// Gives the memory of `len` bytes from `offset` on back to the system, if they are whole pages;
-    /// says whether it did. Reserved huge pages stay: who gives one back may find none when it is
-    /// used again, which ends the process, and some systems (Linux 5.18 to 6.0) take a whole one
-    /// for a part.
+    /// Returns the memory of `len` bytes from `offset` to the system. Returns true if that was
+    /// done, and false if the range does not consist of whole pages.
+    ///
+    /// Reserved huge pages are never returned. The process is killed if no huge page is available
+    /// when the range is used again, and some systems (Linux 5.18 to 6.0) discard a whole huge page
+    /// when asked for a part of it.
     ///
     /// # Safety
     ///
-    /// The bytes lie in the region, and nobody relies on what they are.
+    /// The bytes must lie in the region, and no code may rely on their contents.
     #[cfg(target_os = "linux")]
     pub(super) unsafe fn forget(&self, offset: usize, len: usize) -> bool {
         use memmap2::UncheckedAdvice;
 
-        // A part of a page would be taken for all of it, and other slots may be in the rest.
+        // The system would discard the whole page if given a part of it, and the rest may belong to
+        // other slots.
         let page = rustix::param::page_size();
         let whole = |bytes: usize| bytes.checked_rem(page) == Some(0);
         if self.pages == Pages::Huge || !whole(offset) || !whole(len) {
@@ -372,11 +384,12 @@ impl Region {
             Some(_) => UncheckedAdvice::Remove,
             None => UncheckedAdvice::DontNeed,
         };
-        // SAFETY: nobody relies on these bytes, says the caller, and there are no others in their pages.
+        // SAFETY: the caller guarantees that nothing relies on these bytes, and their pages contain
+        // no others.
         unsafe { self.map.unchecked_advise_range(advice, offset, len) }.is_ok()
     }
 
-    /// As above, where it is not known how.
+    /// Returns false, because the system call is only known for Linux.
     #[cfg(not(target_os = "linux"))]
     pub(super) unsafe fn forget(&self, _: usize, _: usize) -> bool {
         false
@@ -395,7 +408,8 @@ impl fmt::Debug for Region {
     }
 }
 
-/// A device knows a region. The first registration pins it, the last that is dropped unpins it.
+/// A registration of a region for use by a device. The first registration of a region locks it, and
+/// dropping the last one unlocks it.
 #[derive(Debug)]
 pub struct Registration {
     region: Arc<Region>,
@@ -403,13 +417,14 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// The region.
+    /// Returns the region.
     #[must_use]
     pub fn region(&self) -> &Region {
         &self.region
     }
 
-    /// Why the system did not let it stay in memory, if it was this registration that asked.
+    /// Returns the error of the system if this registration tried to lock the region and was
+    /// refused.
     #[must_use]
     pub fn refused(&self) -> Option<&io::Error> {
         self.refused.as_ref()
@@ -421,7 +436,8 @@ impl Drop for Registration {
         let mut pins = self.region.pins();
         pins.registered = pins.registered.saturating_sub(1);
         if pins.registered == 0 && pins.locked {
-            // It was locked, so it can be unlocked; if not, it stays in memory until it is unmapped.
+            // The region was locked, so unlocking can succeed. If it fails, the memory stays locked
+            // until it is unmapped.
             let _ = self.region.map.unlock();
             pins.locked = false;
         }

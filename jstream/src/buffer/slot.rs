@@ -1,4 +1,4 @@
-//! One slot of memory, and where it goes.
+//! A slot of memory and its origin.
 
 use std::alloc::{self, Layout};
 use std::fmt;
@@ -9,38 +9,39 @@ use std::sync::Arc;
 use super::pool::{Lease, OnHeap};
 use super::{ALIGNMENT, Keeper, Region, Registration};
 
-/// One slot of memory and where it goes when it is dropped.
+/// A slot of memory, and the origin to which it returns when it is dropped.
 ///
-/// Invariants: `base` is aligned to [`ALIGNMENT`], of a lent slot to
-/// [`LEAST_ALIGNMENT`](super::LEAST_ALIGNMENT), and valid for reads and writes of `capacity` bytes as
-/// long as `home` is alive, and no other handle reaches those bytes.
+/// Invariants: `base` is aligned to [`ALIGNMENT`], or for a lent slot to
+/// [`LEAST_ALIGNMENT`](super::LEAST_ALIGNMENT) unless it is only used as bytes. It is valid for
+/// reads and writes of `capacity` bytes as long as `home` is alive. No other handle reaches those
+/// bytes.
 pub(crate) struct Slot {
     base: NonNull<u8>,
     capacity: usize,
-    /// Dropped by `drop`, which finds out with one look what there is to be done.
+    /// Dropped by `drop`, which decides with a single match whether there is anything to do.
     home: ManuallyDrop<Home>,
 }
 
 enum Home {
     Pool(Lease),
     Heap,
-    /// On the heap, because a pool had none.
+    /// Allocated on the heap because a pool was at its limit.
     HeapOf(OnHeap),
-    /// All of a region, which others may have registered, but whose memory nobody else reaches.
+    /// A whole region. Others may have registered the region, but they do not access its memory.
     Region(Arc<Region>),
-    /// A part, by its number, of what somebody keeps.
+    /// A numbered part of the memory of an external owner.
     Kept(Arc<Keeper>, u32),
-    /// A part of another slot, whose handle keeps away from it as long as this one is there.
+    /// A part of another slot, whose handle does not access the part as long as this slot exists.
     Lent,
 }
 
 const LENT: ManuallyDrop<Home> = ManuallyDrop::new(Home::Lent);
 
-// SAFETY: a slot owns its memory exclusively and the memory is not tied to a thread; all homes are
-// `Send`.
+// SAFETY: a slot owns its memory exclusively, and the memory is not tied to a thread. All origins
+// are `Send`.
 unsafe impl Send for Slot {}
-// SAFETY: a shared slot hands out nothing but its address, its capacity, its place, and registrations of
-// its region, which don't reach the memory.
+// SAFETY: a shared slot gives out only its address, its capacity, its place, and registrations of
+// its region. None of them access the memory.
 unsafe impl Sync for Slot {}
 
 impl Slot {
@@ -56,7 +57,7 @@ impl Slot {
         }
     }
 
-    /// No memory at all.
+    /// Returns a slot without memory.
     #[inline]
     pub(crate) const fn nowhere() -> Self {
         Self {
@@ -76,13 +77,14 @@ impl Slot {
         slot
     }
 
-    /// On the heap, if there is room.
+    /// Allocates a slot on the heap, or returns `None` if memory is short.
     #[cfg(unix)]
     pub(super) fn try_heap(capacity: usize) -> Option<Self> {
         Self::allocated(layout(capacity)?, capacity, Home::Heap)
     }
 
-    /// On the heap, if there is room, because a pool has none.
+    /// Allocates a slot on the heap for a pool that is at its limit, or returns `None` if memory is
+    /// short.
     pub(super) fn heap_of(capacity: usize, on_heap: OnHeap) -> Option<Self> {
         Self::allocated(layout(capacity)?, capacity, Home::HeapOf(on_heap))
     }
@@ -97,7 +99,7 @@ impl Slot {
         })
     }
 
-    /// All of a region.
+    /// Returns a slot that consists of a whole region.
     pub(super) fn region(region: Region) -> Self {
         Self {
             base: region.base(),
@@ -106,13 +108,13 @@ impl Slot {
         }
     }
 
-    /// A part of another slot.
+    /// Returns a slot that is a part of another slot.
     ///
     /// # Safety
     ///
-    /// `base` must be aligned to [`LEAST_ALIGNMENT`](super::LEAST_ALIGNMENT), unless it is used as bytes alone,
-    /// and valid for reads and writes of `capacity` bytes, which nothing else reaches until this slot is
-    /// dropped.
+    /// `base` must be aligned to [`LEAST_ALIGNMENT`](super::LEAST_ALIGNMENT), unless the slot is
+    /// only used as bytes. It must be valid for reads and writes of `capacity` bytes, which nothing
+    /// else accesses until this slot is dropped.
     #[inline]
     pub(super) unsafe fn lent(base: NonNull<u8>, capacity: usize) -> Self {
         Self {
@@ -122,12 +124,12 @@ impl Slot {
         }
     }
 
-    /// A part of what somebody keeps.
+    /// Returns a slot that is a part of the memory of an external owner.
     ///
     /// # Safety
     ///
-    /// `base` must be aligned to [`ALIGNMENT`] and valid for reads and writes of `capacity` bytes, which
-    /// nothing else reaches until the keeper gets the number back.
+    /// `base` must be aligned to [`ALIGNMENT`] and valid for reads and writes of `capacity` bytes,
+    /// which nothing else accesses until the keeper gets the number back.
     #[inline]
     pub(super) unsafe fn kept(
         base: NonNull<u8>,
@@ -142,13 +144,14 @@ impl Slot {
         }
     }
 
-    /// The number of a part of what `keeper` keeps, which does not get it back; else the slot.
+    /// Takes the number of a part of the memory of `keeper`, without returning it to the keeper.
+    /// Returns the slot if it does not belong to `keeper`.
     #[inline]
     pub(super) fn into_kept(mut self, keeper: &Arc<Keeper>) -> Result<u32, Self> {
         match &*self.home {
             Home::Kept(home, number) if Arc::ptr_eq(home, keeper) => {
                 let number = *number;
-                // Dropping what is left gives nothing back.
+                // The remaining slot is lent, so dropping it returns nothing to the keeper.
                 drop(mem::replace(&mut *self.home, Home::Lent));
                 Ok(number)
             }
@@ -166,7 +169,7 @@ impl Slot {
         self.base
     }
 
-    /// Registers the region that it is all of, if it is.
+    /// Registers the region, if the slot is a whole region.
     pub(super) fn register(&self) -> Option<Registration> {
         match &*self.home {
             Home::Region(region) => Some(region.register()),
@@ -174,7 +177,7 @@ impl Slot {
         }
     }
 
-    /// Where in its pool's regions it stands.
+    /// Returns the region and offset of a slot of a pool.
     pub(super) fn place(&self) -> Option<Place> {
         match &*self.home {
             Home::Pool(lease) => Some(lease.place(self.capacity)),
@@ -183,13 +186,13 @@ impl Slot {
     }
 }
 
-/// As aligned as memory of a slot is.
+/// A type with the alignment of slots.
 #[repr(align(128))]
 struct Aligned;
 
 const _: () = assert!(align_of::<Aligned>() == ALIGNMENT);
 
-/// That of a jbuf on the heap; its size is at least 1.
+/// Returns the memory layout of a buffer on the heap. Its size is at least 1.
 fn layout(capacity: usize) -> Option<Layout> {
     Layout::from_size_align(capacity.max(1), ALIGNMENT).ok()
 }
@@ -206,17 +209,17 @@ impl Drop for Slot {
 }
 
 impl Slot {
-    /// What `drop` does for a slot of a pool.
+    /// Returns the slot to its pool, for `drop`.
     #[inline(never)]
     fn go_home(&mut self) {
         if let Home::Pool(lease) = &*self.home {
-            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its lease, which
-            // has nothing to be dropped.
+            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its
+            // lease. The lease itself needs no dropping.
             unsafe { lease.end(self.base, self.capacity) };
         }
     }
 
-    /// What `drop` does for a slot that is neither a pool's nor another's.
+    /// Frees or returns a slot that is neither lent nor of a pool, for `drop`.
     #[inline(never)]
     fn go_elsewhere(&mut self) {
         let (base, capacity) = (self.base, self.capacity);
@@ -232,24 +235,24 @@ impl Slot {
     }
 }
 
-/// Frees what `Slot::allocated` got.
+/// Frees the memory that `Slot::allocated` allocated.
 #[inline(never)]
 fn free(base: NonNull<u8>, capacity: usize) {
     if let Some(layout) = layout(capacity) {
-        // SAFETY: it was allocated with this layout, and the handle that owned the memory is being
+        // SAFETY: the memory was allocated with this layout, and the handle that owned it is being
         // dropped.
         unsafe { alloc::dealloc(base.as_ptr(), layout) };
     }
 }
 
-/// Where a jbuf stands: a region of its pool, and the offset there. A device that has registered the
-/// region knows the jbuf by that.
+/// The position of a buffer: a region of its pool, and the offset in that region. A device that has
+/// registered the region addresses the buffer by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Place {
-    /// The region's number in [`Pool::region`](super::Pool::region).
+    /// Number of the region, for [`Pool::region`](super::Pool::region).
     pub region: usize,
-    /// The jbuf's first byte, counted from the region's.
+    /// Offset of the buffer's first byte in the region, in bytes.
     pub offset: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Jbufs of raw data: typed views of their bytes, and typed values written into them.
+//! Raw data in buffers: typed views of the bytes, and typed values written into them.
 
 use std::error::Error;
 use std::fmt;
@@ -9,25 +9,25 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::{Filled, Filling, Overfull, Spent};
 
-/// Why bytes are not a view of a type.
+/// The reason why bytes cannot be viewed as a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewError {
-    /// They begin at an address that is not a multiple of the type's alignment. The bytes of a jbuf
-    /// begin at a multiple of [`ALIGNMENT`](super::ALIGNMENT).
+    /// The address of the first byte is not a multiple of the type's alignment. The bytes of a
+    /// buffer begin at a multiple of [`ALIGNMENT`](super::ALIGNMENT).
     Misaligned {
         /// The type's name.
         type_name: &'static str,
-        /// The alignment it needs, in bytes.
+        /// The required alignment in bytes.
         align: usize,
     },
-    /// They are not as many as a value has, or as whole values of a slice have.
+    /// The length is not the size of one value, or for a slice not a multiple of that size.
     Length {
         /// The type's name.
         type_name: &'static str,
         /// The size of a value in bytes.
         size: usize,
-        /// How many bytes there are.
+        /// The actual length in bytes.
         len: usize,
     },
 }
@@ -74,7 +74,7 @@ impl fmt::Display for ViewError {
 impl Error for ViewError {}
 
 impl Filled {
-    /// The bytes as a slice of plain values.
+    /// Returns the bytes as a slice of plain values.
     ///
     /// ```
     /// use jstream::Spent;
@@ -90,15 +90,15 @@ impl Filled {
     ///
     /// # Errors
     ///
-    /// A [`ViewError`] when the length is not a multiple of the type's size, or the type needs a larger
-    /// alignment than jbufs have.
+    /// Returns a [`ViewError`] if the length is not a multiple of the type's size, or if the type
+    /// requires a larger alignment than that of buffers.
     #[inline]
     pub fn view<T: FromBytes + Immutable>(&self) -> Result<&[T], ViewError> {
         let bytes = self.as_bytes();
         <[T]>::ref_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, bytes.len()))
     }
 
-    /// The bytes as a slice of plain values that can be changed.
+    /// Returns the bytes as a mutable slice of plain values.
     ///
     /// # Errors
     ///
@@ -110,19 +110,19 @@ impl Filled {
         <[T]>::mut_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, len))
     }
 
-    /// The bytes as one plain value.
+    /// Returns the bytes as one plain value.
     ///
     /// # Errors
     ///
-    /// A [`ViewError`] when the length is not the type's size, or the type needs a larger alignment
-    /// than jbufs have.
+    /// Returns a [`ViewError`] if the length is not the type's size, or if the type requires a
+    /// larger alignment than that of buffers.
     #[inline]
     pub fn view_of<T: FromBytes + Immutable + KnownLayout>(&self) -> Result<&T, ViewError> {
         let bytes = self.as_bytes();
         T::ref_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, bytes.len()))
     }
 
-    /// The bytes as one plain value that can be changed.
+    /// Returns the bytes as one mutable plain value.
     ///
     /// # Errors
     ///
@@ -137,12 +137,12 @@ impl Filled {
         T::mut_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, len))
     }
 
-    /// The bytes as one plain value, and behind it a slice of others: a header and what it describes.
+    /// Returns the bytes as a header and a slice of values behind it.
     ///
     /// # Errors
     ///
-    /// As for [`view_of`](Self::view_of) and [`view`](Self::view); the second type's alignment may not
-    /// fit behind the first one.
+    /// As for [`view_of`](Self::view_of) and [`view`](Self::view). Also returns an error if the end
+    /// of the header is not aligned for the type of the values.
     #[inline]
     pub fn view_parts<H, T>(&self) -> Result<(&H, &[T]), ViewError>
     where
@@ -159,11 +159,11 @@ impl Filled {
 }
 
 impl Spent {
-    /// Raw data of `len` bytes, all of them zero.
+    /// Fills the buffer with `len` zero bytes of raw data.
     ///
     /// # Errors
     ///
-    /// [`Overfull`] gives the jbuf back when they do not fit.
+    /// Returns [`Overfull`], which contains the buffer, if the bytes do not fit.
     pub fn zeroed(mut self, len: usize) -> Result<Filled, Overfull> {
         let Some(bytes) = self.uninit_mut().get_mut(..len) else {
             return Err(Overfull {
@@ -176,7 +176,8 @@ impl Spent {
         Ok(unsafe { Filled::from_spent(self, len) })
     }
 
-    /// Raw data of `len` values, each made by `make` from its index, where it stands.
+    /// Fills the buffer in place with `len` values of raw data, each of which `make` creates from
+    /// its index.
     ///
     /// ```
     /// use jstream::Spent;
@@ -190,7 +191,7 @@ impl Spent {
     ///
     /// # Errors
     ///
-    /// [`Overfull`] gives the jbuf back when they do not fit.
+    /// Returns [`Overfull`], which contains the buffer, if the values do not fit.
     pub fn filled_with<T: IntoBytes>(
         mut self,
         len: usize,
@@ -209,29 +210,29 @@ impl Spent {
                 spent: self,
             });
         };
-        // SAFETY: any bytes are uninitialised values.
+        // SAFETY: uninitialised values may have any bytes.
         let (before, values, _) = unsafe { bytes.align_to_mut::<MaybeUninit<T>>() };
         debug_assert!(before.is_empty() && (values.len() == len || size == 0));
         for (i, value) in values.iter_mut().enumerate() {
             value.write(make(i));
         }
-        // SAFETY: the slot is aligned enough, so that `values` are all of these bytes; the values were
-        // just written, and have no padding.
+        // SAFETY: the slot is sufficiently aligned, so `values` covers all of these bytes. The
+        // values were written above and have no padding.
         Ok(unsafe { Filled::from_spent(self, size) })
     }
 
-    /// Raw data that is a copy of `values`.
+    /// Fills the buffer with a copy of `values` as raw data.
     ///
     /// # Errors
     ///
-    /// [`Overfull`] gives the jbuf back when they do not fit.
+    /// Returns [`Overfull`], which contains the buffer, if the values do not fit.
     pub fn copied_from<T: IntoBytes + Immutable>(self, values: &[T]) -> Result<Filled, Overfull> {
         self.copy_from(values.as_bytes())
     }
 }
 
 impl Filling {
-    /// Appends a copy of plain values; false, and nothing done, when they do not fit.
+    /// Appends a copy of plain values. Returns false, and changes nothing, if they do not fit.
     #[must_use]
     pub fn extend_from<T: IntoBytes + Immutable>(&mut self, values: &[T]) -> bool {
         self.extend(values.as_bytes())

@@ -1,14 +1,14 @@
-//! Buffers: regions, pools, and jbufs of raw data.
+//! Buffers: regions, pools, and buffers of raw data.
 //!
-//! A jbuf is one slot of memory, aligned to 128 bytes. [`Spent::heap`](crate::Spent::heap) gets one
-//! from the allocator; a [`Pool`](crate::Pool) has slots ready, by size, in memory that devices may
-//! have registered. Taking one and giving it back takes no lock and no allocation, and touches
-//! nothing that other threads touch.
+//! A buffer is one slot of memory, aligned to 128 bytes. [`Spent::heap`](crate::Spent::heap)
+//! allocates one on the heap. A [`Pool`](crate::Pool) keeps slots of several sizes ready, in memory
+//! that devices may have registered. Taking a slot and returning it needs no lock and no
+//! allocation, and touches no memory that other threads write to.
 //!
-//! # When a pool runs low
+//! # A full pool
 //!
-//! A pool has a limit, and a policy for what happens there: an error, waiting for a jbuf to come
-//! back, or a jbuf on the heap.
+//! If a pool has reached its limit, its policy decides: taking a buffer fails, waits until a buffer
+//! is returned, or allocates a buffer on the heap.
 //!
 //! ```
 //! use std::time::Duration;
@@ -33,16 +33,17 @@
 //! # }
 //! ```
 //!
-//! [`Pool::stats`](crate::Pool::stats) counts what is out, the most that was, and how often the
-//! policy was asked; with the feature `metrics` the program's exporter is told too. A
-//! [`reclaim`](crate::buffer::PoolOptions::reclaim) callback gets each jbuf that the program is
-//! done with. Memory of free slots goes back to the system with [`Pool::trim`](crate::Pool::trim).
+//! [`Pool::stats`](crate::Pool::stats) counts the buffers in use, their maximum so far, and the
+//! uses of the policy. With the feature `metrics`, the program's exporter receives these counters.
+//! If the callback [`reclaim`](crate::buffer::PoolOptions::reclaim) is set, it receives each buffer
+//! that the program has dropped. [`Pool::trim`](crate::Pool::trim) returns the memory of free slots
+//! to the system.
 //!
-//! # Where the memory comes from
+//! # Mapping options
 //!
-//! [`RegionOptions`](crate::buffer::RegionOptions) asks for huge pages, for memory that is locked,
-//! for a memory file that other processes can map. A system may refuse the first two: then the
-//! memory is there all the same, and says what it is.
+//! [`RegionOptions`](crate::buffer::RegionOptions) requests huge pages, locked memory, or a memory
+//! file that other processes can map. If the system refuses huge pages or locking, the region is
+//! mapped without them, and reports its actual properties.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -60,7 +61,7 @@
 //!     println!("not locked: {why}");
 //! }
 //!
-//! // Each device that uses it registers it; it stays pinned as long as one does.
+//! // Each device registers the region. It stays pinned as long as one registration exists.
 //! let region = Arc::new(region);
 //! let (first, second) = (region.register(), region.register());
 //! drop(first);
@@ -73,8 +74,9 @@
 //!
 //! # Raw data
 //!
-//! Not everything is an object graph. A jbuf of numbers, or of structs that zerocopy knows, is
-//! looked at by a typed view, which checks length and alignment and copies nothing.
+//! A buffer need not contain an object graph. If it contains numbers, or structs that implement the
+//! traits of zerocopy, a typed view gives access to it. A view checks length and alignment, and
+//! copies nothing.
 //!
 //! ```
 //! use jstream::Pool;

@@ -1,8 +1,8 @@
-//! Changing what was received, and sending it on.
+//! Modifying a received object, and forwarding it.
 //!
-//! The buffer is the receiver's own, so its objects may be changed where they lie, as far as one
-//! pointer alone leads there: the values that stand in the root, and slices of plain data behind
-//! `&'b mut [T]`. [`Received::with_mut`](crate::Received::with_mut) lends them to a closure.
+//! A received object can be modified in its buffer, as far as it is reached by one exclusive path.
+//! This includes the values in the root, and slices of plain data behind `&'b mut [T]`.
+//! [`Received::with_mut`](crate::Received::with_mut) lends them to a closure.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -13,7 +13,7 @@
 //!     samples: &'b mut [f32],
 //! }
 //!
-//! /// An owner's `Vec` arrives as a slice of that kind if the field says so.
+//! /// If the field says so, the `Vec` of an owner is received as an exclusive slice.
 //! #[derive(Transportable)]
 //! struct Recording {
 //!     name: String,
@@ -32,7 +32,7 @@
 //! assert_eq!(received.get().samples, [1.0, 2.0, 3.0]);
 //! assert_eq!(received.get().name, "take");
 //!
-//! // What was changed can be sent on.
+//! // A modified object can be sent.
 //! Writer::new().write(received.get(), Spent::heap(1024))?;
 //! # let block = Block { gain: 2.0, samples: &mut [1.0] };
 //! # let mut received = Reader::default().read::<Block>(Writer::new().write(&block, Spent::heap(256))?)?;
@@ -42,9 +42,9 @@
 //! # }
 //! ```
 //!
-//! The closure gets `&'y mut Form<'x>` for lifetimes that it does not choose. It can exchange two
-//! references of the object, or put in one that lives for ever, but neither keep what it sees nor
-//! make the object refer to what it may change.
+//! The closure receives a `&'y mut Form<'x>` with lifetimes that it does not choose. It can
+//! exchange two references of the object, or store a `'static` reference. It can neither keep a
+//! reference to the object, nor make the object refer to its own exclusive parts.
 //!
 //! ```compile_fail
 //! # use jstream::{Received, Transportable};
@@ -55,16 +55,16 @@
 //! # }
 //! ```
 //!
-//! Elements behind `&'b mut [T]` have neither references nor text. The type that has one is no
-//! longer `Copy` or `Clone`, as is the way with exclusive references. A type with cells is changed
-//! through these, in [`Received::with`](crate::Received::with).
+//! Elements behind `&'b mut [T]` contain neither references nor text. A type with such a field is
+//! neither `Copy` nor `Clone`, since exclusive references are not. To modify a type with cells, set
+//! the cells in [`Received::with`](crate::Received::with).
 //!
-//! # Sending it on
+//! # Forwarding
 //!
-//! A message that nobody has read is a [`Filled`](crate::Filled), and is sent on as it is. What was
-//! read, and perhaps changed, becomes a message again by
-//! [`Writer::forward`](crate::Writer::forward): in the jbuf that it came in, without a copy, in
-//! about the time that reading took. Nodes in a ring pass one buffer along like this.
+//! A [`Filled`](crate::Filled) is a message that was not read, and can be sent as it is.
+//! [`Writer::forward`](crate::Writer::forward) converts a received object, possibly modified, back
+//! into a message. It does so in the object's own buffer, without a copy, in about the time that
+//! reading took. Nodes of a ring can pass one buffer along in this way.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -80,7 +80,7 @@
 //! let job = Job { done: 0, steps: vec!["cut".to_owned(), "glue".to_owned()] };
 //! let mut message = writer.write(&job, Spent::heap(1024))?;
 //! for _ in &job.steps {
-//!     // What another node does.
+//!     // The work of another node.
 //!     let mut received = reader.read::<Job>(message)?;
 //!     received.with_mut(|job| job.done += 1);
 //!     let forwarded = writer.forward(received)?;
@@ -90,7 +90,7 @@
 //! let mut received = reader.read::<Job>(message)?;
 //! assert_eq!(received.get().done, 2);
 //!
-//! // Something is dropped, so that the message becomes another one: it is copied.
+//! // An object is dropped from the graph, so the message is written into another buffer.
 //! received.with_mut(|job| job.steps = &job.steps[1..]);
 //! let forwarded = writer.forward(received)?;
 //! assert!(!forwarded.in_place);
@@ -99,8 +99,9 @@
 //! # }
 //! ```
 //!
-//! It stays where it is as long as every pointer leads where it led: numbers, flags, and elements
-//! of exclusive slices may have any other value, and an option of plain data may come and go. An
-//! object with cells is compared as a whole first, which takes as long again; so is one that
-//! `with_mut` has visited if its jbuf has no room for a copy of the root behind the message.
-//! [`Writer::forward_to`](crate::Writer::forward_to) takes the jbuf for a copy from a pool.
+//! Forwarding in place requires that every pointer has its original target. Numbers, flags, and
+//! elements of exclusive slices may have any other value, and an option of plain data may change
+//! between `None` and `Some`. An object with cells is first compared as a whole, which takes the
+//! same time again. The same applies to an object that `with_mut` has visited if its buffer has no
+//! room for a copy of the root behind the message.
+//! [`Writer::forward_to`](crate::Writer::forward_to) takes the buffer for a copy from a pool.

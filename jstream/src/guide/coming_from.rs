@@ -4,17 +4,17 @@
 //!
 //! | | jstream | rkyv | serde with a binary format | Cap'n Proto |
 //! |---|---|---|---|---|
-//! | types come from | your Rust types | your Rust types | your Rust types | a schema file |
-//! | what you read | the type itself, or a form of plain references | `Archived` types | the type, made anew | readers with a method for each field |
-//! | where it lies | in the message's own buffer, which becomes objects | in the message | on the heap | in the message |
-//! | reading costs | one pass that checks and sets pointers | with checks one pass, else nothing | decoding and allocation | a check at each access |
-//! | the bytes afterwards | are objects, and no message | are still the message | are free | are still the message |
-//! | pointers are | native, 8 or 16 bytes | relative, 4 or 8 bytes | none | relative, 8 bytes |
-//! | layout | that of the compiler; checked by a descriptor | declared, portable | the format's | declared, portable |
-//! | two versions of a type | are refused | are up to you | by name or order, as the format has it | by numbered fields |
-//! | sharing, circles | `Rc`, `Arc`, `Cell`; identity kept | `Rc`, `Arc`; no circles | copies | copies |
-//! | trait objects | registered classes, checked | by other crates | by other crates | none |
-//! | without `unsafe`, from anybody | yes | yes, with `bytecheck` | yes | yes |
+//! | source of types | your Rust types | your Rust types | your Rust types | a schema file |
+//! | type of a read object | the type itself, or a form of plain references | `Archived` types | the type, newly created | readers with a method for each field |
+//! | location of a read object | the message's own buffer | the message | the heap | the message |
+//! | cost of reading | one pass that checks and sets pointers | one pass with checks, otherwise none | decoding and allocation | a check at each access |
+//! | state of the bytes afterwards | objects, no longer a message | still the message | unused | still the message |
+//! | pointers | native, 8 or 16 bytes | relative, 4 or 8 bytes | none | relative, 8 bytes |
+//! | layout | chosen by the compiler, checked by a descriptor | declared, portable | defined by the format | declared, portable |
+//! | two versions of a type | refused | up to you | matched by name or order, depending on the format | matched by numbered fields |
+//! | sharing, cycles | `Rc`, `Arc`, `Cell`, with identity | `Rc`, `Arc`; no cycles | copies | copies |
+//! | trait objects | registered implementations, checked | by other crates | by other crates | none |
+//! | untrusted messages without `unsafe` | yes | yes, with `bytecheck` | yes | yes |
 //!
 //! # From rkyv
 //!
@@ -31,29 +31,32 @@
 //! | `AlignedVec` | [`Spent`](crate::Spent), [`Filled`](crate::Filled): always aligned |
 //! | `access_mut`, `Seal` | [`Received::with_mut`](crate::Received::with_mut) |
 //!
-//! What is different:
+//! Differences:
 //!
-//! - Reading takes the message. To read one in two places, or to forward it, copy its bytes or
-//!   forward the [`Filled`](crate::Filled) first; what was received can be written again as well.
-//! - A file that is mapped can't be read where it is: pointers are set, and another process could
-//!   change what was checked. Copy it into a jbuf, [`Spent::copy_from`](crate::Spent::copy_from).
-//! - A list of a million nodes is read without recursion; [`Limits::depth`](crate::Limits::depth)
-//!   has to be lifted for it.
-//! - Where there are many pointers, messages are larger.
+//! - Reading consumes the message. To read a message twice, copy its bytes first. To forward one,
+//!   send the [`Filled`](crate::Filled) without reading it, or write the received object again.
+//! - A [`Reader`](crate::Reader) can't read a message in a mapped file, since it writes pointers
+//!   into the message, and another process could change what was checked. Copy the message into a
+//!   buffer with [`Spent::copy_from`](crate::Spent::copy_from), or use the file format of this
+//!   crate, whose `FileMap` reads objects in place.
+//! - Reading a list of a million nodes does not recurse, but requires a higher
+//!   [`Limits::depth`](crate::Limits::depth).
+//! - Messages with many pointers are larger.
 //!
-//! What rkyv has and jstream has not: messages for big-endian and 32-bit machines, `no_std`,
-//! archives in files that are mapped, and a layout that is the same in every build without
-//! `#[repr(C)]`.
+//! rkyv supports some things that jstream does not: messages for big-endian and 32-bit machines,
+//! `no_std`, access to archives in read-only mapped files, and a layout that is the same in every
+//! build without `#[repr(C)]`.
 //!
-//! ## Types that stay rkyv's
+//! ## Keeping rkyv types
 //!
-//! With the feature `rkyv` an archive travels as it is, and a program moves over one type at a
-//! time. A `Rkyv<T>` is serialized when it is written; a `RkyvBuf<T>` is an archive that was made
-//! before, of which nothing is copied that can be lent. Both arrive as a `&'b RkyvArchive<T>`,
-//! which dereferences to the `Archived<T>`, lies in the message's own buffer, aligned, and was
-//! checked by rkyv and bytecheck while the message was read. They may be the root, a field, or
-//! inside of `Vec`, `Option`, `Box`, `Rc`, and can be sent on as they arrived. A wrong archive is
-//! an error of the message, with the field's path and rkyv's own words.
+//! With the feature `rkyv`, archives can be sent as they are, so a program can be converted one
+//! type at a time. A `Rkyv<T>` is serialized when it is written. A `RkyvBuf<T>` is an existing
+//! archive, whose bytes are lent to the transport where possible instead of copied. Both are
+//! received as a `&'b RkyvArchive<T>`, which dereferences to the `Archived<T>`. It lies in the
+//! message's own buffer, is aligned, and was checked by rkyv and bytecheck while the message was
+//! read. Both may be the root, a field, or a part of a `Vec`, `Option`, `Box` or `Rc`, and can be
+//! forwarded as they were received. An invalid archive is an error of the message, with the path of
+//! the field and rkyv's own message.
 //!
 #![cfg_attr(feature = "rkyv", doc = "```")]
 #![cfg_attr(not(feature = "rkyv"), doc = "```ignore")]
@@ -89,16 +92,16 @@
 //! assert_eq!((form.name, logs[1].code.to_native()), ("today", 404));
 //! assert_eq!(form.worst.unwrap().request, "GET /favicon.ico");
 //! assert_eq!(form.yesterday.len(), 1);
-//! // What was `rkyv::deserialize` is a part of `to_owned`.
+//! // `to_owned` does the work of `rkyv::deserialize`.
 //! assert_eq!(form.to_owned()?.logs.0.len(), 2);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! The check recurses, so an archive may be 128 pointers deep at most, whatever
-//! [`Limits::depth`](crate::Limits::depth) says. A descriptor covers the name, size and alignment
-//! of an archived type, and not its fields, of which rkyv does not tell. A type parameter can't be
-//! the `T` of a `Rkyv<T>` field without `#[transportable(form = ..)]`.
+//! The check of an archive recurses, so an archive may be at most 128 pointers deep, independent of
+//! [`Limits::depth`](crate::Limits::depth). A descriptor covers the name, size and alignment of an
+//! archived type, but not its fields, since rkyv does not describe them. A type parameter can be
+//! the `T` of a `Rkyv<T>` field only with `#[transportable(form = ..)]`.
 //!
 //! # From serde
 //!
@@ -107,14 +110,14 @@
 //! | `#[derive(Serialize, Deserialize)]` | `#[derive(Transportable)]` |
 //! | `#[serde(skip)]` | `#[transportable(skip)]` |
 //! | `#[serde(with = "module")]`, `from`, `into` | `#[transportable(with = Adapter)]` |
-//! | `#[serde(borrow)]` | how it always is |
+//! | `#[serde(borrow)]` | always |
 //! | `serde_json::from_slice::<T>(&bytes)` | [`Reader::read::<T>(message)`](crate::Reader::read), and `to_owned` if an owner is needed |
-//! | `#[serde(default)]`, `rename`, `flatten`, `untagged` | none: there are no names in a message |
+//! | `#[serde(default)]`, `rename`, `flatten`, `untagged` | none: a message contains no names |
 //!
-//! What is different: nothing is decoded, so reading takes a fraction of the time, and allocates
-//! nothing; a message can be read as the one type that it was written as. What serde has and
-//! jstream has not: formats that people read, self-describing messages, and messages of an older
-//! type.
+//! Differences: jstream decodes nothing, so reading takes a fraction of the time and allocates
+//! nothing. A message can be read only as the type that it was written as. serde supports some
+//! things that jstream does not: human-readable formats, self-describing messages, and messages of
+//! an older version of a type.
 //!
 //! # From Cap'n Proto
 //!
@@ -125,17 +128,18 @@
 //! | `reader.get_name()?` | `person.name` |
 //! | `union` | an enum |
 //! | `AnyPointer` | a trait object with registered classes |
-//! | traversal limit | [`Limits`](crate::Limits): each object is read once, so there is no amplification |
+//! | traversal limit | [`Limits`](crate::Limits): each object is read once, so no amplification is possible |
 //! | an interface's capability | the crate `jstream-rmi` |
 //!
-//! What is different: a value is checked once, when the message is read, and a wrong one is an
-//! error then, with its path, not when it is looked at. What Cap'n Proto has and jstream has not:
-//! types that evolve by numbered fields, other languages, packing, and defaults.
+//! Differences: jstream checks all values once, when the message is read. An invalid value is an
+//! error of reading, with its path, and not an error of a later access. Cap'n Proto supports some
+//! things that jstream does not: types that evolve by numbered fields, other languages, packing,
+//! and defaults.
 //!
-//! # One type, moved
+//! # Example: one type converted
 //!
 //! ```
-//! // With rkyv or serde it was: #[derive(Archive, Serialize, Deserialize)]
+//! // With rkyv or serde: #[derive(Archive, Serialize, Deserialize)]
 //! #[derive(jstream::Transportable)]
 //! #[transportable(derive(Debug, PartialEq))]
 //! struct Log {
@@ -147,7 +151,7 @@
 //!
 //! use jstream::{Filled, ReadFailure, Reader, Received, Spent, Writer};
 //!
-//! /// It was: `rkyv::access::<rkyv::Archived<Vec<Log>>, _>(&bytes)`.
+//! /// With rkyv: `rkyv::access::<rkyv::Archived<Vec<Log>>, _>(&bytes)`.
 //! fn access(message: Filled) -> Result<Received<Vec<Log>>, ReadFailure> {
 //!     Reader::default().read(message)
 //! }
@@ -155,7 +159,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let logs = vec![Log { address: [127, 0, 0, 1], request: "GET /".to_owned(), code: 200, size: 512 }];
 //! let received = access(Writer::new().write(&logs, Spent::heap(1024))?)?;
-//! // It was `logs[0].code.to_native()`, and `logs[0].request.as_str()`.
+//! // With rkyv: `logs[0].code.to_native()` and `logs[0].request.as_str()`.
 //! let logs: &[LogRef<'_>] = received.get();
 //! assert_eq!((logs[0].code, logs[0].request), (200, "GET /"));
 //! # Ok(())

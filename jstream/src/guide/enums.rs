@@ -1,23 +1,23 @@
 //! Options, results and enums.
 //!
-//! | type | needs | because |
+//! | type | requirement | reason |
 //! |---|---|---|
-//! | an enum without data, with at most 256 variants | nothing | the derive compares each variant's byte with its discriminant |
-//! | an enum with data that is its own form | `#[repr(u8)]`, or another integer | the language does not say how it is laid out otherwise |
-//! | an enum that owns its parts | nothing | its form gets a `#[repr(u8)]`, or the type's own |
-//! | `Option<T>`, `Result<T, E>` | a payload of at most 1,024 bytes | it is made native beside its slot |
+//! | an enum without data, with at most 256 variants | none | the derive compares each variant's byte with its discriminant |
+//! | an enum with data that is its own form | `#[repr(u8)]`, or another integer | the language does not specify the layout otherwise |
+//! | an enum that owns its parts | none | the derive gives the form the `repr` of the type, or else `#[repr(u8)]` |
+//! | `Option<T>`, `Result<T, E>` | a payload of at most 1,024 bytes | the payload is validated in a temporary on the stack |
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
 //!
-//! /// Without data.
+//! /// An enum without data.
 //! #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
 //! enum Unit {
 //!     Metre,
 //!     Second,
 //! }
 //!
-//! /// Its own form, with data.
+//! /// An enum with data that is its own form.
 //! #[derive(Transportable, Debug, PartialEq)]
 //! #[repr(u8)]
 //! enum Expression<'b> {
@@ -26,7 +26,7 @@
 //!     Named { name: &'b str, of: &'b Expression<'b> },
 //! }
 //!
-//! /// An owner.
+//! /// An enum that owns its parts.
 //! #[derive(Transportable)]
 //! #[transportable(derive(Debug, PartialEq))]
 //! enum Reply {
@@ -40,7 +40,7 @@
 //! let named = Expression::Named { name: "x", of: &sum };
 //! let message = Writer::new().write(&named, Spent::heap(1024))?;
 //! let received = Reader::default().read::<Expression>(message)?;
-//! // An enum is matched as any other is.
+//! // A received enum is matched like any other.
 //! match received.get() {
 //!     Expression::Named { name: "x", of: Expression::Sum(parts) } => assert_eq!(parts.len(), 2),
 //!     other => panic!("{other:?}"),
@@ -54,7 +54,7 @@
 //! # }
 //! ```
 //!
-//! A byte that is no variant is an error with its place:
+//! A byte that is not the tag of a variant is an error, which states its path and its offset:
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -69,7 +69,7 @@
 //! let sides = [Side::Buy, Side::Sell];
 //! let message = Writer::new().write(&sides, Spent::heap(64))?;
 //! let mut bytes = message.as_bytes().to_vec();
-//! bytes[41] = 7; // The root stands behind a header of 40 bytes.
+//! bytes[41] = 7; // The root follows the header of 40 bytes.
 //! let message = Spent::heap(64).copy_from(&bytes)?;
 //! let failure = Reader::default().read::<[Side; 2]>(message).unwrap_err();
 //! assert_eq!(failure.to_string(), "[Side; 2][1]: byte 7 is not a Side (at offset 0x29)");
@@ -77,9 +77,9 @@
 //! # }
 //! ```
 //!
-//! In an enum that is its own form write its name where you would write `Self` in a field's type:
-//! the derive mirrors variants as structs, in which `Self` would be another type.
+//! In an enum that is its own form, write the enum's name instead of `Self` in the types of fields.
+//! The derive mirrors variants as structs, in which `Self` would be another type.
 //!
-//! An `Option` of a reference, a slice, a `Box` and the like takes no more room than the pointer.
-//! Others have their layout from the compiler: see
-//! [what keeps its descriptor](super::schemas#what-keeps-its-descriptor).
+//! An `Option` of a reference, a slice, a `Box` or another pointer takes no more space than the
+//! pointer. The compiler chooses the layout of other options: see [stable
+//! descriptors](super::schemas#stable-descriptors).

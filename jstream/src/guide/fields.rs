@@ -1,14 +1,14 @@
-//! Fields with a will of their own.
+//! Options of fields.
 //!
-//! | option of a field | the field |
+//! | option | effect on the field |
 //! |---|---|
-//! | `skip` | does not travel, and arrives as the default of its type in the form |
-//! | `with = Adapter` | travels as another value: see [`Adapter`](crate::Adapter) |
-//! | `verify = function` | must please a function |
+//! | `skip` | not sent; received as the default of its type in the form |
+//! | `with = Adapter` | sent as another value: see [`Adapter`](crate::Adapter) |
+//! | `verify = function` | checked by a function of the program |
 //! | `form = Type` | has this type in the form |
-//! | `follow` | is followed although the type is `opt_in` |
-//! | `shared` | keeps the [identity](super::sharing) of what it leads to |
-//! | `exclusive` | a `Vec` or boxed slice that arrives as a slice which can be [changed](super::changing) |
+//! | `follow` | sent although its type is `opt_in` |
+//! | `shared` | keeps the [identity](super::sharing) of its target |
+//! | `exclusive` | for a `Vec` or boxed slice: received as a slice that can be [modified](super::changing) |
 //!
 //! # Skipped fields
 //!
@@ -22,7 +22,7 @@
 //!     user: String,
 //!     #[transportable(skip)]
 //!     attempts: u32,
-//!     /// Can't stand in a buffer, so it has another type there.
+//!     /// A buffer can't contain a `Mutex`, so the field has another type in the form.
 //!     #[transportable(skip, form = ())]
 //!     cache: Mutex<Vec<u8>>,
 //! }
@@ -37,15 +37,16 @@
 //! # }
 //! ```
 //!
-//! `Default` of a skipped field is the only code of the program that runs before a graph is read as
-//! a whole, except adapters, which see copies.
+//! While a graph is being read, the only code of the program that runs is `Default` of skipped
+//! fields, and adapters, which receive copies.
 //!
-//! # Values that are verified
+//! # Verified values
 //!
-//! A message is checked to be what its types allow. What they don't say, functions do:
-//! `fn(&Type) -> Result<(), E>`, of a field or of a type, where `E` says why. They run when the
-//! whole graph is native, each on its value, in the order in which the values are met; so they may
-//! look at all that a value leads to. If one refuses, the message is refused.
+//! Reading checks that a message conforms to its types. To check further conditions, name a
+//! function `fn(&Type) -> Result<(), E>` for a field or for a type, where `E` states the reason of
+//! a refusal. The functions run after the whole graph has been read, in the order in which reading
+//! meets the values, so a function may inspect everything that its value refers to. If a function
+//! returns an error, the message is refused.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -65,7 +66,7 @@
 //!     }
 //! }
 //!
-//! /// Of a type with a form, the functions get the form.
+//! /// If a type has a form, its functions receive the form.
 //! #[derive(Transportable)]
 //! #[transportable(verify = within)]
 //! struct Document {
@@ -98,15 +99,16 @@
 //! # }
 //! ```
 //!
-//! What a function approved of stays so unless the program itself
-//! [changes](super::changing) it. Unsafe code must not rely on one all the same: a
-//! [`Received::with_mut`](crate::Received::with_mut) asks nobody.
+//! A verified value stays valid unless the program itself [modifies](super::changing) it. Unsafe
+//! code must not rely on verification, because [`Received::with_mut`](crate::Received::with_mut)
+//! does not call the functions again.
 //!
-//! # Only marked pointers
+//! # Sending marked pointers only
 //!
-//! A type with many pointers, of which few are to travel, says `opt_in`. Its pointers arrive as
-//! `None` or empty, except those that say `follow`; its other fields travel as ever. A pointer that
-//! is neither an `Option` nor a slice or text has no such value, and must be marked.
+//! If a type has many pointers and only some of them are to be sent, use `opt_in`. Its pointers are
+//! received as `None` or empty, except for the fields marked `follow`; other fields are sent as
+//! usual. A pointer that is neither an `Option` nor a slice or text has no empty value, so it must
+//! be marked.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};

@@ -1,9 +1,9 @@
 //! Files.
 //!
-//! A file holds objects of any types, one after another, with an index, the structures of their
-//! types and of the classes of their trait objects, and checksums. It is written by a
-//! [`FileWriter`](crate::file::FileWriter), and read by a [`FileReader`](crate::file::FileReader),
-//! each object into a jbuf of its own:
+//! A file holds objects of any types, one after another. It also holds an index, checksums, and the
+//! schemas of the objects' types and of the implementations of their trait objects. A
+//! [`FileWriter`](crate::file::FileWriter) writes a file. A [`FileReader`](crate::file::FileReader)
+//! reads it, each object into a buffer of its own:
 //!
 //! ```
 //! use jstream::Transportable;
@@ -25,7 +25,7 @@
 //! file.commit()?;
 //! drop(file);
 //!
-//! // Later, perhaps by another program:
+//! // Later, possibly in another program:
 //! let mut file = FileWriter::append(&path)?;
 //! file.push(&reading("south"))?;
 //! file.commit()?;
@@ -34,33 +34,34 @@
 //! let mut file = FileReader::open(&path)?;
 //! let first = file.next::<Reading>()?.ok_or("there is none")?;
 //! assert_eq!(first.get().station, "north");
-//! // By number, and what stands there without reading it.
+//! // By number, and the entry of an object without reading the object.
 //! assert_eq!(file.read::<Reading>(2)?.get().values[999], 1.5);
 //! assert_eq!(file.entry(1)?.descriptor, jstream::descriptor::<String>());
-//! // The file has its own schemas: a type that differs is refused with the difference.
+//! // The file contains its schemas, so the error for another type states the difference.
 //! let Err(error) = file.read::<Vec<u64>>(0) else { panic!("it was read") };
 //! assert!(error.to_string().contains("ReadingRef there"), "{error}");
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # What a crash leaves
+//! # Commits and crashes
 //!
-//! Nothing that was pushed is in the file before `commit`. Then it is, all of it: a new file is
-//! made under another name, which it changes when it is complete, and of an older one the commit is
-//! written last, to a place of its own. So a program or a machine that dies leaves the old content
-//! or the new.
+//! Objects become part of the file when `commit` is called, all together. A new file is created
+//! under a temporary name and renamed when it is complete. When a file is extended, the record of
+//! the commit is written last, and it does not overwrite the record of the previous commit. If the
+//! program or the machine crashes, the file therefore has either the old or the new contents.
 //!
-//! For that a commit waits for the device, some milliseconds. With
-//! [`WriteOptions::sync`](crate::file::WriteOptions::sync) off it does not: then the promise holds
-//! when a program dies, but not when the machine does.
+//! A commit waits for the device, which takes some milliseconds. If
+//! [`WriteOptions::sync`](crate::file::WriteOptions::sync) is off, it does not wait. The guarantee
+//! then holds for a crash of the program, but not for a crash of the machine.
 //!
-//! A new file replaces one of its name, with its permissions, unless
+//! A new file replaces an existing file of the same name and keeps its permissions, unless
 //! [`WriteOptions::replace`](crate::file::WriteOptions::replace) is off.
 //!
-//! One writer at a time has a file. Another gets an error, and may try again. Readers are not kept
-//! away, nor disturbed: each sees what was committed when it opened the file. A reader that follows
-//! a file which grows asks for more with [`FileReader::reload`](crate::file::FileReader::reload):
+//! A file has one writer at a time. A second writer gets an error and may retry. Readers neither
+//! block a writer nor are disturbed by it: each sees what was committed when it opened the file. To
+//! follow a file that grows, a reader calls
+//! [`FileReader::reload`](crate::file::FileReader::reload):
 //!
 //! ```
 //! use jstream::file::{FileReader, FileWriter};
@@ -78,7 +79,7 @@
 //! writer.push(&2u32)?;
 //! writer.commit()?;
 //! assert!(reader.reload()?);
-//! // Where it was; as it stands in the file, it can be sent on without being read.
+//! // The position was kept. A message can be taken from the file and sent on without reading it.
 //! let message = reader.message(reader.position())?;
 //! assert_eq!(*reader.next::<u32>()?.ok_or("there is none")?.get(), 2);
 //! # assert!(message.len() > 40);
@@ -86,11 +87,11 @@
 //! # }
 //! ```
 //!
-//! # In place
+//! # Reading in place
 //!
-//! A [`FileMap`](crate::file::FileMap) reads objects where they lie, and copies those pages only
-//! that hold pointers. Of a file of any size it takes the time and the memory for what is looked
-//! at.
+//! A [`FileMap`](crate::file::FileMap) maps a file and reads objects in place. It copies only the
+//! pages that contain pointers. The time and memory depend on the objects that are read, not on the
+//! size of the file.
 //!
 //! ```
 //! use jstream::file::{FileMap, FileWriter, ReadOptions};
@@ -98,7 +99,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut writer = FileWriter::in_memory()?;
 //! writer.push(&vec!["one".to_owned(), "two".to_owned()])?;
-//! // Others may map this too: nobody can change it any more, so that mapping it is safe.
+//! // Other processes may map the sealed file too. It can't change any more, so mapping it is safe.
 //! let sealed = writer.seal()?;
 //! let map = FileMap::sealed(sealed, ReadOptions::default())?;
 //! let words: &[&str] = map.get::<Vec<String>>(0)?;
@@ -107,19 +108,20 @@
 //! # }
 //! ```
 //!
-//! | | is | needs that nobody changes the file |
+//! | | is | requires that the file does not change |
 //! |---|---|---|
-//! | [`FileMap::open`](crate::file::FileMap::open) | `unsafe` | yes, the caller promises it |
-//! | [`FileMap::sealed`](crate::file::FileMap::sealed) | safe | the system guarantees it |
-//! | [`FileMap::copied`](crate::file::FileMap::copied) | safe | no: all of the file is read into memory |
+//! | [`FileMap::open`](crate::file::FileMap::open) | `unsafe` | yes; the caller guarantees it |
+//! | [`FileMap::sealed`](crate::file::FileMap::sealed) | safe | yes; the system guarantees it |
+//! | [`FileMap::copied`](crate::file::FileMap::copied) | safe | no: the whole file is read into memory |
 //! | [`FileReader`](crate::file::FileReader) | safe | no: each object is copied |
 //!
-//! # Files from strangers
+//! # Untrusted files
 //!
-//! Whatever the bytes, there is an error or a valid object. Places and lengths are compared with
-//! the file's own length before there is memory for them; [`Limits`](crate::Limits) bound what one
-//! object may have. Checksums find what a device got wrong, not what somebody forged; without them
+//! Reading any bytes returns an error or a valid object. Offsets and lengths are compared with the
+//! length of the file before memory is allocated, and [`Limits`](crate::Limits) bound the size of
+//! an object. Checksums detect errors of a device, but no forgery. Without them
 //! ([`ReadOptions::checksums`](crate::file::ReadOptions::checksums)) reading is as safe, and
-//! quicker. [`FileReader::verify`](crate::file::FileReader::verify) compares all of them.
+//! faster. [`FileReader::verify`](crate::file::FileReader::verify) compares all checksums of a
+//! file.
 //!
-//! [`file`](crate::file) has the format.
+//! The module [`file`](crate::file) documents the format.

@@ -1,7 +1,7 @@
 //! A first derive.
 //!
-//! A type of plain values and references, all of them with one lifetime, derives
-//! [`Transportable`](crate::Transportable) and can travel.
+//! A type can be sent if it derives [`Transportable`](crate::Transportable). The simplest such type
+//! consists of plain values and of references that all have one lifetime.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -18,14 +18,14 @@
 //! let second = Track { title: "Aria", seconds: 190, samples: &[0.5, -0.5], next: None };
 //! let first = Track { title: "Overture", seconds: 312, samples: &[], next: Some(&second) };
 //!
-//! // A message is written into a jbuf: here one of 4 KiB on the heap.
+//! // A message is written into a buffer, here one of 4 KiB on the heap.
 //! let mut writer = Writer::new();
 //! let message = writer.write(&first, Spent::heap(4096))?;
 //!
-//! // Its bytes may go anywhere.
+//! // The bytes can be sent to any receiver.
 //! let bytes = message.as_bytes().to_vec();
 //!
-//! // Whoever gets them puts them into a jbuf of its own, and reads them there.
+//! // The receiver copies them into a buffer of its own and reads them there.
 //! let message = Spent::heap(bytes.len()).copy_from(&bytes)?;
 //! let mut reader = Reader::default();
 //! let received = reader.read::<Track>(message)?;
@@ -37,24 +37,25 @@
 //! # }
 //! ```
 //!
-//! `track` is an ordinary `&Track`, and the tracks, texts and slices that it leads to lie in the
-//! jbuf: reading has checked the bytes, and made the pointers among them real ones. That is why it
-//! takes the message and gives back something else: the bytes are no message any more.
+//! `track` is an ordinary `&Track`. The tracks, texts and slices that it refers to lie in the
+//! buffer: reading has checked the bytes, and replaced the pointers among them by real references.
+//! Reading therefore consumes the message and returns another type, since the bytes are no longer a
+//! message.
 //!
-//! A [`Writer`](crate::Writer) and a [`Reader`](crate::Reader) keep their memory from one message
-//! to the next. Use one for many messages.
+//! A [`Writer`](crate::Writer) and a [`Reader`](crate::Reader) reuse their memory from one message
+//! to the next. Use the same ones for many messages.
 //!
 //! # The types of a buffer
 //!
-//! | type | its bytes are | becomes |
+//! | type | contents | becomes |
 //! |---|---|---|
-//! | [`Spent`](crate::Spent) | nothing to anybody | `Filled`, by [`Writer::write`](crate::Writer::write), [`Spent::copy_from`](crate::Spent::copy_from), or a transport |
-//! | [`Filled`](crate::Filled) | a message | `Received`, by [`Reader::read`](crate::Reader::read); `Spent` if that fails |
-//! | [`Received`](crate::Received) | objects | `Spent`, by [`Received::into_spent`](crate::Received::into_spent), or when it is dropped |
+//! | [`Spent`](crate::Spent) | none | `Filled`, by [`Writer::write`](crate::Writer::write), [`Spent::copy_from`](crate::Spent::copy_from), or a transport |
+//! | [`Filled`](crate::Filled) | a message | `Received`, by [`Reader::read`](crate::Reader::read); `Spent` if reading fails |
+//! | [`Received`](crate::Received) | objects | `Spent`, by [`Received::into_spent`](crate::Received::into_spent), or by being dropped |
 //!
-//! A jbuf has one owner, and references to objects borrow from it, so the compiler refuses what
-//! would go wrong elsewhere at run time: reading twice, writing into a message that is being read,
-//! keeping an object longer than its buffer.
+//! A buffer has one owner, and references to its objects borrow from that owner. The compiler
+//! therefore rejects errors that other libraries detect only at run time: reading a message twice,
+//! writing into a message that is being read, and keeping an object longer than its buffer.
 //!
 //! ```compile_fail,E0505
 //! # use jstream::{Received, Transportable};
@@ -67,8 +68,8 @@
 //!
 //! # Pools
 //!
-//! Jbufs come from the heap, or from a [`Pool`](crate::Pool), which has slots of all sizes and
-//! takes no time to hand one out. A transport receives into those of its pool.
+//! Buffers come from the heap or from a [`Pool`](crate::Pool), which keeps slots of all sizes
+//! ready. A transport receives into buffers of its pool.
 //!
 //! ```
 //! use jstream::{Pool, Reader, Writer};
@@ -85,11 +86,11 @@
 //! # }
 //! ```
 //!
-//! # Without a copy
+//! # Sending without a copy
 //!
-//! [`Writer::gather`](crate::Writer::gather) lends a message as a list of segments, in which plain
-//! arrays of 512 bytes and more are not copied but lie where the program has them. That is what a
-//! system call for vectored output takes.
+//! [`Writer::gather`](crate::Writer::gather) lends a message as a list of segments, as a system
+//! call for vectored output takes them. Plain arrays of 512 bytes or more are not copied: their
+//! segments refer to the program's own memory.
 //!
 //! ```
 //! use jstream::Writer;

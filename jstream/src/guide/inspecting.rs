@@ -1,13 +1,13 @@
-//! Looking into messages, streams and files: the program `jstream-inspect`.
+//! Inspecting messages, streams and files with the program `jstream-inspect`.
 //!
 //! ```text
 //! cargo install jstream --features cli
 //! jstream-inspect orders.jsf
 //! ```
 //!
-//! It needs no source of any type. A file brings the schemas of its objects along, and those of the
-//! classes of trait objects in them; of a message or a stream they are named, as the bytes that
-//! [`Schema::to_bytes`](crate::schema::Schema::to_bytes) makes:
+//! The program does not need the source of any type. A file contains the schemas of its objects,
+//! and of the implementations of their trait objects. For a message or a stream, name the files
+//! with the schemas, as [`Schema::to_bytes`](crate::schema::Schema::to_bytes) encodes them:
 //!
 //! ```no_run
 //! use jstream::Transportable;
@@ -26,8 +26,8 @@
 //! jstream-inspect message --schema order.schema
 //! ```
 //!
-//! The header comes first, then the types with their sizes and the places of their fields, then
-//! each value at its place, what pointers lead to below the pointers:
+//! The output shows the header, then the types with their sizes and the offsets of their fields,
+//! then each value at its offset. The target of a pointer follows below the pointer:
 //!
 //! ```text
 //! object 0 at 0x0: Order, 204 bytes
@@ -51,10 +51,10 @@
 //!   0x0058      id: u64 = 18446744073709551615
 //! ```
 //!
-//! A shared object has a number: `#1 → 0x50 Person` where it is met first, `→ #1 again` from then
-//! on. With `--hex` the bytes stand beside the values.
+//! A shared object has a number: `#1 → 0x50 Person` at the first pointer, `→ #1 again` at further
+//! pointers. With `--hex`, the bytes are shown beside the values.
 //!
-//! Of a file its commits and the chunks of its index come before that:
+//! For a file, its commits and the chunks of its index are shown first:
 //!
 //! ```text
 //! file
@@ -64,9 +64,10 @@
 //!   0x00000b00  index chunk  objects 0 to 1
 //! ```
 //!
-//! Everything is checked, also what is not shown, as a [`Reader`](crate::Reader) checks it; only
-//! its limits, and what functions of the program approve, are unknown here. What is wrong is shown
-//! at its byte, behind all that was found before it, and the program ends with 1:
+//! The program checks all data, including data that it does not show, as a
+//! [`Reader`](crate::Reader) does. It does not know the limits of your program, and it can't call
+//! your verifying functions. An error is shown with the bytes at fault, after everything that was
+//! found before it, and the exit code is 1:
 //!
 //! ```text
 //! error: Order.legs[2].side: byte 9 is not a Side (at offset 0xb4)
@@ -75,24 +76,23 @@
 //!                       ^^
 //! ```
 //!
-//! | option | |
+//! | option | effect |
 //! |---|---|
-//! | `--schema FILE` | a schema, of the root or of a trait object's class; may be said again |
-//! | `--object N` | only this object of a stream or file; of a file nothing else is read, and its checksum compared |
-//! | `--limit N`, `--depth N`, `--values N` | how much is shown |
-//! | `--bytes N` | how much is read into memory at once, 1 GiB at most if not said: an object of a file, or all of a stream |
-//! | `--hex` | the bytes beside the values |
-//! | `--json` | everything for programs; the module `jstream::inspect::json` says what stands where |
-//! | `--dot`, `--svg FILE` | the objects as boxes, and the pointers as arrows; shared objects once |
-//! | `--quiet` | only check |
+//! | `--schema FILE` | reads a schema of the root or of a trait object's implementation; may be repeated |
+//! | `--object N` | shows only this object of a stream or file; of a file, only this object is read, and its checksum compared |
+//! | `--limit N`, `--depth N`, `--values N` | limit the amount of output |
+//! | `--bytes N` | limits the bytes that are read into memory at once, for an object of a file or for a whole stream (default 1 GiB) |
+//! | `--hex` | shows the bytes beside the values |
+//! | `--json` | prints everything as JSON, whose format the module `jstream::inspect::json` documents |
+//! | `--dot`, `--svg FILE` | draws the objects as boxes and the pointers as arrows; a shared object appears once |
+//! | `--quiet` | checks only |
 //!
-//! Of a capture of a connection ([`capture`](crate::capture)) the messages are listed, and
-//! `--object N` shows the values of one, by the schemas that are there.
+//! For a capture of a connection ([`capture`](crate::capture)), the program lists the messages.
+//! `--object N` shows the values of one message, if the capture contains its schema.
 //!
-//! `-` instead of a file is the standard input. The exit code is 0 when all is well, 1 when the
-//! data is wrong or a schema is missing, and 2 when the program was called in a wrong way or can't
-//! read a file.
+//! The file name `-` stands for the standard input. The exit code is 0 if the data is valid, 1 if
+//! it is invalid or a schema is missing, and 2 if the arguments are wrong or a file can't be read.
 //!
-//! Programs can look into messages too: the module `jstream::inspect`, behind the feature `cli`,
-//! gives the tree of values that is printed here; `value` there is the JSON in which people write
-//! values, and `compose` makes messages of it for types that the program does not have.
+//! Programs can inspect messages too. The module `jstream::inspect`, behind the feature `cli`,
+//! returns the tree of values that is printed here. Its part `value` defines a JSON notation for
+//! values, and `compose` creates messages from it for types that the program does not have.

@@ -1,14 +1,15 @@
-//! Keeping what was received.
+//! Storing a received object.
 //!
-//! A [`Received`](crate::Received) is a value like any other: it can be stored, and sent to another
-//! thread. As long as it is there, so is its jbuf. There are four ways to keep less, or longer.
+//! A [`Received`](crate::Received) can be stored, and sent to another thread. It keeps its buffer
+//! as long as it exists. Four methods keep a part of the object, or keep the object longer than the
+//! buffer:
 //!
-//! | | makes | copies |
+//! | | result | copies |
 //! |---|---|---|
-//! | [`share`](crate::Received::share) | a [`Part`](crate::Part) that can be cloned | nothing |
+//! | [`share`](crate::Received::share) | a [`Part`](crate::Part), which can be cloned | nothing |
 //! | [`map`](crate::Received::map) | a `Part` that is one object of the graph | nothing |
-//! | [`detach`](crate::Received::detach) | a `Received` on the heap, of its own size; the jbuf comes back | the message, once |
-//! | `to_owned`, [`restore`](crate::restore()) | the owner whose form it is | each part, to the heap |
+//! | [`detach`](crate::Received::detach) | a `Received` on the heap of the message's size; the buffer is returned | the message, once |
+//! | `to_owned`, [`restore`](crate::restore()) | the owned value | each part, to the heap |
 //!
 //! ```
 //! use jstream::{Part, Pool, Reader, Transportable, Writer};
@@ -33,7 +34,7 @@
 //!     Ok(Reader::default().read::<Order>(message)?)
 //! };
 //!
-//! // One line, kept by several, on other threads too.
+//! // One line, kept by several owners, also on other threads.
 //! let lines: Part<Vec<Line>> = receive()?.map(|order| &order.lines);
 //! let line: Part<Line> = lines.map(|lines| &lines[0]);
 //! let same = line.clone();
@@ -42,13 +43,13 @@
 //! assert_eq!(pool.stats().in_use, 1, "a part keeps the whole jbuf");
 //! drop(line);
 //!
-//! // All of it, but not the pool's memory.
+//! // The whole object, without the pool's memory.
 //! let (detached, spent) = receive()?.detach()?;
 //! drop(spent);
 //! assert_eq!(pool.stats().in_use, 0);
 //! assert_eq!(detached.get().lines[0].count, 12);
 //!
-//! // The owner that it once was.
+//! // The owned value.
 //! let again: Order = detached.get().to_owned()?;
 //! assert_eq!(again, order());
 //! # Ok(())
@@ -57,21 +58,22 @@
 //!
 //! # `Send` and `Sync`
 //!
-//! The jbuf is owned memory, so it is the form that decides, for every lifetime `'b`:
+//! The buffer is owned memory, so the form decides, for every lifetime `'b`:
 //!
 //! | | is `Send` if `T::InPlace<'b>` is | is `Sync` if `T::InPlace<'b>` is |
 //! |---|---|---|
 //! | `Received<T>` | `Send` | `Sync` |
 //! | `Part<T>` | `Send` and `Sync` | `Send` and `Sync` |
 //!
-//! That of an `Rc` is a reference, so a received graph of `Rc`s may go where these may not. A form
-//! with cells is not `Sync`, and one that refers to such is not `Send`. One that refers to trait
-//! objects is both if the trait has `Send` and `Sync` as supertraits.
+//! The form of an `Rc` is a reference, so a received graph of `Rc`s can be sent to another thread,
+//! although the `Rc`s themselves can't. A form with cells is not `Sync`, and a form that refers to
+//! such a form is not `Send`. A form that refers to trait objects is both if the trait has `Send`
+//! and `Sync` as supertraits.
 //!
-//! # Owners again
+//! # Conversion to owned values
 //!
-//! `to_owned` is there for every type that owns all of its parts, unless it says
-//! `#[transportable(no_to_owned)]`. It makes one `Rc` for each shared object, and follows 128
-//! pointers one after another; a graph that is deeper is an error, as making it would recurse, and
-//! so would dropping what was made. [`Restoring::new`](crate::Restoring::new) takes another depth,
-//! for those who know their stack.
+//! `to_owned` is available for every type that owns all of its parts, unless the type says
+//! `#[transportable(no_to_owned)]`. It creates one `Rc` for each shared object. It fails if the
+//! graph is deeper than 128 pointers, since creating and dropping the owned value recurse. To
+//! choose another depth, for example for a thread with a larger stack, use
+//! [`Restoring::new`](crate::Restoring::new).

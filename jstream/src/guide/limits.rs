@@ -1,19 +1,20 @@
 //! Limits and errors.
 //!
-//! No function here that is not `unsafe` does anything undefined, whatever the bytes. Memory and
-//! time are bounded by the length of the message. What is left is bounded by limits:
+//! No safe function of this crate causes undefined behaviour, whatever bytes it reads. The memory
+//! and time for reading are linear in the length of the message. The following limits bound the
+//! rest:
 //!
 //! | limit | default | stops |
 //! |---|---|---|
-//! | [`Limits::bytes`](crate::Limits::bytes) | 4 GiB | messages that are longer |
-//! | [`Limits::depth`](crate::Limits::depth) | 1,000 pointers, one after another | graphs over which the program's own functions would recurse too deep |
-//! | [`Limits::zero_sized`](crate::Limits::zero_sized) | 65,536 | slices of elements without size, which cost the sender nothing |
-//! | [`Limits::pending`](crate::Limits::pending) | 2^22 runs | messages of many types in turn, which need more memory to read than their own |
-//! | [`Limits::shared`](crate::Limits::shared) | 2^22 objects, and as many further pointers | the same with shared objects |
-//! | [`Writer::with_limit`](crate::Writer::with_limit) | 4 GiB for each segment | graphs of plain references that reach one object in many ways, or in a circle |
-//! | [`PoolOptions::max_mapped`](crate::buffer::PoolOptions::max_mapped) | 4 GiB | peers who make the program hold many messages |
-//! | [`WhenLow::Heap`](crate::buffer::WhenLow::Heap) | off | the same, of a pool that uses the heap when it is low |
-//! | the depth of [`restore`](crate::restore()) | 128 pointers | owners that could not be dropped |
+//! | [`Limits::bytes`](crate::Limits::bytes) | 4 GiB | longer messages |
+//! | [`Limits::depth`](crate::Limits::depth) | 1,000 pointers on a path | graphs on which the program's own recursive functions would overflow the stack |
+//! | [`Limits::zero_sized`](crate::Limits::zero_sized) | 65,536 | slices of zero-sized elements, which cost the sender nothing |
+//! | [`Limits::pending`](crate::Limits::pending) | 2^22 runs | messages that alternate between many types and need several times their length in memory |
+//! | [`Limits::shared`](crate::Limits::shared) | 2^22 objects, and as many further pointers | the same attack with shared objects |
+//! | [`Writer::with_limit`](crate::Writer::with_limit) | 4 GiB for each segment | graphs in which plain references reach one object on many paths, or form a cycle |
+//! | [`PoolOptions::max_mapped`](crate::buffer::PoolOptions::max_mapped) | 4 GiB | peers that make the program hold many messages |
+//! | [`WhenLow::Heap`](crate::buffer::WhenLow::Heap) | off | the same attack on a pool that uses the heap when it is full |
+//! | the depth of [`restore`](crate::restore()) | 128 pointers | owned values that would overflow the stack when they are dropped |
 //!
 //! ```
 //! use jstream::{Limits, Reader, Spent, Transportable, Writer};
@@ -33,7 +34,7 @@
 //! let failure = Reader::default().read::<Node>(message).unwrap_err();
 //! assert!(failure.error.to_string().contains("leads deeper than Limits::depth allows"));
 //!
-//! // Reading needs no stack, however deep the graph.
+//! // Reading uses constant stack, however deep the graph is.
 //! let mut limits = Limits::default();
 //! limits.depth = None;
 //! let message = writer.write(&long, failure.spent)?;
@@ -46,23 +47,24 @@
 //!
 //! # Depth
 //!
-//! Writing and reading don't recurse, nor does dropping a [`Received`](crate::Received). Functions
-//! of the program may, a derived `Debug`, `PartialEq` or `Hash` among them, and each needs some
-//! hundred bytes of stack for each pointer that it follows. The default depth leaves them room on a
-//! thread of 2 MiB; raise it for those who iterate. The pretty form `{:#?}` indents, and takes time
-//! with the cube of the depth and more stack: print deep graphs with `{:?}`. `to_owned` makes
-//! nothing that is deeper than it says, so that dropping it can't overflow the stack either.
+//! Writing, reading, and dropping a [`Received`](crate::Received) do not recurse. Functions of the
+//! program may recurse, such as a derived `Debug`, `PartialEq` or `Hash`. They use some hundred
+//! bytes of stack for each pointer that they follow. The default depth fits into a stack of 2 MiB.
+//! Raise it if your functions iterate. The pretty format `{:#?}` uses more stack, and its time
+//! grows with the cube of the depth because of the indentation: print deep graphs with `{:?}`. The
+//! limit of `to_owned` ensures that dropping its result does not overflow the stack either.
 //!
-//! Depth counts the longest way to each object where several lead to it. Of such ways there may be
-//! very many: a derived `Debug` or `PartialEq` walks each, so on a graph of shared objects from
-//! strangers it may take next to for ever. `to_owned` makes each shared object once.
-//! [Circles](super::sharing#circles) have no depth: nothing bounds a function that goes round
-//! one.
+//! If several paths lead to an object, the longest one counts. The number of paths can be
+//! exponential in the number of objects. A derived `Debug` or `PartialEq` walks every path, so on
+//! an untrusted graph of shared objects it may practically never end. `to_owned` creates each
+//! shared object once. [Cycles](super::sharing#cycles) have no depth: no limit bounds a function
+//! that follows one.
 //!
 //! # Errors
 //!
-//! A [`ReadFailure`](crate::ReadFailure) has the [`ReadError`](crate::ReadError), and the jbuf, for
-//! the next message. A value that is wrong is named by its path, and by its offset in the message:
+//! A [`ReadFailure`](crate::ReadFailure) contains the [`ReadError`](crate::ReadError), and the
+//! buffer for reuse. The error identifies an invalid value by its path and by its offset in the
+//! message:
 //!
 //! ```
 //! use jstream::{ReadError, Reader, Spent, Transportable, Writer};
@@ -87,11 +89,11 @@
 //! # }
 //! ```
 //!
-//! | error | means |
+//! | error | meaning |
 //! |---|---|
-//! | [`Short`](crate::ReadError::Short), [`Magic`](crate::ReadError::Magic), [`Lengths`](crate::ReadError::Lengths) | no message of this version, or a part of one |
-//! | [`TooLong`](crate::ReadError::TooLong) | more than `Limits::bytes` |
-//! | [`Descriptor`](crate::ReadError::Descriptor) | a message of another type, or of another layout of it: see [`schemas`](super::schemas) |
-//! | [`NotUtf8`](crate::ReadError::NotUtf8) | some text is none |
-//! | [`Value`](crate::ReadError::Value) | a value that its type does not allow, a pointer out of order, a limit, or a function that refuses |
+//! | [`Short`](crate::ReadError::Short), [`Magic`](crate::ReadError::Magic), [`Lengths`](crate::ReadError::Lengths) | not a message of this version, or not a complete one |
+//! | [`TooLong`](crate::ReadError::TooLong) | longer than `Limits::bytes` |
+//! | [`Descriptor`](crate::ReadError::Descriptor) | a message of another type, or of another layout of the type: see [`schemas`](super::schemas) |
+//! | [`NotUtf8`](crate::ReadError::NotUtf8) | invalid UTF-8 in the text |
+//! | [`Value`](crate::ReadError::Value) | a value that its type does not allow, a pointer to an unexpected position, an exceeded limit, or an error of a verifying function |
 //! | [`Unused`](crate::ReadError::Unused) | bytes that belong to no object |

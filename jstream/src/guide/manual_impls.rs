@@ -1,16 +1,16 @@
-//! Types of others, and types that no derive can do.
+//! Types of other crates, and types that the derive does not support.
 //!
-//! # An adapter
+//! # Adapters
 //!
-//! A type of another crate, or one whose fields are not to be seen, travels as another value: an
-//! [`Adapter`](crate::Adapter) makes the one of the other. A field that is plain data arrives as
-//! what it was; its wire value must fit into its memory. Any other names the form in which it
-//! arrives.
+//! A field whose type belongs to another crate, or has private fields, can be sent as another
+//! value. An [`Adapter`](crate::Adapter) converts between the two. If the field's type is plain
+//! data, the field is received as its own type, and its wire value must fit into the field's
+//! memory. For any other type, `form` names the type that the field is received as.
 //!
 //! ```
 //! use jstream::{Adapter, Reader, Spent, Transportable, Writer};
 //!
-//! // These two are of another crate.
+//! // These two types belong to another crate.
 //! #[derive(Debug, PartialEq, Clone, Copy)]
 //! struct Percent(u8);
 //! #[derive(Debug, PartialEq, Clone)]
@@ -67,25 +67,27 @@
 //! # }
 //! ```
 //!
-//! Of a field that arrives as what it was, `from_wire` runs while the message is read, on a copy of
-//! the wire value, and refuses the message with its error. Of the other kind it runs in `to_owned`.
+//! If a field is received as its own type, `from_wire` runs while the message is read, on a copy of
+//! the wire value. If it returns an error, the message is refused with that error. For other
+//! fields, `from_wire` runs in `to_owned`.
 //!
-//! # By hand
+//! # Without an adapter
 //!
-//! [`Transportable`](crate::Transportable) and the traits behind it are `unsafe`, and may change
-//! with each release; the derive is the way to implement them. What a type of your own with private
-//! fields needs is mostly less: derive for a plain type that has what is to be sent, and convert.
+//! [`Transportable`](crate::Transportable) and the traits behind it are `unsafe` and may change in
+//! each release, so use the derive to implement them. If a type of your own has private fields, it
+//! is usually enough to derive for a plain type that holds the data to send, and to convert to and
+//! from it.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
 //!
-//! /// A matrix that keeps an invariant: its rows have one length.
+//! /// A matrix with an invariant: all rows have the same length.
 //! pub struct Matrix {
 //!     columns: usize,
 //!     values: Vec<f64>,
 //! }
 //!
-//! /// What is sent of it.
+//! /// The part of a matrix that is sent.
 //! #[derive(Transportable, Clone, Copy)]
 //! #[transportable(verify = MatrixView::check)]
 //! pub struct MatrixView<'b> {
@@ -127,6 +129,6 @@
 //!
 //! # Macros
 //!
-//! A crate that re-exports `jstream` under another path names it:
-//! `#[transportable(crate = my::jstream)]`. What the derive generates trusts that path, and nothing
-//! else that is spelled.
+//! If a crate re-exports `jstream` under another path, name that path with
+//! `#[transportable(crate = my::jstream)]`. The generated code trusts this path, and no other name
+//! that the program can define.

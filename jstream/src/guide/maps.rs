@@ -1,7 +1,8 @@
 //! Maps and sets.
 //!
-//! They arrive as tables that lie in the buffer: sorted columns, or columns with an index of
-//! buckets. Nothing is built or allocated by reading, and lookups borrow as those of `std` do.
+//! Maps and sets are received as tables in the buffer: sorted columns, or columns with an index of
+//! hash buckets. Reading builds and allocates nothing. As in `std`, a lookup accepts a borrowed
+//! form of the key.
 //!
 //! ```
 //! use std::collections::{BTreeMap, HashMap, HashSet};
@@ -31,19 +32,20 @@
 //! assert_eq!(shop.prices.range(6..).next().map(|(price, _)| price), Some(&9));
 //! assert!(shop.closed.contains(&(24, 12)));
 //!
-//! // And back to what it was.
+//! // Conversion back to the owned type.
 //! let again: Shop = shop.to_owned()?;
 //! assert_eq!(again.stock["nuts"], 12);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Keys that own their parts are found by what they borrow: a `HashMap<String, _>` by `&str`. A key
-//! of the program's own that has a form must hash, and compare, as its form does, as derived
-//! `Hash`, `Eq` and `Ord` do on both: name them in `#[transportable(derive(...))]`.
+//! Keys that own their parts are looked up by the type that they borrow as: a `HashMap<String, _>`
+//! by `&str`. If a key type of the program has a form, the type must hash and compare as its form
+//! does. Derived `Hash`, `Eq` and `Ord` satisfy this if both have them: name them in
+//! `#[transportable(derive(...))]`.
 //!
-//! No code of the key's type runs while a map is read, so its order is believed of nobody: who
-//! sends keys that are not sorted, or twice, gets wrong answers from lookups, but no panic and no
-//! unbounded search: a lookup compares at most 1,024 keys that hash alike. [`map`](crate::map) says
-//! what is checked, and how keys are hashed. Where it matters that a map is right, walk it in a
-//! [`verify`](super::fields) function.
+//! No code of the key's type runs while a map is read, so reading does not verify the order of the
+//! keys. If a sender sends keys that are unsorted or duplicate, lookups return wrong results, but
+//! they neither panic nor search without bound: a lookup compares at most 1,024 keys with equal
+//! hashes. The module [`map`](crate::map) documents the checks and the hash functions. If the
+//! program relies on the order, check it in a [`verify`](super::fields) function.

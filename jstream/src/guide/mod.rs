@@ -1,27 +1,27 @@
-//! The guide: from the first derive to shared graphs, trait objects, verification and limits.
+//! User guide: from the first derive to shared graphs, trait objects, verification and limits.
 //!
-//! There is nothing in these modules but text and examples that run.
+//! The modules contain only text and runnable examples.
 //!
-//! | page | tells |
+//! | page | topic |
 //! |---|---|
-//! | [`first_derive`] | writing, reading, and the types of a buffer |
-//! | [`what_travels`] | every type that can travel, what it arrives as, and what is checked |
+//! | [`first_derive`] | writing, reading, and the handle types of a buffer |
+//! | [`what_travels`] | all transportable types, their in-place forms, and the checks on reading |
 //! | [`owners`] | types that own their parts, and their forms |
-//! | [`enums`] | options, results, enums, and which `repr` is needed |
-//! | [`maps`] | maps and sets, found in and iterated where they lie |
-//! | [`sharing`] | objects that several lead to, and circles |
-//! | [`trait_objects`] | trait objects, and where their classes are registered |
-//! | [`fields`] | fields that travel otherwise than their type says; values that are verified |
-//! | [`changing`] | changing what was received, and sending it on |
-//! | [`keeping`] | keeping it: shared, in parts, detached, or as an owner again |
-//! | [`limits`] | what each limit stops; errors; depth |
-//! | [`schemas`] | descriptors, and what keeps them from one compiler to another |
-//! | [`manual_impls`] | types of others, and types that no derive can do |
-//! | [`coming_from`] | for those who know rkyv, serde, or Cap'n Proto |
-//! | [`streams`] | many objects in one jbuf, written where they are sent from |
-//! | `files` | files of objects: appended to, read in turn, by number, or in place |
-//! | [`inspecting`] | looking into messages, streams and files from the command line |
-//! | [`buffers`] | regions, pools, and what happens when one runs low; typed views of raw data |
+//! | [`enums`] | options, results, enums, and the required `repr` |
+//! | [`maps`] | maps and sets: lookup and iteration in the buffer |
+//! | [`sharing`] | shared objects and cycles |
+//! | [`trait_objects`] | trait objects, and the registration of their implementations |
+//! | [`fields`] | skipped fields, adapters, and verified values |
+//! | [`changing`] | modifying a received object, and forwarding it |
+//! | [`keeping`] | storing a received object: shared, in part, detached, or converted to an owned value |
+//! | [`limits`] | the limits and the attacks that they stop; errors; depth |
+//! | [`schemas`] | descriptors, and layouts that are stable from one build to another |
+//! | [`manual_impls`] | types of other crates, and types that the derive does not support |
+//! | [`coming_from`] | a comparison with rkyv, serde and Cap'n Proto |
+//! | [`streams`] | many objects in one buffer; writing in place |
+//! | `files` | files of objects: appending, and reading in order, by number or in place |
+//! | [`inspecting`] | displaying messages, streams and files on the command line |
+//! | [`buffers`] | regions, pools, and the behaviour of a full pool; typed views of raw data |
 
 pub mod buffers;
 pub mod changing;

@@ -1,8 +1,9 @@
 //! Types that own their parts.
 //!
-//! A `String` can't stand in a buffer: dropping it would free memory that is none of its own. So a
-//! type that owns its parts arrives as its *form*, a type that the derive makes: the same name with
-//! `Ref` behind it, the same fields and variants, and for each owner a reference.
+//! A buffer can't contain a `String`, since dropping it would free memory that it does not own. The
+//! derive therefore generates the *form* of a type that owns its parts: a type with the same name
+//! and the suffix `Ref`, the same fields and variants, and a reference in place of each owner. The
+//! type is received as its form.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -22,7 +23,7 @@
 //!     size: u64,
 //! }
 //!
-//! // The derive makes, among others:
+//! // The derive generates, among others:
 //! //
 //! // struct FolderRef<'b> {
 //! //     name: &'b str,
@@ -30,7 +31,7 @@
 //! //     parent: Option<&'b FolderRef<'b>>,
 //! // }
 //!
-//! /// An ordinary function over the form.
+//! /// An ordinary function that uses the form.
 //! fn total(folder: &FolderRef<'_>) -> u64 {
 //!     folder.files.iter().map(|file| file.size).sum()
 //! }
@@ -47,30 +48,31 @@
 //! let form: &FolderRef<'_> = received.get();
 //! assert_eq!((form.name, total(form)), ("src", 4100));
 //!
-//! // What was received can be sent on, or be made an owner again.
+//! // A received object can be sent on, or converted to an owned value.
 //! Writer::new().write(form, Spent::heap(4096))?;
 //! assert_eq!(form.to_owned()?, folder);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! The form has the visibility of its type and of its type's fields, and derives what
-//! `#[transportable(derive(...))]` names. Its other attributes are its `repr`, and that of the
-//! type.
+//! The form has the visibility of its type, and its fields that of the type's fields. It derives
+//! the traits that `#[transportable(derive(...))]` names. Its only other attributes are the `repr`
+//! attributes of the type. If the type has none, the form of a struct is `#[repr(C)]`, and that of
+//! an enum is `#[repr(u8)]`.
 //!
 //! # Which types have a form of their own
 //!
-//! Those in which a field's type looks as if it owned something (`String`, `Vec`, `Box`, `Rc`,
-//! `Arc`, `Cow`, maps, and those of the crates with a feature). Any other type is its own form, and
-//! `FolderRef` an alias of it. The derive sees how types are spelled, and nothing behind that;
-//! where it guesses wrong, nothing is misread: the program does not compile, and an option says how
-//! it is.
+//! A type has a form of its own if the type of a field looks as if it owned something (`String`,
+//! `Vec`, `Box`, `Rc`, `Arc`, `Cow`, maps, and the types of crates that have a feature). Any other
+//! type is its own form, and its name with the suffix `Ref` is an alias of it. The derive only sees
+//! how the types of fields are spelled. If its guess is wrong, the program does not compile; no
+//! message is misinterpreted. An option then corrects the guess:
 //!
-//! - `#[transportable(owned)]` on a type: it has a form although no field looks like it, say
-//!   because a field's type has one.
-//! - `#[transportable(own)]` on a type: it is its own form.
-//! - `#[transportable(form = Type)]` on a field: what stands for it in the form, where its type is
-//!   hidden by an alias. `'b` is the buffer's lifetime.
+//! - `#[transportable(owned)]` on a type: the type has a form of its own, although no field looks
+//!   like it; for example, because the type of a field has one.
+//! - `#[transportable(own)]` on a type: the type is its own form.
+//! - `#[transportable(form = Type)]` on a field: the type of the field in the form, if an alias
+//!   hides the field's own type. `'b` is the lifetime of the buffer.
 //!
 //! ```
 //! # use jstream::{Reader, Spent, Transportable, Writer};
@@ -82,7 +84,7 @@
 //!     name: Name,
 //! }
 //!
-//! /// No field looks like an owner, but `Person` has a form.
+//! /// No field looks like an owner, but `Person` has a form of its own.
 //! #[derive(Transportable)]
 //! #[transportable(owned)]
 //! struct Seat {
@@ -101,15 +103,15 @@
 //!
 //! # Generic types
 //!
-//! The form of `Pair<A, B>` is `PairRef<'b, A, B>`, generic over the *forms* of its parts: that of
-//! `Pair<String, u8>` is `PairRef<'b, &'b str, u8>`. Recursive types need nothing special.
+//! The form of `Pair<A, B>` is `PairRef<'b, A, B>`, generic over the *forms* of its parts: the form
+//! of `Pair<String, u8>` is `PairRef<'b, &'b str, u8>`. Recursive types need no options.
 //!
-//! # What two sides must agree upon
+//! # Compatibility of a type and its form
 //!
-//! A type and its form have one [descriptor](super::schemas). One program may send a `Folder`,
-//! and another, or the same, send a `FolderRef` that it put together from borrowed parts; both are
-//! read alike.
+//! A type and its form have the same [descriptor](super::schemas). One program may send a `Folder`,
+//! and another, or the same, a `FolderRef` that it has composed from borrowed parts. Both are read
+//! in the same way.
 //!
-//! A form has the fields of its type and no more: whoever sends can send any values that the
-//! fields' types allow, in any combination. A type that keeps an invariant among its fields says so
-//! with [`verify`](super::fields), or does not derive this.
+//! A form has exactly the fields of its type. A sender can send any values that the types of the
+//! fields allow, in any combination. If a type has an invariant that relates its fields, check it
+//! with [`verify`](super::fields), or do not derive `Transportable` for the type.

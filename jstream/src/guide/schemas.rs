@@ -1,9 +1,9 @@
 //! Descriptors and schemas.
 //!
-//! A message has the layout of the sender's memory, so both sides must lay a type out alike. Each
-//! message says which structure it was written as: its *descriptor*, a 64-bit checksum of names,
-//! sizes, offsets and kinds of all that the root's form reaches. The reader compares it with its
-//! own.
+//! Values in a message have the layout of the sender's memory, so both sides must lay out a type in
+//! the same way. Each message contains the *descriptor* of its root's type: a 64-bit hash of the
+//! names, sizes, offsets and kinds of all types that the root's form reaches. The reader compares
+//! it with the descriptor of its own type.
 //!
 //! ```
 //! use jstream::{Transportable, descriptor};
@@ -23,34 +23,38 @@
 //! assert_eq!(descriptor::<old::Leg>(), descriptor::<same::Leg>());
 //! assert_ne!(descriptor::<old::Leg>(), descriptor::<new::Leg>());
 //!
-//! // A type and its form have one.
+//! // A type and its form have the same descriptor.
 //! #[derive(Transportable)]
 //! struct Name { of: String }
 //! assert_eq!(descriptor::<Name>(), descriptor::<NameRef<'_>>());
 //! ```
 //!
-//! [`schema`](crate::schema) says what exactly it covers: neither paths nor crates, but every name,
-//! type, offset, variant and discriminant. So a change of a type is seen, and there is no reading
-//! of old messages as new types: keep both definitions, and convert.
+//! [`schema`](crate::schema) specifies what a descriptor covers: every name, type, offset, variant
+//! and discriminant, but neither paths nor crates. Any change of a type changes its descriptor, so
+//! an old message can't be read as the new type. To read old messages, keep both definitions, and
+//! convert.
 //!
-//! # What keeps its descriptor
+//! # Stable descriptors
 //!
-//! | from one compiler, or its flags, to another | |
+//! The table shows which descriptors stay the same if the compiler, or its flags, change.
+//!
+//! | type | stable |
 //! |---|---|
-//! | primitive types, arrays, references, slices, text | keep it |
-//! | structs with `#[repr(C)]`; enums with `#[repr(u8)]` or another integer, and those without data | keep it, if their parts do |
-//! | the forms of maps and sets | keep it, if keys and values do |
-//! | generated forms | keep it, if their parts do: the form of a struct is `#[repr(C)]`, that of an enum has an integer's `repr`, whatever the type itself has |
-//! | tuples, structs without `#[repr(C)]`; `Option` and `Result` of anything but a reference, `NonZero` or `bool` | are laid out as the compiler likes |
+//! | primitive types, arrays, references, slices, text | yes |
+//! | structs with `#[repr(C)]`; enums with `#[repr(u8)]` or another integer, and enums without data | yes, if their parts are |
+//! | the forms of maps and sets | yes, if keys and values are |
+//! | generated forms | yes, if their parts are: the form of a struct is `#[repr(C)]`, that of an enum has an integer `repr`, independent of the `repr` of the type itself |
+//! | tuples; structs without `#[repr(C)]`; `Option` and `Result`, except of a reference, `NonZero` or `bool` | no: the compiler chooses the layout |
 //!
-//! Give types that travel as they are between builds a `#[repr(C)]`; types that own their parts
-//! need none. Where nothing is declared, programs from one compiler and one source agree, which is
-//! the usual case of a cluster; if two don't, messages are refused, not misread.
+//! If a type is its own form and is exchanged between different builds, declare it `#[repr(C)]`.
+//! Types that own their parts need no `repr`. Programs that are built from one source by one
+//! compiler agree without any declaration, which is the usual case in a cluster. If two programs
+//! disagree, messages are refused, not misinterpreted.
 //!
-//! # When two sides differ
+//! # Differences between two sides
 //!
-//! A descriptor can't say in what. The structures can, and travel as bytes: a program that was
-//! taught its peer's says where they part.
+//! A descriptor does not tell how two types differ. A schema does, and it can be sent as bytes. If
+//! a reader has learnt the schema of its peer, its error states the first difference.
 //!
 //! ```
 //! use jstream::schema::Schema;
@@ -65,7 +69,7 @@
 //! struct Order { id: u64, legs: Vec<u32> }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // The peer sends its schema once, say when it connects.
+//! // The peer sends its schema once, for example when it connects.
 //! let (schema, root) = Schema::of::<theirs::Order>();
 //! let bytes = schema.to_bytes(root);
 //!
@@ -78,5 +82,5 @@
 //! # }
 //! ```
 //!
-//! Safety never rests on a descriptor. A message with a forged one is checked like any other, and
-//! fails, or is a valid object.
+//! Memory safety does not depend on descriptors. A message with a forged descriptor is checked like
+//! any other: reading it fails or returns a valid object.

@@ -1,9 +1,9 @@
-//! Shared objects and circles.
+//! Shared objects and cycles.
 //!
-//! A plain reference, or a `Box`, is the only way to its target as far as a message is concerned:
-//! an object that two of them lead to is sent twice. `Rc` and `Arc` keep their identity, and arrive
-//! as [`Shared`](crate::Shared): a reference that can be asked whether another one leads to the
-//! same object.
+//! In a message, a plain reference or a `Box` is the only pointer to its target: if two of them
+//! refer to one object, the object is sent twice. `Rc` and `Arc` preserve the identity of their
+//! targets. They are received as [`Shared`](crate::Shared), a reference that can be compared with
+//! others for identity.
 //!
 //! ```
 //! use std::rc::Rc;
@@ -33,15 +33,15 @@
 //! assert!(!form.lead.ptr_eq(form.members[1]));
 //! assert_eq!(form.lead.name, "Ada");
 //!
-//! // Made an owner again, it has the same sharing.
+//! // Conversion to the owned type preserves the sharing.
 //! let again = form.to_owned()?;
 //! assert!(Rc::ptr_eq(&again.lead, &again.members[0]));
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Plain references keep their identity in a field that says so. It is still a plain reference to
-//! those who use it.
+//! Plain references preserve identity if their field is marked `shared`. The field is still a plain
+//! reference in the form.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -65,12 +65,12 @@
 //! # }
 //! ```
 //!
-//! # Circles
+//! # Cycles
 //!
-//! An object can lead back to itself only through something that changes after it was made: a
-//! `Cell<Option<&'b T>>`. Such a field keeps identity by itself. A message in which an object
-//! reaches itself without a cell is refused; no program could have built it, and every function
-//! that walks the objects would go on for ever.
+//! An object can refer back to itself only through a field that is set after the object was
+//! created: a `Cell<Option<&'b T>>`. Such a field preserves identity without a mark. A message with
+//! a cycle that contains no cell is refused: no program could have built it, and functions that
+//! walk the objects would not terminate.
 //!
 //! ```
 //! use std::cell::Cell;
@@ -101,12 +101,12 @@
 //! # }
 //! ```
 //!
-//! A type with such a cell is not covariant: [`Received::get`](crate::Received::get) and
-//! [`with_mut`](crate::Received::with_mut) are not there for it, but
-//! [`with`](crate::Received::with) is, which visits it with a lifetime that nothing else can name.
-//! A type that refers to one says `#[transportable(invariant)]`. It can't stand behind a trait
-//! object.
+//! A type with such a cell is not covariant. [`Received::get`](crate::Received::get) and
+//! [`with_mut`](crate::Received::with_mut) are not available for it. Use
+//! [`with`](crate::Received::with), which passes the object to a closure with a lifetime that no
+//! other code can name. Mark a type that refers to a type with cells as
+//! `#[transportable(invariant)]`. Such a type can't be used behind a trait object.
 //!
-//! Don't derive `Debug`, `PartialEq` or `Hash` for a type with cells: what is derived follows them,
-//! and goes round a circle until the stack is full. Print and compare what the cells lead to by
-//! hand, or not at all.
+//! Do not derive `Debug`, `PartialEq` or `Hash` for a type with cells. The derived implementations
+//! follow the cells, and in a cycle they recurse until the stack overflows. Implement these traits
+//! by hand, with a bound on how far cells are followed.

@@ -1,7 +1,7 @@
-//! Streams: many objects in one jbuf.
+//! Streams: many objects in one buffer.
 //!
-//! A message has one root. A stream has any number of them, of any types, one after another in one
-//! jbuf: it is written, sent and received as a whole, and read object by object.
+//! A message has one root. A stream has any number of roots, of any types, one after another in one
+//! buffer. It is written, sent and received as a whole, and read object by object.
 //!
 //! ```
 //! use jstream::{Pool, Reader, StreamError, StreamReader, StreamWriter, Transportable, Writer};
@@ -24,33 +24,34 @@
 //! stream.write(&mut writer, &1.5f64)?;
 //! let message = stream.finish();
 //!
-//! // ... which travels as any other.
+//! // The message is sent like any other. The receiver reads it as a stream.
 //! let stream = StreamReader::new(message);
 //! let header = stream.next::<&str>(&mut reader)?;
-//! // All are there side by side, in the jbuf.
+//! // All orders lie side by side in the buffer.
 //! let orders: Vec<_> = stream.objects::<Order>(&mut reader).collect::<Result<_, _>>()?;
 //! let ratio = stream.next::<f64>(&mut reader)?;
 //! assert_eq!((*header, orders[2].lines[0], *ratio), ("header", "line of 2", 1.5));
 //! assert!(stream.contains(orders[0].lines[0]));
 //! assert!(matches!(stream.next::<f64>(&mut reader), Err(StreamError::EndOfStream)));
 //!
-//! // Nobody refers to them any more, which the compiler sees.
+//! // No references to the objects remain, which the compiler verifies.
 //! let spent = stream.into_spent();
 //! # drop(spent);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # When it is full
+//! # A full stream
 //!
-//! An object that does not fit is a [`WriteError::EndOfStream`](crate::WriteError::EndOfStream),
-//! and all that was written before is as it was: send it, take another jbuf, go on.
-//! [`clear`](crate::StreamWriter::clear) begins anew in the same one.
+//! If an object does not fit, writing returns
+//! [`WriteError::EndOfStream`](crate::WriteError::EndOfStream) and leaves the stream unchanged.
+//! Send the stream, take another buffer, and write the object again.
+//! [`clear`](crate::StreamWriter::clear) empties the stream and keeps its buffer.
 //!
-//! # Writing where it is sent from
+//! # Writing in place
 //!
-//! A producer needs no memory of its own: the stream hands out a value or a slice that is part of
-//! the message already. Until it is completed the stream is as before.
+//! A producer can write directly into the message: the stream returns an uninitialised value or
+//! slice that is already part of it. The stream changes only when the value or slice is completed.
 //!
 //! ```
 //! # use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
@@ -60,13 +61,13 @@
 //!
 //! stream.uninit_value::<u64>(&mut writer)?.write(7);
 //!
-//! // Zeroed first, then filled by whoever takes a slice; not all of it is needed.
+//! // Zeroed first, then filled by a function that takes a slice, and truncated to the used part.
 //! let mut bytes = stream.uninit_slice::<u8>(&mut writer, 1000)?.zeroed();
 //! let len = std::io::Read::read(&mut &b"from a socket"[..], &mut bytes)?;
 //! bytes.truncate(len);
 //! bytes.complete();
 //!
-//! // Values one by one, or copied; a producer that promises to have written them says `assume_init`.
+//! // Filled value by value, or by a copy. After writing all values, `assume_init` may be called.
 //! stream.uninit_slice::<f32>(&mut writer, 3)?.fill_with(|i| i as f32 / 2.0);
 //!
 //! let stream = StreamReader::new(stream.finish());
@@ -77,10 +78,10 @@
 //! # }
 //! ```
 //!
-//! # Not knowing what comes
+//! # Objects of unknown types
 //!
-//! [`peek`](crate::StreamReader::peek) tells the [`descriptor`](crate::descriptor()) of the next
-//! object. One that nobody here wants is skipped, and sent on unread if that is of use.
+//! [`peek`](crate::StreamReader::peek) returns the [`descriptor`](crate::descriptor()) of the next
+//! object. An object of another type can be skipped, and forwarded without being read.
 //!
 //! ```
 //! # use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
@@ -107,19 +108,19 @@
 //! # }
 //! ```
 //!
-//! # When a stream is wrong
+//! # Errors
 //!
-//! | error | the stream then |
+//! | error | state of the stream |
 //! |---|---|
-//! | [`Refused`](crate::StreamError::Refused): of another type, or wrong at first sight | stands where it stood: try another type, or skip |
-//! | [`Damaged`](crate::StreamError::Damaged): wrong within | has passed the object, and goes on with the next |
-//! | [`Framing`](crate::StreamError::Framing): no object begins there | stays there: nobody knows where the next one would be |
+//! | [`Refused`](crate::StreamError::Refused): another type, or an invalid header | unchanged: try another type, or skip the object |
+//! | [`Damaged`](crate::StreamError::Damaged): invalid contents | past the object: continue with the next one |
+//! | [`Framing`](crate::StreamError::Framing): no object begins at this position | unchanged for good: the position of the next object is unknown |
 //!
-//! [`Limits`](crate::Limits) are for each object, and those of bytes and of elements without size
-//! for the stream as a whole too.
+//! [`Limits`](crate::Limits) apply to each object. The limits on bytes and on zero-sized elements
+//! also apply to the stream as a whole.
 //!
-//! # Without a jbuf
+//! # Without a buffer
 //!
-//! Single messages also go to a `Vec<u8>` or a [`std::io::Write`], by
-//! [`write_vec`](crate::Writer::write_vec) and [`write_io`](crate::Writer::write_io): the same
-//! segments that [`gather`](crate::Writer::gather) lends, one behind the other.
+//! [`write_vec`](crate::Writer::write_vec) and [`write_io`](crate::Writer::write_io) write a single
+//! message to a `Vec<u8>` or a [`std::io::Write`]. They write the segments that
+//! [`gather`](crate::Writer::gather) lends, one after another.

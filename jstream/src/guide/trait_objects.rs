@@ -1,7 +1,8 @@
 //! Trait objects.
 //!
-//! A trait with `#[jstream::transportable]` lets its objects travel: behind `&'b dyn`, `Box`, `Rc`,
-//! `Arc`. Types that implement it are registered, and each arrives as what it was.
+//! The attribute `#[jstream::transportable]` makes the objects of a trait transportable behind
+//! `&'b dyn`, `Box`, `Rc` and `Arc`. Each type that implements the trait is registered, and its
+//! objects are received as objects of that type.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer, transportable};
@@ -23,7 +24,7 @@
 //!     }
 //! }
 //!
-//! /// One that owns its parts: its form implements the trait too, and is what is called.
+//! /// A type that owns its parts. The receiver calls its form, which must implement the trait too.
 //! #[derive(Transportable)]
 //! #[transportable(implements(Shape))]
 //! struct Group {
@@ -72,25 +73,26 @@
 //! # }
 //! ```
 //!
-//! # What is on the wire
+//! # Wire representation
 //!
-//! The pointer says the class: the [descriptor](super::schemas) of its form, which covers its
-//! name and structure. The receiver looks it up among the classes that *it* has registered, checks
-//! the object as one of that class, and makes the pointer with a cast of its own. No address and no
-//! table of functions comes from the message.
+//! The pointer contains the number of the object's class: the [descriptor](super::schemas) of the
+//! form of its type, which covers the name and the structure. The receiver looks the number up
+//! among the types that *it* has registered, checks the object as a value of that type, and creates
+//! the pointer with a cast of its own. A message contains no addresses and no vtables.
 //!
-//! - What is not registered is not written:
+//! - An object of a type that is not registered is not written:
 //!   [`WriteError::Unregistered`](crate::WriteError::Unregistered).
-//! - A class that the receiver does not know is an error that names the trait and the number.
-//! - Two types of one name and structure can't be told apart, so neither is written or read. Rename
-//!   one.
+//! - A class that the receiver has not registered is an error that states the trait and the number.
+//! - Two types with the same name and structure can't be distinguished, so neither is written or
+//!   read. Rename one of them.
 //!
 //! # Registration in other crates
 //!
 //! Any crate may register implementations of any transportable trait; the receiver needs no list.
-//! But a linker leaves out a crate that a program depends on and never mentions, and with it what
-//! it registers. `use that_crate as _;` in the program mentions it, and
-//! [`implementations`](crate::implementations) lists what is there, so that a test can ask.
+//! However, if a program depends on a crate without mentioning it, the linker omits the crate
+//! together with its registrations. Mention it in the program with `use that_crate as _;`. The
+//! function [`implementations`](crate::implementations) lists the registered types, so a test can
+//! check that none is missing.
 //!
 //! ```
 //! # #[jstream::transportable]
@@ -106,9 +108,11 @@
 //! assert_eq!(missing, ["Echo"], "the crate with `Echo` is not linked");
 //! ```
 //!
-//! # What a transportable trait can't have
+//! # Restrictions
 //!
-//! Type parameters and associated types: nothing on the wire would tell which are meant. Where a
-//! trait object is in the graph, [`with_mut`](crate::Received::with_mut) asks for `Sync` as a
-//! supertrait, since a class may have cells that lead back. An owner with a field of `dyn Trait`
-//! has no `to_owned`, as nothing says which owner belongs to a form.
+//! - A transportable trait can't have type parameters or associated types, since the message does
+//!   not identify them.
+//! - If a graph contains a trait object, [`with_mut`](crate::Received::with_mut) requires that the
+//!   trait has `Sync` as a supertrait, since an implementation may have cells that refer back.
+//! - An owning type with a field of `dyn Trait` has no `to_owned`, since a form does not determine
+//!   the owning type.

@@ -1,48 +1,48 @@
-//! What can travel.
+//! Transportable types.
 //!
-//! | type | arrives as | what is checked |
+//! | type | received as | check on reading |
 //! |---|---|---|
-//! | integers, `f32`, `f64` | itself | nothing: all bytes are values |
-//! | `bool`, `char`, `NonZero*` | itself | that it is one; slices of `bool` and `char` without a branch for each |
-//! | `()`, `PhantomData<T>` | itself | nothing |
-//! | `[T; N]`, tuples of up to 12 | the same of the parts' forms | each part |
-//! | `Option<T>`, `Result<T, E>` | the same of the payload's form, of 1,024 bytes at most | tag, payload |
-//! | `Ordering`, `Range*`, `Bound<T>` | itself, of the form of `T` | each bound; a `Range` may end before it starts |
+//! | integers, `f32`, `f64` | itself | none: every bit pattern is valid |
+//! | `bool`, `char`, `NonZero*` | itself | the value is valid; slices of `bool` and `char` are checked without a branch per element |
+//! | `()`, `PhantomData<T>` | itself | none |
+//! | `[T; N]`, tuples of up to 12 | an array or tuple of the parts' forms | each part |
+//! | `Option<T>`, `Result<T, E>` | an `Option` or `Result` of the payload's form, which has at most 1,024 bytes | tag, payload |
+//! | `Ordering`, `Range*`, `Bound<T>` | itself, with the form of `T` | the value or each bound; a `Range` may end before it starts |
 //! | `Wrapping<T>`, `Saturating<T>` | itself | the value |
-//! | `Duration`, `SystemTime` (on Unix) | itself | that there are less than 10^9 nanoseconds, and the time can be told |
-//! | `Ipv4Addr`, `Ipv6Addr`, `IpAddr`, `SocketAddr*` | itself | the version, and zeroes where nothing belongs |
-//! | `&T`, `Box<T>`, `Cow<T>` | `&'b` form | the place, then the target |
-//! | `&[T]`, `Vec<T>`, `Box<[T]>`, `Cow<[T]>` | `&'b [form]` | the place, the length, then each element that is not plain |
-//! | `&str`, `String`, `Box<str>`, `Cow<str>` | `&'b str` | UTF-8 of all text at once, then both ends |
-//! | `&mut [T]` of plain data | `&'b mut [T]` | as `&[T]` |
-//! | [`Shared<T>`](crate::Shared), `Rc<T>`, `Arc<T>` | [`Shared<'b, form>`](crate::Shared) | also that a further pointer names an object of its type |
-//! | `Cell<Option<&T>>` | `Cell<Option<&'b form>>` | the same; may lead in a circle |
-//! | `&dyn Trait`, `Box`, `Rc`, `Arc` of it | `&'b (dyn Trait + 'b)`, or `Shared` of it | that the class is registered, then the object as one of that class |
-//! | `BTreeMap`, `BTreeSet` | [`SortedMap`](crate::map::SortedMap), [`SortedSet`](crate::map::SortedSet) | each key and value, not their order |
-//! | `HashMap`, `HashSet` | [`HashedMap`](crate::map::HashedMap), [`HashedSet`](crate::map::HashedSet) | each key and value, not their buckets |
-//! | structs and enums that derive it | itself, or its form | each field; of an enum the tag |
+//! | `Duration`, `SystemTime` (on Unix) | itself | fewer than 10^9 nanoseconds; the time is representable |
+//! | `Ipv4Addr`, `Ipv6Addr`, `IpAddr`, `SocketAddr*` | itself | the version; unused bytes are zero |
+//! | `&T`, `Box<T>`, `Cow<T>` | `&'b` form | the position, then the target |
+//! | `&[T]`, `Vec<T>`, `Box<[T]>`, `Cow<[T]>` | `&'b [form]` | the position, the length, then each element that is not plain data |
+//! | `&str`, `String`, `Box<str>`, `Cow<str>` | `&'b str` | UTF-8 of the whole text segment at once, then both ends of the string |
+//! | `&mut [T]` of plain data | `&'b mut [T]` | as for `&[T]` |
+//! | [`Shared<T>`](crate::Shared), `Rc<T>`, `Arc<T>` | [`Shared<'b, form>`](crate::Shared) | as for `&T`; further pointers to an object also have the object's type |
+//! | `Cell<Option<&T>>` | `Cell<Option<&'b form>>` | as for `Shared`; may close a cycle |
+//! | `&dyn Trait`, `Box`, `Rc`, `Arc` of it | `&'b (dyn Trait + 'b)`, or `Shared` of it | the implementation is registered, then the object as a value of that type |
+//! | `BTreeMap`, `BTreeSet` | [`SortedMap`](crate::map::SortedMap), [`SortedSet`](crate::map::SortedSet) | each key and value, but not their order |
+//! | `HashMap`, `HashSet` | [`HashedMap`](crate::map::HashedMap), [`HashedSet`](crate::map::HashedSet) | each key and value, but not their buckets |
+//! | structs and enums that derive `Transportable` | itself, or its form | each field; the tag of an enum |
 //!
-//! References in a type that derives [`Transportable`](crate::Transportable) have one lifetime,
-//! that of the buffer. What needs dropping is never in a buffer, nor what a `RefCell`, `Mutex` or
-//! atomic guards: fields of these are [skipped](super::fields), or leave as [something
-//! else](crate::Adapter).
+//! All references in a type that derives [`Transportable`](crate::Transportable) have one lifetime,
+//! that of the buffer. A buffer never contains a value that needs dropping, nor the contents of a
+//! `RefCell`, `Mutex` or atomic. [Skip](super::fields) a field of such a type, or send another
+//! value in its place with an [`Adapter`](crate::Adapter).
 //!
-//! With a feature of the crate's name these travel too:
+//! With the feature of the crate's name, these types are transportable too:
 //!
-//! | feature | type | arrives as |
+//! | feature | type | received as |
 //! |---|---|---|
 //! | `arrayvec` | `ArrayVec<T, N>`, `ArrayString<N>` | `&'b [form]`, `&'b str` |
 //! | `bytes` | `Bytes`, `BytesMut` | `&'b [u8]` |
 //! | `indexmap` | `IndexMap`, `IndexSet` | [`IndexedMap`](crate::map::IndexedMap), [`IndexedSet`](crate::map::IndexedSet) |
 //! | `jiff` | `Timestamp`, `SignedDuration`, `civil::{Date, Time, DateTime}` | itself |
-//! | `ndarray` | `ArrayBase` of up to six dimensions, and of any number | `NdArray<'b, form, shape>`, whose `view` is an `ArrayView` |
-//! | `rkyv` | any type that rkyv archives, in a `Rkyv<T>`; an archive that is there, in a `RkyvBuf<T>` | `&'b RkyvArchive<T>`, which is a `rkyv::Archived<T>` |
+//! | `ndarray` | `ArrayBase` with up to six dimensions, or with a dynamic number of dimensions | `NdArray<'b, form, shape>`, whose `view` is an `ArrayView` |
+//! | `rkyv` | any type that rkyv archives, in a `Rkyv<T>`; an existing archive, in a `RkyvBuf<T>` | `&'b RkyvArchive<T>`, which is a `rkyv::Archived<T>` |
 //! | `smallvec` | `SmallVec<[T; N]>` | `&'b [form]` |
 //! | `uuid` | `Uuid` | itself |
 //!
-//! Anything else: see [`manual_impls`](super::manual_impls).
+//! For all other types, see [`manual_impls`](super::manual_impls).
 //!
-//! Each of these may be the root of a message, and may be a part of any other.
+//! Each type in these tables can be the root of a message or a part of another type.
 //!
 //! ```
 //! use std::net::SocketAddr;
@@ -79,6 +79,6 @@
 //!
 //! # Sizes
 //!
-//! A value has its size in memory, a reference 8 bytes, a slice or text 16 and what it leads to.
-//! There is a header of 40 bytes, no table of fields, and no compression: of many small numbers a
-//! message is larger than one of a format that packs them.
+//! A value takes its size in memory. A reference takes 8 bytes; a slice or text takes 16 bytes plus
+//! its contents. A message has a header of 40 bytes, no table of fields, and no compression. If it
+//! consists of many small numbers, it is larger than a message of a format that packs them.

@@ -1,17 +1,17 @@
-//! Slots by size class.
+//! A pool of slots by size class.
 //!
-//! | part | what |
+//! | module | responsibility |
 //! |---|---|
-//! | `list` | stacks of free slots, without locks |
-//! | `moving` | taking over the slots of another stack |
-//! | `kept` | slots that a thread keeps for itself, `barrier` between it and who wants them, `recall` of all |
-//! | `threads` | whose shard is whose |
-//! | `slab` | where a slot's number leads: its slab, and its link in a stack |
-//! | `shared` | the stacks of all threads and classes; the end of a pool |
-//! | `lease` | giving back |
-//! | `book` | what is mapped, behind a lock: growing and shrinking |
-//! | `waiting` | who waits for a jbuf |
-//! | `sync` | the atomics, which may be loom's |
+//! | `list` | lock-free stacks of free slots |
+//! | `moving` | moving the slots of one stack to another |
+//! | `kept` | the cache of free slots of one thread; `barrier` orders it with other threads; `recall` empties all caches |
+//! | `threads` | assigns threads to shards |
+//! | `slab` | maps a slot's number to its slab and to its link in a stack |
+//! | `shared` | the stacks of all shards and classes; the end of a pool |
+//! | `lease` | returns slots |
+//! | `book` | the mapped memory, behind a lock: growing and shrinking |
+//! | `waiting` | threads that block until a buffer is returned |
+//! | `sync` | the atomics, of `std` or loom |
 
 mod barrier;
 mod book;
@@ -54,40 +54,40 @@ pub(super) use lease::Lease;
 use super::region::HUGE_PAGE;
 use super::{ALIGNMENT, Region, Slot, Spent};
 
-/// The smallest class holds slots of this many bytes; each further class doubles it.
+/// Size in bytes of the slots of the smallest class. Each further class doubles the size.
 const SMALLEST: usize = 256;
-/// Classes up to 2^40 bytes; more does not fit a process.
+/// Number of classes. The largest has slots of 2^40 bytes; more does not fit into a process.
 const CLASSES: usize = 33;
-/// A pool that has mapped less than so much is never trimmed by itself.
+/// A pool that has mapped no more than this many bytes is never trimmed automatically.
 const IDLE: usize = 64 << 20;
-/// A slab maps at least this many bytes, or one slot where a slot is larger.
+/// Minimum length in bytes of the mapping of a slab. A slab of larger slots consists of one slot.
 const SLAB: usize = 256 * 1024;
 
-/// Hands out jbufs by size class and takes them back when their last handle is dropped.
+/// A pool of buffers in size classes. A buffer returns to the pool when its last handle is dropped.
 ///
-/// Cheap to clone; clones are the same pool. Taking and dropping a jbuf takes no lock and allocates
-/// nothing once the pool has met its peak, and threads that do both don't disturb each other. A thread keeps
-/// up to 4 free jbufs of each size up to 4 KiB for itself, until others have none. Regions
-/// are unmapped when the pool and all its jbufs are gone.
+/// Cloning is cheap; clones refer to the same pool. Once the pool has reached its peak, taking and
+/// dropping a buffer takes no lock and allocates nothing, and threads that do both do not contend.
+/// Each thread caches up to 4 free buffers of each size up to 4 KiB, until other threads run out of
+/// buffers. The regions are unmapped when the pool and all its buffers are gone.
 #[derive(Clone)]
 pub struct Pool {
-    /// What `handle` has.
+    /// The same pointer as in `handle`.
     shared: NonNull<Shared>,
-    /// Keeps it from being closed.
+    /// Keeps the pool open.
     #[allow(dead_code, reason = "counts the pool's clones")]
     handle: Arc<Handle>,
 }
 
-// SAFETY: `Shared` is used by shared references from whatever thread; the handle keeps it.
+// SAFETY: all threads access `Shared` through shared references, and the handle keeps it alive.
 unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Sync for Pool {}
-// Panics leave nothing half changed.
+// A panic leaves nothing half changed.
 impl UnwindSafe for Pool {}
 impl RefUnwindSafe for Pool {}
 
 impl Pool {
-    /// A pool with nothing mapped yet.
+    /// Creates a pool that has nothing mapped.
     #[must_use]
     pub fn new(options: PoolOptions) -> Self {
         let (shared, handle) = Shared::new(options);
@@ -96,24 +96,26 @@ impl Pool {
 
     #[inline]
     fn shared(&self) -> &Shared {
-        // SAFETY: it exists at least as long as the handle.
+        // SAFETY: the target exists at least as long as the handle.
         unsafe { self.shared.as_ref() }
     }
 
-    /// A jbuf of at least `capacity` bytes.
+    /// Takes a buffer of at least `capacity` bytes.
     ///
     /// # Errors
     ///
-    /// [`PoolError`] when the pool is at its limit or the system refuses memory, after what
-    /// [`PoolOptions::when_low`] says.
-    // What is returned in memory is copied, by wide loads that wait for the narrow stores of just before: that would
-    // take longer than all the rest.
+    /// Returns a [`PoolError`] if the pool is at its limit or the system refuses memory, and
+    /// [`PoolOptions::when_low`] did not provide a buffer either.
+    // Inlined because a result returned through memory is copied with wide loads, which stall on
+    // the narrow stores just before them (failed store forwarding). The stall would take longer
+    // than the rest of the function.
     #[inline(always)]
     pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
         let shared = self.shared();
         if let Some(class) = class_of(capacity) {
             if let Some((slot, slab)) = shared.take_kept(class) {
-                // SAFETY: the thread has kept the slot, which is of `class`, so it is ours, with its slab.
+                // SAFETY: the slot comes from this thread's cache for `class`, so this call owns
+                // the slot, and `slab` is its slab.
                 return Ok(unsafe { shared.lend_of(slab, slot, class) });
             }
         }
@@ -125,7 +127,8 @@ impl Pool {
         }
     }
 
-    /// As [`take`](Self::take), for a thread that has kept nothing. `error` says why there is none.
+    /// Like [`take`](Self::take), if the thread's cache is empty. On failure, stores the reason in
+    /// `error`.
     #[inline(never)]
     fn take_of_stack(&self, capacity: usize, error: &mut Option<PoolError>) -> Option<Spent> {
         let shared = self.shared();
@@ -134,7 +137,8 @@ impl Pool {
             return None;
         };
         if let Some((slot, slab)) = shared.take_own(class) {
-            // SAFETY: the slot came off a stack of `class`, so it is ours, with its slab.
+            // SAFETY: the slot comes from a stack of `class`, so this call owns the slot, and
+            // `slab` is its slab.
             return Some(unsafe { shared.lend_of(slab, slot, class) });
         }
         let taken = self.take_slowly(class, capacity);
@@ -163,13 +167,13 @@ impl Pool {
         }
     }
 
-    /// What the options say to do.
+    /// Applies [`PoolOptions::when_low`].
     #[cold]
     fn when_low(&self, class: usize, capacity: usize, low: PoolError) -> Result<Spent, PoolError> {
         let shared = self.shared();
         let counts = shared.counts.get(class);
         match shared.options.when_low {
-            // One that can't ever be mapped is not waited for.
+            // Waiting is pointless for a class whose slab exceeds the limit.
             WhenLow::Wait(at_most)
                 if slab_len(class, &shared.options) <= shared.options.max_mapped =>
             {
@@ -208,7 +212,7 @@ impl Pool {
         }
     }
 
-    /// A jbuf on the heap.
+    /// Takes a buffer on the heap.
     fn take_heap(&self, capacity: usize, max_bytes: usize) -> Result<Spent, PoolError> {
         let on_heap = &self.shared().on_heap;
         let counted = OnHeap::counted(capacity);
@@ -242,13 +246,13 @@ impl Pool {
         }
     }
 
-    /// How it was set up.
+    /// Returns the options of the pool.
     #[must_use]
     pub fn options(&self) -> &PoolOptions {
         &self.shared().options
     }
 
-    /// Counts of this moment.
+    /// Returns the current counts.
     #[must_use]
     pub fn stats(&self) -> PoolStats {
         let shared = self.shared();
@@ -267,7 +271,7 @@ impl Pool {
         all
     }
 
-    /// Counts of this moment, of each size that was ever asked for.
+    /// Returns the current counts of each size that was ever requested.
     pub fn class_stats(&self) -> impl Iterator<Item = ClassStats> {
         let shared = self.shared();
         (0..CLASSES)
@@ -278,7 +282,7 @@ impl Pool {
             .filter(|class| class.stats != PoolStats::default())
     }
 
-    /// Whether `value` lies wholly inside memory of this pool.
+    /// Returns true if `value` lies entirely inside memory of this pool.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, value: &T) -> bool {
         let size = size_of_val(value).max(1);
@@ -288,8 +292,8 @@ impl Pool {
             .any(|(_, region)| region.len() >= size && region.contains(value))
     }
 
-    /// The regions that are mapped now, with their numbers. One stays mapped at least as long as
-    /// somebody has it, or has registered it.
+    /// Returns the currently mapped regions with their numbers. A region stays mapped at least as
+    /// long as a reference to it or a registration exists.
     #[must_use]
     pub fn regions(&self) -> Vec<(usize, Arc<Region>)> {
         let book = self.shared().book();
@@ -298,15 +302,16 @@ impl Pool {
             .collect()
     }
 
-    /// The region with a number, as a jbuf's [`Place`](super::Place) says it.
+    /// Returns the region with this number, as in the [`Place`](super::Place) of a buffer.
     #[must_use]
     pub fn region(&self, number: usize) -> Option<Arc<Region>> {
         self.shared().book().region(number).cloned()
     }
 
-    /// Gives back to the system the memory of what is not in use: regions of which no jbuf is out, and
-    /// elsewhere the pages of free slots. Regions that somebody has are left as they are. Returns how
-    /// many bytes that were at most; some may not have been committed.
+    /// Returns unused memory to the system: unmaps the regions without a buffer in use, and
+    /// discards the pages of free slots in the others. Regions to which the program holds a
+    /// reference are not changed. Returns an upper limit of the number of bytes returned, because
+    /// some of them may not have been committed.
     pub fn trim(&self) -> usize {
         let shared = self.shared();
         let recall = shared.recall();
@@ -315,15 +320,16 @@ impl Pool {
         book.note_trimmed();
         drop(book);
         drop(recall);
-        // There may be room for other sizes now.
+        // Other sizes may have room now.
         shared.waiting.came_back();
         back
     }
 
-    /// Calls [`trim`](Self::trim) if the pool has become idle: more than 64 MiB are mapped, at least twice as
-    /// many as after the last trim, and jbufs that are out take less than a quarter. Returns how many bytes went
-    /// back, else 0. The transport calls it when a connection has ended, so that the memory that a burst took
-    /// does not stay.
+    /// Calls [`trim`](Self::trim) if the pool has become idle: more than 64 MiB are mapped, at
+    /// least twice as many bytes as after the last trim, and buffers in use take at most a quarter
+    /// of them. Returns the number of bytes returned to the system, or 0 if the pool is not idle.
+    /// The transport calls this method when a connection ends, so that the memory of a burst is
+    /// released.
     pub fn trim_if_idle(&self) -> usize {
         let mapped = {
             let book = self.shared().book();
@@ -340,7 +346,7 @@ impl Pool {
         self.trim()
     }
 
-    /// Tells the program's counters what has changed.
+    /// Publishes the changed counts, if the `metrics` feature is enabled.
     #[inline]
     fn changed(&self) {
         #[cfg(feature = "metrics")]
@@ -378,26 +384,28 @@ impl fmt::Debug for Pool {
     }
 }
 
-/// Counts the bytes of a pool's jbufs on the heap.
+/// Counts the bytes of a pool's buffers on the heap.
 pub(super) struct OnHeap(Arc<AtomicUsize>);
 
 impl OnHeap {
-    /// What a jbuf of `capacity` bytes counts for: it is aligned, so it takes no less.
+    /// Returns the number of bytes that a buffer of `capacity` bytes counts for: the capacity
+    /// rounded up to the alignment.
     fn counted(capacity: usize) -> usize {
         let blocks = capacity.div_ceil(ALIGNMENT).max(1);
         blocks.saturating_mul(ALIGNMENT)
     }
 
-    /// A jbuf of `capacity` bytes was freed.
+    /// Subtracts a freed buffer of `capacity` bytes.
     pub(super) fn end(&self, capacity: usize) {
         self.0.fetch_sub(Self::counted(capacity), Ordering::Relaxed);
     }
 }
 
-/// The class whose slots hold `capacity` bytes, if there is one.
+/// Returns the smallest class whose slots hold `capacity` bytes, or `None` if no class does.
 #[inline]
 fn class_of(capacity: usize) -> Option<usize> {
-    // What is beyond the smallest class, in multiples of it; its bits are the class.
+    // The excess over the smallest size, in multiples of it. The number of its significant bits is
+    // the class.
     let beyond = capacity.max(1).wrapping_sub(1) / SMALLEST;
     let class = (usize::BITS.wrapping_sub(beyond.leading_zeros())) as usize;
     (class < CLASSES).then_some(class)
@@ -408,7 +416,7 @@ fn slot_size(class: usize) -> usize {
     SMALLEST << class
 }
 
-/// How many bytes a slab of a class has.
+/// Returns the length in bytes of a slab of a class.
 fn slab_len(class: usize, options: &PoolOptions) -> usize {
     let least = if options.region.huge_pages {
         HUGE_PAGE

@@ -1,4 +1,4 @@
-//! What a pool is told, and what it says.
+//! Options, statistics and errors of a pool.
 
 use std::error::Error;
 use std::fmt;
@@ -9,28 +9,29 @@ use std::time::Duration;
 
 use crate::buffer::{RegionOptions, Spent};
 
-/// How a [`Pool`](super::Pool) is set up.
+/// Options of a [`Pool`](super::Pool).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolOptions {
-    /// The most bytes of address space the pool maps, over all its classes (default 4 GiB).
-    /// Answers the threat of peers who make us hold many large messages at once.
+    /// Maximum number of bytes of address space that the pool maps, over all its classes (default 4
+    /// GiB). Limits the memory that peers can occupy by sending many large messages at once.
     pub max_mapped: usize,
-    /// What happens when there is no jbuf (default: [`WhenLow::Fail`]).
+    /// Behaviour when no buffer is available (default: [`WhenLow::Fail`]).
     pub when_low: WhenLow,
-    /// How the pool's regions are mapped (default: anonymous memory, usual pages, not locked).
+    /// Options for mapping the pool's regions (default: anonymous memory, normal pages, not
+    /// locked).
     pub region: RegionOptions,
-    /// Gets each jbuf that the program is done with, after the last handle of it was dropped, and may
-    /// use it again; a jbuf that it drops goes back to the pool (default: all go back).
+    /// Receives each buffer after its last handle was dropped, and may reuse it. If the function
+    /// drops the buffer, the buffer returns to the pool (default: all buffers return).
     ///
-    /// It is called in the thread that dropped the handle. What it drops itself is not shown to it
-    /// again. It must not own the pool, which would then never end. A panic in it ends there, and the
-    /// jbuf goes back.
+    /// The function is called on the thread that dropped the handle. It is not called for buffers
+    /// that it drops itself. It must not own the pool, which would then never be freed. If it
+    /// panics, the panic is caught and the buffer returns to the pool.
     pub reclaim: Option<Callback<Spent>>,
-    /// Is told when the last handle of the pool is dropped while jbufs are still out. These stay
-    /// usable, and the memory is unmapped when the last of them is dropped.
+    /// Called when the last handle of the pool is dropped while buffers are still in use. These
+    /// buffers stay usable, and the memory is unmapped when the last of them is dropped.
     pub leaked: Option<Callback<Leak>>,
-    /// What the pool is called among the program's counters (default: `jstream`).
+    /// The label of the pool in the published metrics (default: `jstream`).
     pub name: Arc<str>,
 }
 
@@ -47,23 +48,25 @@ impl Default for PoolOptions {
     }
 }
 
-/// What a pool does that is at its limit, or that the system gives no more memory, when a jbuf is taken.
+/// The behaviour of a pool when a buffer is requested and the pool is at its limit, or the system
+/// refuses memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhenLow {
-    /// It gives an error.
+    /// Returns an error.
     Fail,
-    /// It waits until a jbuf comes back that serves, and gives [`PoolError::TimedOut`] after so long.
+    /// Blocks until a suitable buffer is returned. Returns [`PoolError::TimedOut`] after this time.
     ///
-    /// There is no order among those who wait, and those who come later may be first; who wants a
-    /// large jbuf gets it only at a moment when there is room for it. A region that its last holder
-    /// lets go of makes room too, but is noticed only when the next jbuf comes back.
+    /// Waiting threads are served in no particular order, and a later request may be served first.
+    /// A request for a large buffer is served only at a moment when there is room for it. Dropping
+    /// the last reference to a region also makes room, but waiting threads notice this only when
+    /// the next buffer is returned.
     Wait(Duration),
-    /// It gives a jbuf on the heap, of just the capacity that is asked for.
+    /// Allocates a buffer on the heap, with exactly the requested capacity.
     Heap {
-        /// The most bytes of such jbufs that are out at once, each counted as the next multiple of
-        /// [`ALIGNMENT`](crate::buffer::ALIGNMENT), and the smallest as one; answers the same threat
-        /// as [`PoolOptions::max_mapped`].
+        /// Maximum number of bytes of such buffers in use at once. Each buffer counts as its
+        /// capacity rounded up to a multiple of [`ALIGNMENT`](crate::buffer::ALIGNMENT), and as at
+        /// least that. Limits the memory that peers can occupy, like [`PoolOptions::max_mapped`].
         max_bytes: usize,
     },
 }
@@ -72,15 +75,16 @@ pub enum WhenLow {
 pub struct Callback<A>(Arc<dyn Fn(A) + Send + Sync>);
 
 impl<A> Callback<A> {
-    /// Calls `function`, from whatever thread.
+    /// Creates a callback from `function`, which may be called on any thread.
     pub fn new(function: impl Fn(A) + Send + Sync + 'static) -> Self {
         Self(Arc::new(function))
     }
 
-    /// Calls it. A panic ends here.
+    /// Calls the function and catches its panic.
     pub(super) fn call(&self, argument: A) {
         let mut result = panic::catch_unwind(AssertUnwindSafe(|| (self.0)(argument)));
-        // What it panicked with may panic when it is dropped, with something that does so, too.
+        // Dropping the payload of a panic may itself panic, and so may dropping the payload of that
+        // panic.
         for _ in 0..8 {
             let Err(payload) = result else {
                 return;
@@ -91,7 +95,8 @@ impl<A> Callback<A> {
     }
 }
 
-// Its panics are caught, and what it leaves half done is its own.
+// Panics of the function are caught, and the function is responsible for its own state after a
+// panic.
 impl<A> UnwindSafe for Callback<A> {}
 impl<A> RefUnwindSafe for Callback<A> {}
 
@@ -101,7 +106,7 @@ impl<A> Clone for Callback<A> {
     }
 }
 
-/// Whether both are clones of one.
+/// Returns true if both are clones of the same callback.
 impl<A> PartialEq for Callback<A> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -116,81 +121,83 @@ impl<A> fmt::Debug for Callback<A> {
     }
 }
 
-/// Jbufs that were out when their pool's last handle was dropped.
+/// Buffers that were in use when the last handle of their pool was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leak {
-    /// How many they were.
+    /// Number of buffers.
     pub jbufs: usize,
-    /// How many bytes they hold.
+    /// Total size of the buffers in bytes.
     pub bytes: usize,
 }
 
-/// What a pool holds at a moment.
+/// A snapshot of the counts of a pool.
 ///
-/// The counts are exact while nobody takes jbufs or gives them back; otherwise each of them was true
-/// at some time meanwhile, but perhaps not all at once.
+/// The counts are exact if no thread takes or returns buffers meanwhile. Otherwise each count was
+/// correct at some time during the call, but not necessarily all at the same time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
-    /// Jbufs that are out.
+    /// Number of buffers in use.
     pub in_use: usize,
-    /// The most jbufs that were out at once: of one class, or the sum of these over all classes.
+    /// Maximum number of buffers that were in use at once. For a whole pool, the sum of the maxima
+    /// of all classes.
     pub high_water: usize,
-    /// Bytes of address space mapped.
+    /// Number of bytes of address space mapped.
     pub mapped: usize,
-    /// How often a jbuf on the heap was given because there was no other.
+    /// Number of requests that were served from the heap because the pool was at its limit.
     pub fallbacks: u64,
-    /// Bytes of such jbufs that are out now, as [`WhenLow::Heap`] counts them.
+    /// Number of bytes of such buffers in use now, as counted by [`WhenLow::Heap`].
     pub on_heap: usize,
-    /// How often somebody had to wait for a jbuf.
+    /// Number of requests that had to wait for a buffer.
     pub waits: u64,
 }
 
-/// What a pool holds of one size.
+/// The counts of one size class of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassStats {
-    /// How many bytes fit a jbuf of this class.
+    /// Capacity in bytes of a buffer of this class.
     pub capacity: usize,
-    /// The counts. Bytes on the heap are counted for the pool alone, and are 0 here.
+    /// The counts of the class. `on_heap` is always 0, because it is only counted for the whole
+    /// pool.
     pub stats: PoolStats,
 }
 
-/// Why a pool gave no jbuf.
+/// The reason why a pool could not provide a buffer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// Mapping what is missing would exceed [`PoolOptions::max_mapped`].
+    /// Mapping the missing memory would exceed [`PoolOptions::max_mapped`].
     Exhausted {
-        /// The capacity asked for, in bytes.
+        /// The requested capacity in bytes.
         wanted: usize,
-        /// Bytes mapped already.
+        /// Number of bytes already mapped.
         mapped: usize,
-        /// The limit.
+        /// The limit in bytes.
         max_mapped: usize,
     },
     /// The system refused to map memory.
     System {
-        /// The capacity asked for, in bytes.
+        /// The requested capacity in bytes.
         wanted: usize,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The pool is at its limit, and no jbuf came back in time.
+    /// The pool is at its limit, and no buffer was returned in time.
     TimedOut {
-        /// The capacity asked for, in bytes.
+        /// The requested capacity in bytes.
         wanted: usize,
-        /// How long it waited, which is what [`WhenLow::Wait`] says.
+        /// The time waited, which is that of [`WhenLow::Wait`].
         waited: Duration,
     },
-    /// The pool is at its limit, and so are its jbufs on the heap.
+    /// The pool is at its limit, and its buffers on the heap are at theirs.
     HeapExhausted {
-        /// The capacity asked for, in bytes.
+        /// The requested capacity in bytes.
         wanted: usize,
-        /// Bytes of its jbufs on the heap.
+        /// Number of bytes of the pool's buffers on the heap.
         on_heap: usize,
-        /// The limit, which [`WhenLow::Heap`] says.
+        /// The limit in bytes, from [`WhenLow::Heap`].
         max_bytes: usize,
     },
 }

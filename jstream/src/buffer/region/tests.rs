@@ -80,13 +80,13 @@ fn a_shared_memory_file_is_written_through_its_region_alone() {
     let mut file = File::from(region.share().unwrap().try_clone_to_owned().unwrap());
     assert!(file.write_all(b"x").is_err());
     assert!(file.set_len(0).is_err());
-    // SAFETY: the region is 4,096 bytes that nobody refers to.
+    // SAFETY: the region has 4,096 bytes, to which there are no references.
     unsafe { region.base().as_ptr().write(7) };
     let mut first = [0];
     file.rewind().unwrap();
     file.read_exact(&mut first).unwrap();
     assert_eq!(first, [7]);
-    // SAFETY: nobody writes to the file but the region above, and that no more.
+    // SAFETY: only the region above writes to the file, and it does not do so any more.
     assert!(unsafe { Region::file(&file) }.is_err(), "writing is sealed");
     assert!(region.share().is_ok());
     assert!(Region::anonymous(1).unwrap().share().is_err());
@@ -96,14 +96,14 @@ fn a_shared_memory_file_is_written_through_its_region_alone() {
 #[test]
 fn only_whole_pages_go_back() {
     fn forget(region: &Region, offset: usize, len: usize) -> bool {
-        // SAFETY: both lie in the region, whose bytes nobody relies on.
+        // SAFETY: the range lies in the region, and nothing relies on its bytes.
         unsafe { region.forget(offset, len) }
     }
     let page = rustix::param::page_size();
     let mut region = Region::anonymous(2 * page).unwrap();
-    // SAFETY: the region has that byte.
+    // SAFETY: the byte lies in the region.
     let last = unsafe { region.base().add(page - 1) };
-    // SAFETY: nobody refers to it.
+    // SAFETY: there are no references to the byte.
     unsafe { last.write(7) };
     for (offset, len) in [(0, page - 1), (page / 2, page / 2), (page / 2, page)] {
         assert!(!forget(&region, offset, len));

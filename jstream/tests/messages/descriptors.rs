@@ -19,13 +19,13 @@ use jstream::{ReadError, Reader, Spent, Transportable, Writer, descriptor};
 
 mod here {
     use jstream::Transportable;
-    include!("common/order.rs");
+    include!("../common/order.rs");
 }
 
 mod there {
     pub(crate) mod deeper {
         use jstream::Transportable;
-        include!("common/order.rs");
+        include!("../common/order.rs");
     }
 }
 
@@ -381,7 +381,7 @@ fn processes_agree() {
         return;
     }
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["processes_agree", "--exact", "--nocapture"])
+        .args(["descriptors::processes_agree", "--exact", "--nocapture"])
         .env("JSTREAM_TEST_CHILD", "1")
         .output()
         .unwrap();

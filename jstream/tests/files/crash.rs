@@ -41,7 +41,7 @@ fn again(test: &str, path: &Path, before: &str) -> Command {
         .arg(env::current_exe().unwrap())
         .args([
             "--exact",
-            test,
+            &format!("crash::{test}"),
             "--ignored",
             "--nocapture",
             "--test-threads=1",

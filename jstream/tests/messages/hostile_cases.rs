@@ -6,14 +6,10 @@
     reason = "test code"
 )]
 
-#[path = "hostile_cases/again.rs"]
 mod again;
-#[path = "hostile_cases/classes.rs"]
 mod classes;
-mod common;
-#[path = "hostile_cases/targets.rs"]
+use crate::common;
 mod targets;
-#[path = "hostile_cases/values.rs"]
 mod values;
 
 use common::message;

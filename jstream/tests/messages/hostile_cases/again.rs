@@ -6,7 +6,7 @@ use std::rc::Rc;
 use jstream::Transportable;
 use jstream::testing::Meaning;
 
-use crate::Forged;
+use super::Forged;
 
 #[derive(Transportable)]
 #[transportable(derive(Debug))]

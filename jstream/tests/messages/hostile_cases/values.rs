@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use jstream::testing::{Meaning, places};
 use jstream::{ReadError, Transportable};
 
-use crate::{Forged, read};
+use super::{Forged, read};
 
 #[derive(Transportable, Debug)]
 #[transportable(derive(Debug))]

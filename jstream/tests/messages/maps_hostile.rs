@@ -6,7 +6,7 @@
     reason = "test code"
 )]
 
-mod common;
+use crate::common;
 
 use std::cell::Cell;
 use std::cmp::Ordering;

@@ -6,10 +6,8 @@
     reason = "test code"
 )]
 
-#[path = "common/archives.rs"]
-mod archives;
-#[path = "common/counting.rs"]
-mod counting;
+use crate::archives;
+use crate::counting;
 
 use std::fmt;
 use std::rc::Rc;

@@ -7,8 +7,7 @@
     reason = "test code"
 )]
 
-#[path = "common/counting.rs"]
-mod counting;
+use crate::counting;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

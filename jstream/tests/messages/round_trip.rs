@@ -6,7 +6,7 @@
     reason = "test code"
 )]
 
-mod common;
+use crate::common;
 
 use common::{Arenas, Leg, Node, Shape, Side, message, plant, seeds, walk};
 use jstream::{Pool, Reader, Spent, Transportable, WriteError, Writer};

@@ -6,8 +6,7 @@
     reason = "test code"
 )]
 
-#[path = "common/archives.rs"]
-mod archives;
+use crate::archives;
 
 use std::cell::RefCell;
 use std::rc::Rc;

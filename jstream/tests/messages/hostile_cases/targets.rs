@@ -7,8 +7,8 @@ use jstream::testing::Meaning;
 use jstream::{Limits, MessageSegment, ReadError, Reader, Spent, Transportable};
 use typed_arena::Arena;
 
+use super::{Forged, read};
 use crate::common::message;
-use crate::{Forged, read};
 
 #[derive(Transportable, Debug, PartialEq)]
 #[repr(C)]

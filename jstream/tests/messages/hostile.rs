@@ -6,7 +6,7 @@
     reason = "test code"
 )]
 
-mod common;
+use crate::common;
 
 use common::{Arenas, Node, message, plant, seeds, walk};
 use jstream::{Limits, ReadError, Reader, Spent, Transportable};

@@ -6,8 +6,7 @@
     reason = "test code"
 )]
 
-#[path = "common/counting.rs"]
-mod counting;
+use crate::counting;
 
 use std::cell::Cell;
 

@@ -6,7 +6,7 @@
     reason = "test code"
 )]
 
-mod common;
+use crate::common;
 
 use common::message;
 use jstream::{Reader, Received, Spent, Transportable};

@@ -6,8 +6,7 @@
     reason = "test code"
 )]
 
-#[path = "common/aligned.rs"]
-mod aligned;
+use crate::aligned;
 
 use std::cell::{Cell, RefCell};
 use std::mem::{MaybeUninit, align_of};

@@ -29,7 +29,8 @@ fn with_limits(name: &str, limits: &str, test: impl FnOnce()) {
         return test();
     }
     let program = env::current_exe().unwrap();
-    let run = format!("{limits} && exec \"$0\" --exact {name} --nocapture --test-threads=1");
+    let run =
+        format!("{limits} && exec \"$0\" --exact exhaustion::{name} --nocapture --test-threads=1");
     let shell = ["sh", "-c", &run];
     let mut command = Command::new("setpriv");
     command.args(["--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"]);

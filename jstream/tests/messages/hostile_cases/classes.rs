@@ -8,7 +8,7 @@ use std::rc::Rc;
 use jstream::testing::Meaning;
 use jstream::{Spent, Transportable, Writer, transportable};
 
-use crate::{Forged, read};
+use super::{Forged, read};
 
 #[transportable]
 trait Figure: Debug {
@@ -169,7 +169,7 @@ fn addresses_never_stand_on_the_wire() {
         let output = std::process::Command::new(std::env::current_exe().unwrap())
             .args([
                 "--exact",
-                "classes::addresses_never_stand_on_the_wire",
+                "hostile_cases::classes::addresses_never_stand_on_the_wire",
                 "--nocapture",
             ])
             .env(TOLD, "1")

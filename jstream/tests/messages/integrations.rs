@@ -6,8 +6,6 @@
     reason = "test code"
 )]
 
-mod common;
-
 #[cfg(feature = "uuid")]
 mod of_uuid {
     use jstream::{Pool, Reader, Transportable, Writer};

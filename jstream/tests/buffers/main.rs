@@ -1,0 +1,6 @@
+//! Pools and regions.
+
+mod exhaustion;
+#[cfg(feature = "metrics")]
+mod metrics;
+mod pools;

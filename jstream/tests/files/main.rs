@@ -1,0 +1,9 @@
+//! Files of objects.
+
+mod checks;
+mod classes;
+mod contents;
+mod crash;
+mod follow;
+mod hostile;
+mod names;
