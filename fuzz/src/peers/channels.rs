@@ -131,10 +131,11 @@ fn send(sender: &jstream_transport::channel::Sender<Order>) {
 fn against_sender_that_listens(input: &mut Unstructured<'_>) {
     let sender = of(&fresh()).fan_out().sender().expect("the name is free");
     thread::scope(|scope| {
-        scope.spawn(|| send(&sender));
+        let sending = scope.spawn(|| send(&sender));
         if let Ok(peer) = connect(sender.address(), &options()) {
             let _ = messages(&peer, input, JOIN, 2);
         }
+        sending.join().expect("nothing panics there");
     });
 }
 
@@ -142,7 +143,7 @@ fn against_sender_that_joins(input: &mut Unstructured<'_>) {
     static LISTENER: LazyLock<Listener> =
         LazyLock::new(|| listen(&address("inproc", "channels"), &options()).expect("it is free"));
     thread::scope(|scope| {
-        scope.spawn(|| match of(LISTENER.local_address()).sender() {
+        let sending = scope.spawn(|| match of(LISTENER.local_address()).sender() {
             Ok(sender) => send(&sender),
             Err(error) => assert!(!error.to_string().is_empty()),
         });
@@ -151,5 +152,6 @@ fn against_sender_that_joins(input: &mut Unstructured<'_>) {
         if let Some(Ok(peer)) = incoming.ok().map(Incoming::establish) {
             let _ = messages(&peer, input, ANSWER, 0);
         }
+        sending.join().expect("nothing panics there");
     });
 }

@@ -1,11 +1,5 @@
 //! Every resource that buffers need runs out, in a process of its own, and gives an error.
 #![cfg(target_os = "linux")]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::env;
 use std::fs::File;

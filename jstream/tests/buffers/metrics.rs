@@ -1,10 +1,4 @@
 //! The counters of a pool, as the recorder of a program gets them.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,6 @@
 //! What maps are careful of: functions of the program that check an object and ask the map for
 //! another one, and memory that may be missing.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::fs::File;
 use std::sync::OnceLock;

@@ -1,11 +1,5 @@
 //! Files bring the structures of the classes of their trait objects along.
 #![cfg(unix)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::collections::BTreeSet;
 use std::fs;

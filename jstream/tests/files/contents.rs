@@ -1,13 +1,6 @@
 //! Files: what is written is read, appended to, found by number; what is refused, and how it says
 //! so.
 #![cfg(unix)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, Write};

@@ -3,13 +3,6 @@
 //! What limits or kills a whole program runs in one of its own: this program again, told by its
 //! environment what to do.
 #![cfg(target_os = "linux")]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::env;
 use std::fs::{self, File, OpenOptions};

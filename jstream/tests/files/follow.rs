@@ -1,12 +1,5 @@
 //! Readers that follow a file which grows, send its objects on, and say what its commits are.
 #![cfg(unix)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;

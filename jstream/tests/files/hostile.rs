@@ -1,12 +1,5 @@
 //! Files that were changed, cut off, forged, or written by a program that died.
 #![cfg(unix)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,5 @@
 //! What a new file replaces, and what it leaves alone: links, permissions, pipes, other writers.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::ErrorKind;

@@ -1,10 +1,4 @@
 //! Messages in one piece: in a `Vec`, and through `std::io::Write`.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::error::Error;
 use std::io::{self, ErrorKind, IoSlice, Write};

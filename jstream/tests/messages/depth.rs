@@ -1,10 +1,4 @@
 //! Depth costs no stack: not when writing, not when reading, not when finding a fault.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::collections::HashMap;
 use std::iter;

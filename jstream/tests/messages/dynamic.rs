@@ -1,10 +1,4 @@
 //! Trait objects arrive as the types that they were.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::rc::Rc;
 

@@ -1,10 +1,4 @@
 //! Objects that have forgotten their type.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::thread;
 

@@ -1,10 +1,4 @@
 //! What is said of a message that is wrong is found without looking at what was not read.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::cell::Cell;
 

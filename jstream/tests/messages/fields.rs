@@ -1,10 +1,4 @@
 //! Fields that travel otherwise than their type says, and types that are verified.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

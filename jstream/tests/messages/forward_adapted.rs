@@ -1,10 +1,4 @@
 //! Adapters see what is forwarded, and no copies of it.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::cell::RefCell;
 use std::mem;

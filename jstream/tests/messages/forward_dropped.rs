@@ -1,10 +1,4 @@
 //! What the program has dropped from an object is not sent on with it, not in the gaps either.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use jstream::{Reader, Spent, Transportable, Writer};
 

@@ -1,10 +1,4 @@
 //! Messages that somebody made or damaged: an error, or a valid object, and nothing else.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::common;
 

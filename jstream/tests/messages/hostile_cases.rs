@@ -1,10 +1,4 @@
 //! Messages that somebody made to do harm, case by case: which error they give, and of what field.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 mod again;
 mod classes;

@@ -1,10 +1,4 @@
 //! Graphs in which several pointers lead to one object.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,10 +1,4 @@
 //! Maps and sets that keep the order of insertion, compared with those that were sent.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::common;
 

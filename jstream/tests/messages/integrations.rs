@@ -1,10 +1,4 @@
 //! Types of other crates, each behind a feature.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 #[cfg(feature = "uuid")]
 mod of_uuid {

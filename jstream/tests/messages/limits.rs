@@ -1,10 +1,4 @@
 //! A writer's limit holds for each segment.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::rc::Rc;
 

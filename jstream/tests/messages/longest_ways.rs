@@ -1,10 +1,4 @@
 //! The depth of a graph is that of its longest ways, however it was met.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::rc::Rc;
 

@@ -1,4 +1,11 @@
 //! Messages: what is written is read, and what is wrong with damaged bytes is found.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
 
 #[path = "../common/aligned.rs"]
 mod aligned;

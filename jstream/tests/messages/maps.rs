@@ -1,10 +1,4 @@
 //! Maps and sets, compared with those of `std` that were sent.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::common;
 

@@ -1,10 +1,4 @@
 //! Maps that somebody forged or damaged, and keys whose traits lie: wrong answers at most.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::common;
 

@@ -1,10 +1,4 @@
 //! Types of `std` that travel by value, whatever their layout.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::common;
 

@@ -1,10 +1,4 @@
 //! Types that own their parts, and the forms that the derive makes of them.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::common;
 

@@ -1,10 +1,4 @@
 //! Forms that are not the same type are never taken for one another.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::marker::PhantomData;
 use std::rc::Rc;

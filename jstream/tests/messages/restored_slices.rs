@@ -1,10 +1,4 @@
 //! What is made again from a form equals what was sent.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::rc::Rc;
 use std::sync::Arc;

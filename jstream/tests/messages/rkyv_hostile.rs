@@ -1,10 +1,4 @@
 //! Damaged archives, and crafted ones.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::archives;
 

@@ -1,10 +1,4 @@
 //! What is written is read back equal, in place.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::common;
 

@@ -1,10 +1,4 @@
 //! Sharing and circles arrive as they were sent, and nothing else does.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,10 +1,4 @@
 //! What was once wrong, or nearly so, and must stay right.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::common;
 

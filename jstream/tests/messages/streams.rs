@@ -1,10 +1,4 @@
 //! Streams: any types one after another, written and read, and what writers hand out to be filled.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::aligned;
 

@@ -1,10 +1,4 @@
 //! Streams that somebody made or damaged: errors, or valid objects, and an end.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::aligned;
 

@@ -1,10 +1,4 @@
 //! The kit for users' own types finds what is wrong with them, and nothing where nothing is.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -1,10 +1,4 @@
 //! Functions that verify values may change the cells in them; errors are still found by their type.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -1,10 +1,4 @@
 //! What was received is sent on, changed or not: where it lies if all in it leads where it led.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::counting;
 

@@ -1,4 +1,11 @@
 //! Allocations in steady state, counted on the thread that writes or reads.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
 
 #[cfg(feature = "rkyv")]
 #[path = "../common/archives.rs"]

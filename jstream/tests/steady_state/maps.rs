@@ -1,11 +1,5 @@
 //! Reading maps, looking keys up and going through entries allocates nothing; writing sorted maps
 //! neither, once the contexts have met their peak.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::counting;
 

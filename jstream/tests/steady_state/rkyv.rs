@@ -1,10 +1,4 @@
 //! Types of rkyv's, as the root of messages, as parts of others, and forwarded.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::archives;
 use crate::counting;

@@ -1,11 +1,5 @@
 //! Reading allocates nothing, writing neither, once the contexts have met their peak; and what is
 //! received lies in the jbuf.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "test code"
-)]
 
 use crate::counting;
 

@@ -1,8 +1,9 @@
-//! Slots that a thread keeps for itself: it takes them and puts them with plain loads and stores.
+//! The cache of free slots of one thread. The thread accesses it with plain loads and stores.
 //!
-//! Others may recall them. A thread says that it is at its slots before it looks whether they are
-//! recalled, and who recalls says so before it looks whether the thread is at them. A barrier stands between
-//! the two steps of each:
+//! Other threads may recall the cached slots. The owner of the cache sets its busy flag before it
+//! checks whether the slots are recalled. A recalling thread counts its recall before it checks
+//! whether the owner is busy. A barrier separates the two steps on each side, as in Dekker's
+//! algorithm:
 //!
 //! ```text
 //! busy := 1                recalled += 1
@@ -10,13 +11,14 @@
 //! recalled?                busy?
 //! ```
 //!
-//! One of both sees the other. The thread's barrier is for the compiler alone: that of who recalls makes all
-//! processors pass one.
+//! At least one side sees the store of the other. The barrier of the owner is only for the
+//! compiler. That of the recalling thread makes all processors execute a memory barrier.
 //!
-//! Invariant: a slot that is kept is on no stack, stands in one place, and nobody owns it. `take`, `give` and
-//! `take_back` change places only while nobody else does. The thread is alone with them from when it found them
-//! not recalled until it is not busy any more, and who recalls from when it found the thread not busy, as
-//! long as they are recalled.
+//! Invariant: a cached slot is on no stack, is in one entry, and no thread owns it. `take`, `give`
+//! and `take_back` change entries only with exclusive access. The owner has exclusive access from
+//! the moment when it finds that the slots are not recalled until it clears its busy flag. A
+//! recalling thread has exclusive access from the moment when it finds that the owner is not busy
+//! until the recall ends.
 
 use std::hint;
 use std::thread;
@@ -26,23 +28,23 @@ use super::CLASSES;
 use super::barrier;
 use super::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-/// Slots of this class, of 4 KiB, and of those below are kept: to copy what fills a larger one costs far more than
-/// to take it, and what is kept is of no use to others.
+/// The largest class that is cached: slots of 4 KiB. For larger slots, copying the contents takes
+/// far longer than taking the slot, and a cached slot is not available to other threads.
 const LARGEST: usize = 4;
-/// So many slots of each class.
+/// Maximum number of cached slots of each class.
 const MOST: usize = 4;
 
 const _: () = assert!(LARGEST < CLASSES);
 
-/// What one thread keeps; `S` is a slab.
+/// The cache of one thread. `S` is the type of slabs.
 pub(super) struct Kept<S> {
     busy: AtomicU32,
-    /// How many have recalled what is kept. Then nothing is.
+    /// Number of active recalls. If it is not 0, the thread caches no slots.
     recalled: AtomicUsize,
     classes: [Places<S>; LARGEST + 1],
 }
 
-/// The slots of one class, of which the first `count` places have one.
+/// The cached slots of one class, in the first `count` entries.
 struct Places<S> {
     count: AtomicUsize,
     places: [SlotInSlab<S>; MOST],
@@ -55,7 +57,7 @@ struct SlotInSlab<S> {
 }
 
 impl<S> Kept<S> {
-    /// Nothing. Where the system has no barrier for all processors, nothing is ever kept.
+    /// Creates an empty cache. It stays empty if the system has no process-wide barrier.
     pub(super) fn new() -> Self {
         let place = |_| SlotInSlab {
             slab: AtomicPtr::default(),
@@ -72,16 +74,17 @@ impl<S> Kept<S> {
         }
     }
 
-    /// Takes a slot that was kept, with its slab. Called by the thread alone.
+    /// Takes a cached slot, with its slab. Only called by the owner of the cache.
     #[inline]
     pub(super) fn take(&self, class: usize) -> Option<(u32, *mut S)> {
         self.when_alone(class, Places::pop)
     }
 
-    /// Keeps a slot; false, and nothing done, when there is no room. Called by the thread alone, which
-    /// owns the slot.
+    /// Caches a slot. Returns false, and changes nothing, if the cache is full or recalled. Only
+    /// called by the owner of the cache, which must own the slot.
     ///
-    /// Once the slot is kept, and may be recalled, this touches nothing any more but to say so.
+    /// Once the slot is cached, it may be recalled. From then on this function accesses only the
+    /// busy flag.
     #[inline]
     pub(super) fn give(&self, class: usize, slot: u32, slab: *mut S) -> bool {
         let push = |places: &Places<S>| places.push(slot, slab).then_some(());
@@ -93,37 +96,37 @@ impl<S> Kept<S> {
         let places = self.classes.get(class)?;
         self.busy.store(1, Ordering::Relaxed);
         barrier::pass();
-        // Acquire: who recalled is done.
+        // Acquire: sees the changes of a recalling thread to the entries.
         let done = if self.recalled.load(Ordering::Acquire) == 0 {
             work(places)
         } else {
             None
         };
-        // Release: who recalls finds what was done.
+        // Release: a recalling thread sees the changes to the entries.
         self.busy.store(0, Ordering::Release);
         done
     }
 
-    /// How many slots of a class are kept at this moment.
+    /// Returns the current number of cached slots of a class.
     pub(super) fn count(&self, class: usize) -> usize {
         let count = |places: &Places<S>| places.count.load(Ordering::Relaxed);
         self.classes.get(class).map_or(0, count)
     }
 
-    /// Has the thread keep nothing until [`end_recall`](Self::end_recall), once all processors have passed a
-    /// barrier.
+    /// Stops the thread from caching slots until [`end_recall`](Self::end_recall). Takes effect
+    /// once all processors have passed a barrier.
     pub(super) fn recall(&self) {
         self.recalled.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Lets the thread keep slots again, if nobody else has recalled them.
+    /// Ends a recall. The thread may cache slots again if no other recall is active.
     pub(super) fn end_recall(&self) {
-        // Release: the thread finds what was done.
+        // Release: the owner sees the changes to the entries.
         self.recalled.fetch_sub(1, Ordering::Release);
     }
 
-    /// Calls `put` with each slot that is kept, and its class. Called after `recall` and the barrier, by one at a
-    /// time.
+    /// Removes all cached slots and calls `put` with each slot and its class. Called after `recall`
+    /// and the barrier, by one thread at a time.
     pub(super) fn take_back(&self, mut put: impl FnMut(usize, u32)) {
         self.wait_until_idle();
         for (class, places) in self.classes.iter().enumerate() {
@@ -133,7 +136,8 @@ impl<S> Kept<S> {
         }
     }
 
-    /// A thread is busy for some instructions, unless the processor is taken from it.
+    /// Waits until the owner is not busy. It is busy for a few instructions only, unless it is
+    /// preempted.
     fn wait_until_idle(&self) {
         const LOOKS: u32 = 1000;
         const NAP: Duration = Duration::from_micros(50);
@@ -145,7 +149,7 @@ impl<S> Kept<S> {
             } else if looks < LOOKS {
                 hint::spin_loop();
             } else {
-                // Yielding may not give way to threads of another priority.
+                // Yielding may not let threads of another priority run.
                 thread::sleep(NAP);
             }
         }

@@ -1,4 +1,5 @@
-//! The way of a slot back: to what its thread keeps, to a stack, or to the program's function that wants it.
+//! The return of a slot to the cache of its thread, to a stack, or to the program's reclaim
+//! function.
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -13,11 +14,12 @@ use crate::buffer::{Place, Slot, Spent};
 /// The ownership of one slot of a pool.
 pub(in crate::buffer) struct Lease {
     slab: NonNull<Slab>,
-    /// A whole word: what is copied as one is to have been stored as one.
+    /// Stored as a whole word, so that a copy of the whole word does not stall on a narrower store.
     slot: usize,
 }
 
-// SAFETY: a slab is used by shared references from whatever thread, and lives as long as the lease.
+// SAFETY: all threads access a slab through shared references, and the slab lives as long as the
+// lease.
 unsafe impl Send for Lease {}
 // SAFETY: as above.
 unsafe impl Sync for Lease {}
@@ -41,11 +43,11 @@ impl Lease {
         number
     }
 
-    /// Where the slot of `size` bytes stands.
+    /// Returns the place of the slot, which has `size` bytes.
     pub(in crate::buffer) fn place(&self, size: usize) -> Place {
-        // SAFETY: the slab lives at least until its slot is back.
+        // SAFETY: the slab lives at least until its slot is returned.
         let slab = unsafe { self.slab.as_ref() };
-        // SAFETY: as does what it belongs to.
+        // SAFETY: the pool of the slab lives as long as the slab.
         let (number, i) = unsafe { slab.shared.as_ref() }.table.split(self.number());
         Place {
             region: number,
@@ -53,22 +55,22 @@ impl Lease {
         }
     }
 
-    /// Gives the slot back, or to the program's function that wants it.
+    /// Returns the slot to the pool, or passes it to the program's reclaim function.
     ///
     /// # Safety
     ///
-    /// The lease and all other handles of the slot are not used again. `base` and `capacity` are the
-    /// slot's.
+    /// The lease and all other handles of the slot must not be used again. `base` and `capacity`
+    /// must be those of the slot.
     #[inline]
     pub(in crate::buffer) unsafe fn end(&self, base: NonNull<u8>, capacity: usize) {
         let slab = self.slab;
-        // SAFETY: the slab lives at least until its slot is back.
+        // SAFETY: the slab lives at least until its slot is returned.
         let shared = unsafe { slab.as_ref() }.shared;
-        // SAFETY: as does what it belongs to.
+        // SAFETY: the pool of the slab lives as long as the slab.
         if let Some(reclaim) = &unsafe { shared.as_ref() }.options.reclaim {
             if !is_reclaiming(reclaim) {
                 let slot = self.slot;
-                // SAFETY: as the caller says, this is the only handle from now on.
+                // SAFETY: the caller promises that this is the only handle from now on.
                 let slot = unsafe { Slot::pooled(base, capacity, Lease { slab, slot }) };
                 return hand_over(reclaim.clone(), Spent::from_slot(slot));
             }
@@ -78,23 +80,25 @@ impl Lease {
     }
 }
 
-/// A function that reclaims, while it runs, and the one that it was called from.
+/// A running reclaim function, and the one from which it was called.
 struct Reclaiming {
     function: Callback<Spent>,
     outer: *const Self,
 }
 
 thread_local! {
-    /// The one that this thread is in, if any: what it drops of its own goes back at once.
+    /// The reclaim function that this thread is running, if any. A buffer that the function drops
+    /// returns to the pool at once.
     ///
-    /// Invariant: it, and those it was called from, are frames of this thread's `hand_over`.
+    /// Invariant: the pointer, and each `outer` pointer that follows from it, is null or refers to
+    /// a frame of `hand_over` on this thread's stack.
     static RECLAIMING: Cell<*const Reclaiming> = const { Cell::new(ptr::null()) };
 }
 
-/// Whether this thread is in the function.
+/// Returns true if this thread is running the function.
 fn is_reclaiming(function: &Callback<Spent>) -> bool {
     let mut frame = RECLAIMING.get();
-    // SAFETY: as the invariant says, it is on this thread's stack.
+    // SAFETY: by the invariant, the frame is on this thread's stack.
     while let Some(reclaiming) = unsafe { frame.as_ref() } {
         if reclaiming.function == *function {
             return true;
@@ -104,25 +108,25 @@ fn is_reclaiming(function: &Callback<Spent>) -> bool {
     false
 }
 
-/// The function is a clone: the pool may end by what it does.
+/// Calls the reclaim function. The function is a clone, because the call may free the pool.
 #[cold]
 fn hand_over(function: Callback<Spent>, jbuf: Spent) {
     let outer = RECLAIMING.get();
     let frame = Reclaiming { function, outer };
     RECLAIMING.set(&raw const frame);
-    // Its panics end there, so that the next line is reached.
+    // `call` catches panics, so the next line is always reached.
     frame.function.call(jbuf);
     RECLAIMING.set(outer);
 }
 
-/// Has the calling thread keep a slot, or puts it on a stack of its shard.
+/// Caches a slot for the calling thread, or puts it on the stack of the thread's shard.
 ///
 /// # Safety
 ///
-/// The caller owns the slot, which is of `slab`, and does not use it again.
+/// The caller must own the slot, which must be of `slab`, and must not use it again.
 #[inline]
 unsafe fn give_back(slab: NonNull<Slab>, slot: u32) {
-    // SAFETY: the slab and what it belongs to live until the slot is back.
+    // SAFETY: the slab and its pool live until the slot is returned.
     let of = unsafe { slab.as_ref() };
     // SAFETY: as above.
     let shared = unsafe { of.shared.as_ref() };
@@ -130,50 +134,51 @@ unsafe fn give_back(slab: NonNull<Slab>, slot: u32) {
         .kept()
         .is_some_and(|kept| kept.give(of.class, slot, slab.as_ptr()));
     if !is_kept {
-        // SAFETY: the caller's promise is passed on; the slot is not back.
+        // SAFETY: the caller's promise is passed on; the slot has not been returned.
         unsafe { give_to_stack(slab, slot) };
     }
 }
 
-/// As above, where the thread keeps no more.
+/// Puts a slot on the stack of the thread's shard.
 ///
 /// # Safety
 ///
-/// As above.
+/// As for [`give_back`].
 #[inline(never)]
 unsafe fn give_to_stack(slab: NonNull<Slab>, slot: u32) {
-    // SAFETY: the slab and what it belongs to live until the slot is back.
+    // SAFETY: the slab and its pool live until the slot is returned.
     let slab = unsafe { slab.as_ref() };
     // SAFETY: as above.
     let shared = unsafe { slab.shared.as_ref() };
     let cell = shared.own().cell(slab.class);
     let (_, i) = shared.table.split(slot);
     cell.out.fetch_sub(1, Ordering::Relaxed);
-    // From here on only what `push` was given is used, unless the slot is still ours.
+    // From here on only the arguments of `push` are used, unless `push` fails and this thread still
+    // owns the slot.
     if cell
         .stack
         .push(slab.link(i), slot, WANTED | CLOSED)
         .is_err()
     {
-        // SAFETY: the caller's promise is passed on; the slot is not back.
+        // SAFETY: the caller's promise is passed on; the slot has not been returned.
         unsafe { give_back_slowly(slab.shared, NonNull::from(slab), slot) };
     }
 }
 
-/// As above, where somebody waits for it, or the pool is closed.
+/// Returns a slot if a thread waits for it, or if the pool is closed.
 ///
 /// # Safety
 ///
-/// As above.
+/// As for [`give_back`].
 #[cold]
 unsafe fn give_back_slowly(at: NonNull<Shared>, slab: NonNull<Slab>, slot: u32) {
-    // SAFETY: it lives until the slot is back.
+    // SAFETY: the pool lives until the slot is returned.
     let shared = unsafe { at.as_ref() };
     // SAFETY: as above.
     let slab = unsafe { slab.as_ref() };
     let (_, i) = shared.table.split(slot);
     let stack = &shared.own().cell(slab.class).stack;
-    // With a handle the pool is not closed before this is done.
+    // The pool cannot be closed while this handle exists.
     if let Some(handle) = shared.handle.upgrade() {
         let Ok(()) = stack.push(slab.link(i), slot, 0) else {
             unreachable!("no flag is heeded")
@@ -181,7 +186,7 @@ unsafe fn give_back_slowly(at: NonNull<Shared>, slab: NonNull<Slab>, slot: u32) 
         shared.waiting.came_back();
         drop(handle);
     } else if stack.push(slab.link(i), slot, CLOSED).is_err() && shared.outstanding.came_back() {
-        // SAFETY: this was the last, and it was told.
+        // SAFETY: this was the last slot, and `Outstanding` has reported that to this thread.
         unsafe { Shared::end(at) };
     }
 }

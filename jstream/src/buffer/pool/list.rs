@@ -1,36 +1,38 @@
-//! Stacks of free slots without locks.
+//! Lock-free stacks of free slots.
 //!
-//! A slot is a number. What follows it on its stack stands in a table beside, its *link*, so that a
-//! slot's own memory is not touched.
+//! A slot is identified by a number. The number of the next slot on the stack is the *link* of the
+//! slot. It is stored in a separate table, so that the memory of the slot is not accessed.
 //!
-//! Invariant: a number is on at most one stack, once, and then nobody owns its slot. `pop` and
-//! `take_all` make their caller the owner, `push` and `put_chain` end that.
+//! Invariant: a number is on at most one stack, at most once, and no thread owns its slot while it
+//! is there. `pop` and `take_all` make their caller the owner, and `push` and `put_chain` end the
+//! ownership.
 //!
-//! A head has the number on top, two flags, and a tag that counts what came to the stack.
-//! Between reading a slot's link and replacing the head, others may take the slot and give it back
-//! where the link is another, and the link that was read is then of no use; the tag tells. Taking
-//! needs no other tag: a slot that is on top again was put there again. A thread would have to be
-//! stopped there while exactly a multiple of 2^32 slots come to its stack, and the last of them is the
-//! same slot, to be misled.
+//! A head consists of the number on top, two flags, and a tag that counts the slots that were put
+//! on the stack. The tag prevents the ABA problem. After a thread has read a slot's link, and
+//! before it replaces the head, other threads may take the slot and return it with a different
+//! link. The link that the thread has read is then invalid, and the changed tag shows this. Taking
+//! a slot does not need to change the tag, because a slot that is on top again has been put there
+//! again. The tag fails only if a thread is suspended at this point while exactly a multiple of
+//! 2^32 slots are put on the stack, the last of which is the same slot.
 
 use super::sync::{AtomicIsize, AtomicU32, AtomicU64, Ordering};
 
-/// How many slots there can be; also the number that is none.
+/// Maximum number of slots. Also the number that stands for no slot.
 pub(super) const NONE: u32 = (1 << 30) - 1;
-/// Somebody waits for a slot: who gives one back is to say so.
+/// Flag: a thread waits for a slot, and a thread that returns a slot must announce it.
 pub(super) const WANTED: u64 = 1 << 30;
-/// Nobody takes slots any more.
+/// Flag: the pool is closed, and no thread takes slots any more.
 pub(super) const CLOSED: u64 = 1 << 31;
 const FLAGS: u64 = WANTED | CLOSED;
 const TAG: u64 = 1 << 32;
 
-/// Where the links stand.
+/// The table of links.
 pub(super) trait Links {
-    /// The link of a slot that has been on a stack.
+    /// Returns the link of a slot that has been on a stack.
     fn link(&self, slot: u32) -> &AtomicU32;
 }
 
-/// The number on top of `head`.
+/// Returns the number on top of `head`.
 #[inline]
 fn top(head: u64) -> u32 {
     #[allow(clippy::cast_possible_truncation, reason = "NONE has 30 bits")]
@@ -38,19 +40,19 @@ fn top(head: u64) -> u32 {
     top
 }
 
-/// `head` with the number on top that slots were taken down to.
+/// Returns `head` after slots were taken, with `top` as the number on top.
 #[inline]
 fn taken_to(head: u64, top: u32) -> u64 {
     (head & !u64::from(NONE)) | u64::from(top)
 }
 
-/// `head` with the number on top that was put there, and another tag.
+/// Returns `head` after `top` was put on the stack, with the next tag.
 #[inline]
 fn given(head: u64, top: u32) -> u64 {
     taken_to(head.wrapping_add(TAG), top)
 }
 
-/// The free slots of one size, of the threads of one shard.
+/// The free slots of one size class in one shard.
 pub(super) struct Stack {
     head: AtomicU64,
 }
@@ -67,7 +69,7 @@ impl Stack {
         &self.head
     }
 
-    /// Takes the slot that was given back last.
+    /// Takes the slot that was returned last.
     #[inline]
     pub(super) fn pop(&self, links: &impl Links) -> Option<u32> {
         let mut head = self.head.load(Ordering::Acquire);
@@ -77,7 +79,7 @@ impl Stack {
                 return None;
             }
             let next = links.link(slot).load(Ordering::Relaxed);
-            // Acquire: what the slot's last owner did to its memory was before.
+            // Acquire: this thread sees what the slot's last owner did to its memory.
             match self.head.compare_exchange_weak(
                 head,
                 taken_to(head, next),
@@ -90,10 +92,11 @@ impl Stack {
         }
     }
 
-    /// Gives back a slot, unless a flag of `heed` is set: then says which flags are, and does nothing.
+    /// Returns a slot to the stack. If a flag of `heed` is set, changes nothing and returns the
+    /// flags that are set.
     ///
-    /// Once the slot is back this touches neither the stack nor the link, which may be gone: the last
-    /// slot that comes back ends the pool.
+    /// Once the slot is on the stack, this function accesses neither the stack nor the link. Both
+    /// may have been freed, because the last slot that is returned ends the pool.
     #[inline]
     pub(super) fn push(&self, link: &AtomicU32, slot: u32, heed: u64) -> Result<(), u64> {
         let mut head = self.head.load(Ordering::Relaxed);
@@ -101,14 +104,14 @@ impl Stack {
             if head & heed != 0 {
                 return Err(head & FLAGS);
             }
-            // Most often a slot comes back to where it was taken. Links of several threads' slots may
-            // share a cache line, which they then share in peace.
+            // A slot usually returns to the place from which it was taken, and then its link is
+            // already correct. Links of several threads' slots may share a cache line, and skipping
+            // the store keeps the line in the caches of all of them.
             let next = top(head);
             if link.load(Ordering::Relaxed) != next {
                 link.store(next, Ordering::Relaxed);
             }
-            // Release: the link, and what the owner did to the slot's memory, are before what the next
-            // owner does.
+            // Release: the next owner sees the link, and what this owner did to the slot's memory.
             match self.head.compare_exchange_weak(
                 head,
                 given(head, slot),
@@ -121,7 +124,7 @@ impl Stack {
         }
     }
 
-    /// Takes all slots: the first one, from which the links lead to the others.
+    /// Takes all slots. Returns the first one, from which the links lead to the others.
     pub(super) fn take_all(&self) -> Option<u32> {
         let mut head = self.head.load(Ordering::Acquire);
         loop {
@@ -141,7 +144,8 @@ impl Stack {
         }
     }
 
-    /// Puts a chain of slots, as the links have it, on an empty stack, or else one by one on this one.
+    /// Puts a chain of linked slots on this stack: as a whole if the stack is empty, otherwise one
+    /// by one.
     pub(super) fn put_chain(&self, links: &impl Links, mut first: u32) {
         while first != NONE {
             let head = self.head.load(Ordering::Relaxed);
@@ -164,17 +168,18 @@ impl Stack {
         }
     }
 
-    /// The head. If two have no slot and are the same, none was there meanwhile.
+    /// Returns the head. If two such heads are equal and have no slot, the stack was empty all the
+    /// time between them.
     pub(super) fn look(&self) -> u64 {
         self.head.load(Ordering::SeqCst)
     }
 
-    /// Whether a head that `look` returned had no slot.
+    /// Returns true if a head that `look` returned has no slot.
     pub(super) fn was_empty(look: u64) -> bool {
         top(look) == NONE
     }
 
-    /// Sets or ends [`WANTED`].
+    /// Sets or clears [`WANTED`].
     pub(super) fn want(&self, wanted: bool) {
         if wanted {
             self.head.fetch_or(WANTED, Ordering::AcqRel);
@@ -183,7 +188,8 @@ impl Stack {
         }
     }
 
-    /// Sets [`CLOSED`] and counts the slots that are back. Nobody takes slots meanwhile or later.
+    /// Sets [`CLOSED`] and returns the number of slots on the stack. No thread may take slots
+    /// during this call or after it.
     pub(super) fn close(&self, links: &impl Links) -> usize {
         let mut slot = top(self.head.fetch_or(CLOSED, Ordering::AcqRel));
         let mut count = 0usize;
@@ -195,11 +201,12 @@ impl Stack {
     }
 }
 
-/// How many slots are out when the pool is closed, counted from both sides.
+/// The number of slots in use when the pool is closed, counted from both sides.
 ///
-/// Who gives a slot back to a closed stack counts it down, and who closes counts up by those that
-/// were out. Zero is reached once, when both are done: before it closes the count is below zero, and
-/// afterwards above, until the last slot comes back.
+/// A thread that returns a slot to a closed stack decrements the count. The thread that closes the
+/// pool adds the number of slots that were in use. The result of these operations is zero only
+/// once, when both sides are done: before the closing thread adds its number, each result is
+/// negative, and afterwards it is positive until the last slot is returned.
 pub(super) struct Outstanding {
     slots: AtomicIsize,
 }
@@ -211,12 +218,12 @@ impl Outstanding {
         }
     }
 
-    /// Counts a slot that came back; says whether it was the last.
+    /// Counts a returned slot. Returns true if it was the last one.
     pub(super) fn came_back(&self) -> bool {
         self.slots.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Counts `out` slots as out; says whether all of them have come back meanwhile.
+    /// Counts `out` slots as in use. Returns true if all of them have been returned meanwhile.
     pub(super) fn closed_with(&self, out: usize) -> bool {
         let out = isize::try_from(out).unwrap_or(isize::MAX);
         self.slots

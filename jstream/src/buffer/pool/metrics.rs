@@ -1,18 +1,18 @@
-//! The counters of a pool, for the exporter that the program has.
+//! Publication of a pool's counts through the `metrics` crate.
 
 use std::sync::Arc;
 
 use super::{Callback, Leak, Pool, PoolStats};
 
 impl Pool {
-    /// Tells the program's recorder of [`metrics`] this moment's counts, of each size that was ever
-    /// asked for, and of all: `jstream_pool_in_use`, `jstream_pool_high_water`,
+    /// Publishes the current counts to the program's recorder of [`metrics`], for each size that
+    /// was ever requested and for the whole pool: `jstream_pool_in_use`, `jstream_pool_high_water`,
     /// `jstream_pool_mapped_bytes`, `jstream_pool_heap_bytes`, `jstream_pool_fallbacks` and
     /// `jstream_pool_waits`, with the labels `pool` (its name) and `capacity` (in bytes, or `all`).
     ///
-    /// The pool does so itself when it grows, and when it is low. Taking and giving back tell nothing.
-    /// When the last handle of the pool is dropped, what is still out is added to
-    /// `jstream_pool_leaked_jbufs` and `jstream_pool_leaked_bytes`, with the label `pool`.
+    /// The pool calls this method when it grows, and when it is low. Taking and returning buffers
+    /// publishes nothing. When the last handle of the pool is dropped, the buffers still in use are
+    /// added to `jstream_pool_leaked_jbufs` and `jstream_pool_leaked_bytes`, with the label `pool`.
     pub fn publish(&self) {
         let name = &self.options().name;
         for class in self.class_stats() {
@@ -22,7 +22,7 @@ impl Pool {
     }
 }
 
-/// Tells what was out when a pool was closed. A panic of the recorder ends here.
+/// Publishes the buffers that were in use when a pool was closed. Catches a panic of the recorder.
 pub(super) fn leaked(pool: &Arc<str>, leak: Leak) {
     let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     Callback::new({

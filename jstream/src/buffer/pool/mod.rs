@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `list` | lock-free stacks of free slots |
 //! | `moving` | moving the slots of one stack to another |
-//! | `kept` | the cache of free slots of one thread; `barrier` orders it with other threads; `recall` empties all caches |
+//! | `kept` | per-thread caches of free slots; `barrier` orders access to them, `recall` empties them |
 //! | `threads` | assigns threads to shards |
 //! | `slab` | maps a slot's number to its slab and to its link in a stack |
 //! | `shared` | the stacks of all shards and classes; the end of a pool |

@@ -1,8 +1,9 @@
-//! Interleavings of a few operations on the free lists, tried by loom: each model beside a twin with a
-//! mistake that it must find. They are not all: of what reads a place loom remembers the last alone.
+//! Loom models of a few operations on the free lists. Each model has a twin with a deliberate
+//! mistake that loom must find. The models do not cover all interleavings, because loom remembers
+//! only the last read of a location.
 //!
-//! A slot's memory is a cell of loom's, which reports two owners at a time, and an owner that does not
-//! see what the one before did.
+//! The memory of a slot is a cell of loom, which reports two concurrent owners, and an owner that
+//! does not see the changes of the previous owner.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -31,7 +32,8 @@ impl Links for Model {
 }
 
 impl Model {
-    /// The first `free` slots are on the first stack, number 0 on top; the others are out.
+    /// Creates a model in which the first `free` slots are on the first stack, with number 0 on
+    /// top, and the others are in use.
     fn new(free: u32) -> Arc<Self> {
         let model = Self {
             stacks: [Stack::new(), Stack::new()],
@@ -45,7 +47,7 @@ impl Model {
         Arc::new(model)
     }
 
-    /// What an owner does with a slot.
+    /// Uses a slot as its owner.
     fn own(&self, slot: u32) {
         self.memory[slot as usize].with_mut(|memory| unsafe { *memory += 1 });
     }
@@ -68,7 +70,7 @@ impl Model {
         assert!(self.stacks[shard].push(self.link(slot), slot, 0).is_ok());
     }
 
-    /// How many slots are on the stacks; each is taken once.
+    /// Takes all slots off the stacks and returns their number. Panics if a slot appears twice.
     fn drain(&self) -> usize {
         let mut seen = [false; SLOTS];
         for shard in 0..2 {
@@ -80,7 +82,7 @@ impl Model {
     }
 }
 
-/// One thread takes a slot and gives it back, another takes two and gives the first one back.
+/// One thread takes a slot and returns it. Another takes two slots and returns the first one.
 fn take_and_give(
     take: fn(&Model) -> Option<u32>,
     give: fn(&Model, u32),
@@ -100,7 +102,7 @@ fn take_and_give(
         if let Some(first) = first {
             give(&model, first);
         }
-        // The second one is still ours.
+        // This thread still owns the second slot.
         if let Some(second) = second {
             model.own(second);
         }
@@ -121,7 +123,7 @@ fn a_slot_has_one_owner() {
 #[test]
 #[should_panic(expected = "left == right")]
 fn heads_without_tags_give_a_slot_twice() {
-    // As `pop` and `push`, but a head differs from another only by its top.
+    // Like `pop` and `push`, but two heads differ only in the number on top.
     fn top(model: &Model) -> &loom::sync::atomic::AtomicU64 {
         model.stacks[0].head()
     }
@@ -161,7 +163,8 @@ fn heads_without_tags_give_a_slot_twice() {
     ));
 }
 
-/// A thread takes over a stack to which another takes and gives, while slots come to its own, too.
+/// A thread moves the slots of a stack while another thread takes a slot from it and returns it,
+/// and a third thread returns a slot to the destination.
 fn over(take_over: fn(&Model) -> Option<u32>) -> impl Fn() + Send + Sync + 'static {
     move || {
         let model = Model::new(2);
@@ -199,16 +202,16 @@ fn a_chain_put_where_slots_are_loses_them() {
     loom::model(over(|model| {
         let first = model.stacks[0].take_all()?;
         let rest = model.link(first).load(Ordering::Relaxed);
-        // The own stack was empty when we came here; it may not be any more.
+        // The destination was empty at the start, but may not be empty any more.
         let head = model.stacks[1].head();
         head.store(u64::from(rest), Ordering::Release);
         Some(first)
     }));
 }
 
-/// A thread takes over two slots and gives one back, while another looks whether any is free; one is
-/// always. Who only looks is the one that begins later: loom forgets of a thread that it has looked, when
-/// the one that writes looks too before it does.
+/// A thread moves two slots and returns one of them, while another thread checks whether a slot is
+/// free, which is always the case. The checking thread is the one that starts later, because loom
+/// forgets the read of a thread if the writing thread also reads before it writes.
 fn looking(none: fn(&Model) -> Option<bool>) -> impl Fn() + Send + Sync + 'static {
     move || {
         let model = Model::new(2);
@@ -240,7 +243,7 @@ fn stacks_that_are_empty_twice_are_no_proof() {
     }));
 }
 
-/// Two threads give their slots back while a third closes the pool.
+/// Two threads return their slots while a third thread closes the pool.
 fn closing(
     give: fn(&Closing, u32) -> Result<(), u64>,
     after: fn(&Closing),
@@ -287,7 +290,7 @@ fn closing(
 struct Closing {
     model: Arc<Model>,
     outstanding: Outstanding,
-    /// What the last one frees.
+    /// The memory that the last thread frees.
     pool: UnsafeCell<usize>,
     ended: AtomicBool,
 }
@@ -323,7 +326,7 @@ fn whoever_uses_the_pool_after_giving_back_finds_it_gone() {
     loom::model(closing(Closing::give, Closing::use_pool));
 }
 
-/// One thread waits for the slot that another gives back.
+/// One thread waits for the slot that another thread returns.
 fn waiting(give: fn(&Model) -> bool) -> impl Fn() + Send + Sync + 'static {
     move || {
         let model = Model::new(0);

@@ -1,13 +1,13 @@
-//! Taking slots over from one stack to another, and finding out that none is free meanwhile.
+//! Moving slots from one stack to another, and detecting that no slot is free meanwhile.
 //!
-//! Slots that are being moved are on no stack for a moment, though nobody has them. Who moves some counts
-//! that before it takes them, and after it has put them: who finds all stacks empty knows by these
-//! counts whether slots were on their way.
+//! Slots that are being moved are on no stack for a moment, although no thread owns them. A thread
+//! counts a move before it takes the slots off the stack, and again after it has put them on the
+//! other. If all stacks are empty, these counts show whether slots were being moved.
 
 use super::list::{Links, NONE, Stack};
 use super::sync::{AtomicU64, Ordering};
 
-/// How often somebody began to move slots, and was done with it.
+/// Numbers of moves that were begun and completed.
 pub(super) struct Moves {
     begun: AtomicU64,
     done: AtomicU64,
@@ -21,13 +21,13 @@ impl Moves {
         }
     }
 
-    /// Says that somebody moves slots, as long as what is returned is there.
+    /// Begins a move, which lasts until the returned guard is dropped.
     pub(super) fn begin(&self) -> Moving<'_> {
         self.begun.fetch_add(1, Ordering::SeqCst);
         Moving { moves: self }
     }
 
-    /// Moves all slots but the first, which it returns.
+    /// Moves all slots from one stack to another, except for the first slot, which it returns.
     pub(super) fn take_over(&self, from: &Stack, to: &Stack, links: &impl Links) -> Option<u32> {
         let _moving = self.begin();
         let first = from.take_all();
@@ -41,7 +41,7 @@ impl Moves {
     }
 }
 
-/// That somebody moves slots.
+/// Guard of a move in progress.
 pub(super) struct Moving<'m> {
     moves: &'m Moves,
 }
@@ -52,9 +52,10 @@ impl Drop for Moving<'_> {
     }
 }
 
-/// Whether no stack has a slot, all at once, at a moment during this call; `None` if that can't be said.
+/// Returns `Some(true)` if all stacks were empty at the same moment during this call, `Some(false)`
+/// if a slot was found, and `None` if neither is certain.
 ///
-/// `seen` has room for as many heads as there are stacks.
+/// `seen` must have at least one entry for each stack.
 pub(super) fn none_at_once<'s>(
     stacks: impl Iterator<Item = &'s Stack> + Clone,
     moves: impl Iterator<Item = &'s Moves> + Clone,
@@ -71,7 +72,8 @@ pub(super) fn none_at_once<'s>(
             return Some(false);
         }
     }
-    // All are empty; at the same time, if none has changed since, and nobody was moving slots.
+    // All stacks were empty. They were empty at the same moment if no head has changed since, and
+    // if no thread was moving slots.
     let same = stacks.zip(seen).all(|(stack, seen)| stack.look() == *seen);
     (same && sum(|moves| &moves.begun) == done).then_some(true)
 }

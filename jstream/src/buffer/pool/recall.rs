@@ -1,4 +1,4 @@
-//! Having all threads keep nothing.
+//! Recall of the slots in the caches of all threads.
 
 use std::sync::PoisonError;
 
@@ -7,7 +7,7 @@ use super::list::Links;
 use super::shared::Shared;
 use super::sync::Ordering;
 
-/// That no thread keeps slots.
+/// Guard during which no thread caches slots.
 pub(super) struct Recall<'s> {
     shared: &'s Shared,
 }
@@ -19,13 +19,14 @@ impl Drop for Recall<'_> {
 }
 
 impl Shared {
-    /// Has all threads keep nothing, as long as what is returned is there. What they kept is on the stacks.
+    /// Moves the cached slots of all threads to the stacks. No thread caches slots until the
+    /// returned guard is dropped.
     pub(super) fn recall(&self) -> Recall<'_> {
         self.begin_recall();
         Recall { shared: self }
     }
 
-    /// Until as many calls of [`end_recall`](Self::end_recall).
+    /// Like [`recall`](Self::recall), until the matching call of [`end_recall`](Self::end_recall).
     pub(super) fn begin_recall(&self) {
         self.shards.iter().for_each(|shard| shard.kept.recall());
         barrier::make_all_pass();

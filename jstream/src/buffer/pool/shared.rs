@@ -1,17 +1,21 @@
-//! What all handles of a pool share, and its jbufs need.
+//! The state that is shared by all handles of a pool and by its buffers.
 //!
-//! Threads have shards, by their number, and each shard a stack of free slots for each class. A thread
-//! takes from its shard and gives back to it; where it is empty it takes over another's slots. So
-//! threads that do both don't meet, and one that only takes gets what another gives back by the stack.
-//! No cache line is written to by all. The thread whose number is the shard's own keeps a few slots besides,
-//! which count as given back, and are recalled when the pool is at its limit, when somebody waits for a slot, and
-//! when the pool is trimmed or closed.
+//! Threads are assigned to shards by their number. Each shard has a stack of free slots for each
+//! class. A thread takes slots from the stack of its shard and returns them to it. If the stack is
+//! empty, the thread moves the slots of another shard's stack to it. Threads that both take and
+//! return slots therefore do not contend, and a thread that only takes slots gets those that
+//! another thread returns a whole stack at a time. No cache line is written by all threads. In
+//! addition, the thread whose number is the index of the shard caches a few slots. Cached slots
+//! count as returned. They are recalled when the pool is at its limit, when a thread waits for a
+//! slot, and when the pool is trimmed or closed.
 //!
-//! Invariant: a `Shared` exists until its handles are gone and all slots are back. While a handle
-//! exists no stack is closed. When the last handle is dropped it closes the stacks one by one, and who
-//! gives back to a closed stack counts; the last frees it (see `Outstanding`). So who gives a slot back
-//! does not touch anything of the pool once the slot is on a stack. What threads keep is recalled before, for good:
-//! that waits for a thread that is about to keep a slot, and to say that it is done.
+//! Invariant: a `Shared` exists until its handles are gone and all slots have been returned. While
+//! a handle exists, no stack is closed. When the last handle is dropped, it closes the stacks one
+//! by one. A thread that returns a slot to a closed stack counts the slot, and the last thread to
+//! do so frees the `Shared` (see `Outstanding`). A thread that returns a slot therefore accesses
+//! nothing of the pool once the slot is on a stack. Before the stacks are closed, the caches of all
+//! threads are recalled permanently. The recall waits until any thread that is about to cache a
+//! slot has finished and cleared its busy flag.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -33,19 +37,19 @@ use super::{CLASSES, SMALLEST, slab_len, slot_size};
 use crate::buffer::{Slot, Spent};
 
 pub(in crate::buffer) struct Shared {
-    /// Where it is, as who frees it must have it.
+    /// The address of this `Shared`, which is needed to free it.
     pub(super) at: NonNull<Self>,
     pub(super) shards: Box<[Shard]>,
-    /// One less than the number of shards, a power of two.
+    /// Number of shards minus one. The number of shards is a power of two.
     mask: usize,
     pub(super) table: Table,
     pub(super) options: PoolOptions,
     pub(super) book: Mutex<Book>,
-    /// Held by who collects what threads have kept.
+    /// Held while the caches of the threads are emptied.
     pub(super) recalling: Mutex<()>,
     pub(super) waiting: Waiting,
     pub(super) outstanding: Outstanding,
-    /// The handles that can still take.
+    /// The handle, as long as the pool is open.
     pub(super) handle: Weak<Handle>,
     pub(super) counts: [Counts; CLASSES],
     pub(super) on_heap: Arc<AtomicUsize>,
@@ -61,8 +65,8 @@ pub(super) struct Counts {
 /// A slot that was taken, and its slab.
 pub(super) type Taken = (u32, NonNull<Slab>);
 
-/// The links of the table, and the slab in which the last was found: that of the slot that `pop` takes
-/// in the end.
+/// The links of the table. Records the slab that was found last, which is the slab of the slot that
+/// `pop` finally takes.
 struct Found<'t> {
     table: &'t Table,
     last: Cell<NonNull<Slab>>,
@@ -77,20 +81,21 @@ impl Links for Found<'_> {
     }
 }
 
-/// What the threads of one number have.
+/// The state of the threads that are assigned to one shard.
 #[repr(align(128))]
 pub(super) struct Shard {
-    /// Of the thread with this very number.
+    /// The cache of the thread whose number is the index of this shard.
     pub(super) kept: Kept<Slab>,
     cells: [ClassCell; CLASSES],
-    /// What was taken over by this shard.
+    /// The moves of slots to this shard.
     pub(super) moves: Moves,
 }
 
-/// One class in one shard.
+/// A size class of a shard.
 pub(super) struct ClassCell {
     pub(super) stack: Stack,
-    /// Slots taken less slots given back by this shard. Those that are kept count as taken.
+    /// Number of slots taken minus number of slots returned by threads of this shard. Cached slots
+    /// count as taken.
     pub(super) out: AtomicIsize,
 }
 
@@ -124,14 +129,14 @@ impl Shared {
         let handle = Arc::new_cyclic(|weak| {
             shared.handle = weak.clone();
             at = NonNull::from(Box::leak(shared));
-            // SAFETY: nobody else knows of it yet.
+            // SAFETY: no other reference to the `Shared` exists yet.
             unsafe { at.as_mut() }.at = at;
             Handle { shared: at }
         });
         (at, handle)
     }
 
-    /// The shard of the calling thread.
+    /// Returns the shard of the calling thread.
     #[inline]
     pub(super) fn own(&self) -> &Shard {
         match self.shards.get(thread_number() & self.mask) {
@@ -140,27 +145,27 @@ impl Shared {
         }
     }
 
-    /// What the calling thread keeps, if a shard is its own.
+    /// Returns the cache of the calling thread, if it has one.
     #[inline]
     pub(super) fn kept(&self) -> Option<&Kept<Slab>> {
         self.shards.get(thread_number()).map(|shard| &shard.kept)
     }
 
-    /// All shards' stacks of one class.
+    /// Returns the stacks of one class, of all shards.
     pub(super) fn stacks(&self, class: usize) -> impl Iterator<Item = &Stack> + Clone {
         self.shards
             .iter()
             .map(move |shard| &shard.cell(class).stack)
     }
 
-    /// Takes a slot that the calling thread has kept; returns its slab, too.
+    /// Takes a slot from the calling thread's cache. Also returns its slab.
     #[inline]
     pub(super) fn take_kept(&self, class: usize) -> Option<Taken> {
         let (slot, slab) = self.kept()?.take(class)?;
         Some((slot, NonNull::new(slab)?))
     }
 
-    /// Takes a slot of the calling thread's shard; returns its slab, too.
+    /// Takes a slot from the calling thread's shard. Also returns its slab.
     #[inline]
     pub(super) fn take_own(&self, class: usize) -> Option<Taken> {
         let cell = self.own().cell(class);
@@ -173,7 +178,7 @@ impl Shared {
         Some((slot, found.last.get()))
     }
 
-    /// Takes a slot of whatever shard has one.
+    /// Takes a slot from any shard that has one.
     pub(super) fn take_any(&self, class: usize) -> Option<Taken> {
         self.take_own(class).or_else(|| {
             let slot = self.take_over(class)?;
@@ -188,7 +193,8 @@ impl Shared {
         cell.out.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Moves the slots of another shard to the own one, except the first, which it returns.
+    /// Moves the slots of another shard to this thread's shard, except for the first slot, which it
+    /// returns.
     fn take_over(&self, class: usize) -> Option<u32> {
         let own = self.own();
         let start = thread_number();
@@ -206,8 +212,9 @@ impl Shared {
         None
     }
 
-    /// Whether there is a moment during this call at which no slot of a class is free. The book is
-    /// locked by the caller, so that nobody else holds free slots but who takes some over.
+    /// Returns true if there was a moment during this call at which no slot of a class was free.
+    /// The caller must hold the lock of the book, so that a free slot can be missing from the
+    /// stacks only while a thread moves it to another shard.
     pub(super) fn none_free(&self, class: usize) -> bool {
         let mut seen = [0; MOST_SHARDS];
         let moves = self.shards.iter().map(|shard| &shard.moves);
@@ -219,7 +226,7 @@ impl Shared {
         }
     }
 
-    /// Slots of a class that are out.
+    /// Returns the number of slots of a class that are in use.
     pub(super) fn in_use(&self, class: usize) -> usize {
         let out = |shard: &Shard| shard.cell(class).out.load(Ordering::Relaxed);
         let out = self.shards.iter().map(out).fold(0, isize::wrapping_add);
@@ -228,13 +235,14 @@ impl Shared {
             .saturating_sub(self.kept_of(class))
     }
 
-    /// Slots of a class that threads keep.
+    /// Returns the number of slots of a class in the caches of threads.
     pub(super) fn kept_of(&self, class: usize) -> usize {
         let kept = |shard: &Shard| shard.kept.count(class);
         self.shards.iter().map(kept).fold(0, usize::saturating_add)
     }
 
-    /// Asks to be told when slots come back, or no more.
+    /// Begins or ends the announcement of returned slots to waiting threads. Meanwhile no thread
+    /// caches slots.
     pub(super) fn want(&self, wanted: bool) {
         for class in 0..CLASSES {
             self.stacks(class).for_each(|stack| stack.want(wanted));
@@ -246,30 +254,32 @@ impl Shared {
         }
     }
 
-    /// A panic elsewhere can't leave the book half changed: its invariants hold between statements.
+    /// Locks the book. Ignores poisoning: a panic cannot leave the book half changed, because its
+    /// invariants hold between statements.
     pub(super) fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A slot's memory and its lease.
+    /// Converts a slot to a buffer.
     ///
     /// # Safety
     ///
-    /// The caller owns the slot, which is of `class`.
+    /// The caller must own the slot, which must be of `class`.
     #[inline]
     pub(super) unsafe fn lend(&self, slot: u32, class: usize) -> Spent {
         let (number, _) = self.table.split(slot);
-        // SAFETY: the slot came off a stack, or out of the book, to which its slab was added before.
+        // SAFETY: the slot comes from a stack or from the book. Its slab was added to the table
+        // before.
         let slab = unsafe { self.table.slab(number) };
         // SAFETY: the caller's promise is passed on.
         unsafe { self.lend_of(slab, slot, class) }
     }
 
-    /// As above.
+    /// Like [`lend`](Self::lend), for a slot whose slab is known.
     ///
     /// # Safety
     ///
-    /// The caller owns the slot, which is of `class`, and of `slab`.
+    /// The caller must own the slot, which must be of `class` and of `slab`.
     #[inline]
     pub(super) unsafe fn lend_of(&self, slab: NonNull<Slab>, slot: u32, class: usize) -> Spent {
         let (_, i) = self.table.split(slot);
@@ -277,23 +287,24 @@ impl Shared {
         let size = slot_size(class);
         // SAFETY: slabs live as long as the table.
         let base = unsafe { slab.as_ref() }.base.load(Ordering::Relaxed);
-        // SAFETY: a slab whose slots are out is mapped, for all of its slots.
+        // SAFETY: a slab with slots in use is mapped for all of its slots.
         let base = unsafe { base.add(i.wrapping_mul(size)) };
         // SAFETY: mappings are not at address 0.
         let base = unsafe { NonNull::new_unchecked(base) };
-        // SAFETY: these are the slot's, which the caller owned.
+        // SAFETY: the address, size and lease are those of the slot, which the caller owned.
         let slot = unsafe { Slot::pooled(base, size, lease) };
         Spent::from_slot(slot)
     }
 
-    /// Ends a pool whose last slot is back.
+    /// Frees a pool whose last slot has been returned.
     ///
     /// # Safety
     ///
-    /// `Outstanding` has said so, to the caller.
+    /// `Outstanding` must have reported to the caller that this slot was the last.
     #[cold]
     pub(super) unsafe fn end(shared: NonNull<Self>) {
-        // SAFETY: `new` made it of a box. No handle exists, and nobody is giving a slot back.
+        // SAFETY: `new` made the `Shared` from a box. No handle exists, and no thread is returning
+        // a slot.
         drop(unsafe { Box::from_raw(shared.as_ptr()) });
     }
 }
@@ -308,21 +319,21 @@ impl Shard {
     }
 }
 
-/// The handles of a pool that can take; when the last is gone the pool is closed.
+/// The handle that all clones of a pool share. Dropping it closes the pool.
 pub(super) struct Handle {
     shared: NonNull<Shared>,
 }
 
-// SAFETY: `Shared` is used by shared references from whatever thread.
+// SAFETY: all threads access `Shared` through shared references.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: it exists until `closed_with` below.
+        // SAFETY: the `Shared` exists at least until `closed_with` below.
         let shared = unsafe { self.shared.as_ref() };
-        // For good.
+        // This recall never ends.
         shared.begin_recall();
         let mut leak = Leak { jbufs: 0, bytes: 0 };
         for class in 0..CLASSES {
@@ -344,17 +355,18 @@ impl Drop for Handle {
             }
         }
         if shared.outstanding.closed_with(leak.jbufs) {
-            // SAFETY: all have come back, and this was the last handle.
+            // SAFETY: all slots have been returned, and this was the last handle.
             unsafe { Shared::end(self.shared) };
         }
     }
 }
 
-/// The chains that were on all shards' stacks of a class, taken by who has locked the book.
+/// The chains of slots of a class from the stacks of all shards, held by the thread that has locked
+/// the book.
 pub(super) type Chains = [u32; MOST_SHARDS];
 
 impl Shared {
-    /// Takes all free slots of a class.
+    /// Takes all free slots of a class off the stacks.
     pub(super) fn take_chains(&self, class: usize) -> Chains {
         let mut chains = [NONE; MOST_SHARDS];
         for (stack, chain) in self.stacks(class).zip(&mut chains) {

@@ -1,8 +1,8 @@
-//! Slabs, and the table in which a slot's number finds its own.
+//! Slabs, and the table that maps the number of a slot to its slab.
 //!
-//! Invariant: a slab that is in the table is not freed, and keeps its number, its class and its links,
-//! until the pool ends, also while no memory is mapped for it: who is late in looking at a link finds
-//! one.
+//! Invariant: a slab in the table is not freed, and keeps its number, its class and its links,
+//! until the pool ends, even while no memory is mapped for it. A thread that reads a link late
+//! therefore still finds a link.
 
 use std::collections::TryReserveError;
 use std::ptr::NonNull;
@@ -12,28 +12,29 @@ use super::list::Links;
 use super::shared::Shared;
 use super::sync::AtomicU32;
 
-/// The links of some slots, in a cache line of their own.
+/// A cache line of links.
 #[repr(align(64))]
 struct Line([AtomicU32; LINE]);
 
 const LINE: usize = 16;
-/// So many neighbouring slots have their links in different lines: they may be of different threads.
+/// Minimum number of neighbouring slots whose links are in different cache lines, because the slots
+/// may belong to different threads.
 const APART: usize = 64;
 
-/// Memory for slots of one class, mapped or not.
+/// Memory for slots of one class, which may not be mapped.
 pub(super) struct Slab {
     pub(super) shared: NonNull<Shared>,
     pub(super) class: usize,
-    /// The first byte of its region.
+    /// The first byte of the slab's region.
     pub(super) base: AtomicPtr<u8>,
     links: Box<[Line]>,
-    /// One less than the number of lines, a power of two.
+    /// Number of lines minus one. The number of lines is a power of two.
     mask: usize,
     shift: u32,
 }
 
 impl Slab {
-    /// A slab of `slots` slots, a power of two, for which nothing is mapped.
+    /// Creates a slab without mapped memory. `slots` must be a power of two.
     pub(super) fn new(
         shared: NonNull<Shared>,
         class: usize,
@@ -53,7 +54,7 @@ impl Slab {
         })
     }
 
-    /// The link of the slab's `i`th slot.
+    /// Returns the link of the `i`th slot of the slab.
     #[inline]
     pub(super) fn link(&self, i: usize) -> &AtomicU32 {
         let link = self
@@ -67,14 +68,14 @@ impl Slab {
     }
 }
 
-/// The first bucket holds this many slabs, each further one twice as many.
+/// Number of slabs in the first bucket. Each further bucket holds twice as many.
 const FIRST: usize = 32;
 const BUCKETS: usize = 20;
 
-/// All slabs of a pool by their numbers. It grows by whole buckets, so nothing in it ever moves.
+/// All slabs of a pool, by number. The table grows by whole buckets, so no entry ever moves.
 pub(super) struct Table {
     buckets: [AtomicPtr<AtomicPtr<Slab>>; BUCKETS],
-    /// How many bits of a slot's number are its place in the slab.
+    /// Number of low bits of a slot's number that are its index in the slab.
     pub(super) bits: u32,
 }
 
@@ -86,7 +87,7 @@ impl Table {
         }
     }
 
-    /// The bucket of slab `number`, its place there, and how many the bucket holds.
+    /// Returns the bucket of slab `number`, the index in the bucket, and the size of the bucket.
     #[inline]
     fn locate(number: usize) -> (usize, usize, usize) {
         let n = number.wrapping_add(FIRST);
@@ -96,11 +97,12 @@ impl Table {
         (bucket, n.wrapping_sub(size), size)
     }
 
-    /// The slab of a number that was put in.
+    /// Returns the slab with this number.
     ///
     /// # Safety
     ///
-    /// `number` was put in, and this thread knows by something that happened after.
+    /// A slab must have been inserted under `number`, and the insertion must happen before this
+    /// call.
     #[inline]
     pub(super) unsafe fn slab(&self, number: usize) -> NonNull<Slab> {
         let (bucket, at, _) = Self::locate(number);
@@ -108,15 +110,16 @@ impl Table {
             unreachable!("`insert` has checked the number")
         };
         let bucket = bucket.load(Ordering::Acquire);
-        // SAFETY: a bucket that holds a slab was allocated for `size` slabs, of which `at` is one.
+        // SAFETY: a bucket that holds a slab was allocated for `size` slabs, and `at` is below
+        // `size`.
         let place = unsafe { bucket.add(at) };
-        // SAFETY: as above; buckets are freed with the table.
+        // SAFETY: as above. Buckets are freed only with the table.
         let slab = unsafe { &*place }.load(Ordering::Acquire);
-        // SAFETY: the slab was put in before, and is never taken out.
+        // SAFETY: the slab was inserted before, and is never removed.
         unsafe { NonNull::new_unchecked(slab) }
     }
 
-    /// Puts the slab `number` in. One caller at a time.
+    /// Inserts a slab under `number`. Only one thread may call this at a time.
     pub(super) fn insert(&self, number: usize, slab: Slab) -> Result<(), TryReserveError> {
         let (bucket, at, size) = Self::locate(number);
         let Some(bucket) = self.buckets.get(bucket) else {
@@ -128,7 +131,7 @@ impl Table {
             let fresh = boxed(empty.take(size))?;
             bucket.store(Box::into_raw(fresh).cast(), Ordering::Release);
         }
-        // SAFETY: the bucket was allocated for `size` slabs, of which `at` is one.
+        // SAFETY: the bucket was allocated for `size` slabs, and `at` is below `size`.
         let place = unsafe { bucket.load(Ordering::Acquire).add(at) };
         // SAFETY: as above.
         let place = unsafe { &*place };
@@ -136,7 +139,7 @@ impl Table {
         Ok(())
     }
 
-    /// The number of the slab of slot `slot`, and its place there.
+    /// Returns the number of the slab of slot `slot`, and the index in the slab.
     #[inline]
     pub(super) fn split(&self, slot: u32) -> (usize, usize) {
         let mask = 1u32.wrapping_shl(self.bits).wrapping_sub(1);
@@ -148,12 +151,12 @@ impl Table {
 }
 
 impl Table {
-    /// The slab and the link of a slot that has been on a stack.
+    /// Returns the slab and the link of a slot that has been on a stack.
     #[inline]
     pub(super) fn find(&self, slot: u32) -> (NonNull<Slab>, &AtomicU32) {
         let (number, i) = self.split(slot);
-        // SAFETY: only slots of slabs in the table are on stacks, and their numbers were read from a
-        // stack or a link, to which they came later.
+        // SAFETY: only slots of slabs in the table are on stacks. The number was read from a stack
+        // or a link, to which it was written after the slab was inserted.
         let slab = unsafe { self.slab(number) };
         // SAFETY: slabs live as long as the table.
         (slab, unsafe { slab.as_ref() }.link(i))
@@ -176,13 +179,15 @@ impl Drop for Table {
                 continue;
             }
             let bucket = std::ptr::slice_from_raw_parts_mut(bucket, size);
-            // SAFETY: `insert` made it of a box of `size`, which nobody else frees.
+            // SAFETY: `insert` made the bucket from a box of `size` entries, and nothing else frees
+            // it.
             let bucket = unsafe { Box::from_raw(bucket) };
             for slab in bucket {
                 let slab = slab.into_inner();
                 if !slab.is_null() {
                     let slab = std::ptr::slice_from_raw_parts_mut(slab, 1);
-                    // SAFETY: `insert` made it of a box of one, which nobody refers to any more.
+                    // SAFETY: `insert` made the slab from a box of one, to which no references are
+                    // left.
                     drop(unsafe { Box::from_raw(slab) });
                 }
             }
@@ -190,7 +195,7 @@ impl Drop for Table {
     }
 }
 
-/// Values in a box, if there is memory for them.
+/// Collects values in a box, or returns an error if memory is short.
 fn boxed<T>(values: impl Iterator<Item = T>) -> Result<Box<[T]>, TryReserveError> {
     let (len, _) = values.size_hint();
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The atomics of the free lists: those of `std`, or of loom, which tries all interleavings.
+//! The atomics of the free lists: those of `std`, or those of loom, which explores interleavings.
 
 #[cfg(loom)]
 pub(super) use loom::sync::atomic::{

@@ -1,4 +1,4 @@
-//! Numbers of threads.
+//! Numbers for threads, which determine their shards.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -6,12 +6,12 @@ use std::collections::BinaryHeap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-/// Shards per processor: threads are given the lowest numbers that are free, and two that work at once should
-/// not meet.
+/// Number of shards per processor. Threads get the lowest free numbers, and two threads that run at
+/// the same time should not share a shard.
 const SHARDS_PER_PROCESSOR: usize = 4;
 pub(super) const MOST_SHARDS: usize = 64;
 
-/// Numbers that no living thread has.
+/// The numbers that no living thread has: those in `free`, and all from `next` on.
 struct Numbers {
     free: BinaryHeap<Reverse<usize>>,
     next: usize,
@@ -22,9 +22,10 @@ static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers {
     next: 0,
 });
 
-/// A thread that has no number yet.
+/// The value of a thread that has no number yet.
 const NONE: usize = usize::MAX;
-/// Part of what a thread has in the place of a number once that is another's: so it is beyond all numbers.
+/// Flag in the value of a thread whose number already belongs to another thread. It makes the value
+/// larger than any number.
 const ENDED: usize = 1 << (usize::BITS - 1);
 
 thread_local! {
@@ -38,14 +39,15 @@ struct Owned;
 impl Drop for Owned {
     fn drop(&mut self) {
         let number = NUMBER.get();
-        // What the thread drops later is not given back under a number of its own.
+        // A slot that the thread returns from now on must not use the cache of this number.
         NUMBER.set(number | ENDED);
         numbers().free.push(Reverse(number));
     }
 }
 
-/// The number of the calling thread, which no other has as long as it lives. What the thread before did that
-/// had it was before. Beyond all numbers when the thread is about to end.
+/// Returns the number of the calling thread, which no other living thread has. Everything that an
+/// earlier thread with the same number did happened before. If the thread is ending, returns a
+/// value larger than any number.
 #[inline]
 pub(super) fn thread_number() -> usize {
     let number = NUMBER.get();
@@ -68,12 +70,12 @@ fn first_number() -> usize {
     };
     drop(numbers);
     NUMBER.set(number);
-    // A thread that is ending, and has none yet, keeps the number for good.
+    // A thread that is ending, and has had no number so far, never returns its number.
     let _ = OWNED.try_with(|_| ());
     number
 }
 
-/// A panic elsewhere can't leave them half changed.
+/// Locks the numbers. Ignores poisoning, because a panic cannot leave them half changed.
 fn numbers() -> MutexGuard<'static, Numbers> {
     NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -109,7 +111,7 @@ mod tests {
         assert!(others.iter().all(|other| *other != own));
         others.sort_unstable();
         others.dedup();
-        // Other tests run beside.
+        // Other tests may use numbers at the same time.
         assert!(others.len() < 20, "{others:?}");
     }
 }

@@ -1,9 +1,9 @@
-//! Waiting for a jbuf.
+//! Blocking until a buffer is returned.
 //!
-//! While somebody waits, all stacks have the flag `WANTED`, and who gives a slot back says so. A slot
-//! that was given back before the flag is found by who waits, as it looks after setting it; one that
-//! is given back after is announced. So no slot comes back unseen, and giving back costs nothing while
-//! nobody waits.
+//! While a thread waits, the flag `WANTED` is set on all stacks, and a thread that returns a slot
+//! announces it. The waiting thread looks for slots after it has set the flag. It therefore finds a
+//! slot that was returned before, and a slot that is returned later is announced, so no wake-up is
+//! lost. While no thread waits, returning a slot has no extra cost.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -17,12 +17,12 @@ pub(super) struct Waiting {
 #[derive(Default)]
 struct State {
     waiters: usize,
-    /// How many slots came back while somebody waited.
+    /// Number of slots returned while a thread waited.
     returns: u64,
 }
 
 impl Waiting {
-    /// Begins to wait; `want` sets or ends the flag of all stacks.
+    /// Begins to wait. `want` sets or clears the flag on all stacks.
     pub(super) fn enter<F: Fn(bool)>(&self, want: F) -> Waiter<'_, F> {
         let mut state = self.lock();
         if state.waiters == 0 {
@@ -35,7 +35,7 @@ impl Waiting {
         }
     }
 
-    /// Says that a slot has come back.
+    /// Announces that a slot has been returned.
     pub(super) fn came_back(&self) {
         let mut state = self.lock();
         state.returns = state.returns.wrapping_add(1);
@@ -43,25 +43,27 @@ impl Waiting {
         self.changed.notify_all();
     }
 
-    /// A panic elsewhere can't leave it half changed.
+    /// Locks the state. Ignores poisoning, because a panic cannot leave the state half changed.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Somebody who waits.
+/// A waiting thread.
 pub(super) struct Waiter<'w, F: Fn(bool)> {
     waiting: &'w Waiting,
     want: F,
 }
 
 impl<F: Fn(bool)> Waiter<'_, F> {
-    /// How many slots have come back; what `wait` is to be told that looks after this.
+    /// Returns the number of slots returned so far. The caller reads it before it looks for a slot,
+    /// and passes it to `wait`.
     pub(super) fn seen(&self) -> u64 {
         self.waiting.lock().returns
     }
 
-    /// Waits until another slot than those `seen` has come back; false when it is too late.
+    /// Blocks until a slot is returned in addition to the `seen` ones. Returns false if the
+    /// deadline passes first.
     pub(super) fn wait(&self, seen: u64, until: Option<Instant>) -> bool {
         let mut state = self.waiting.lock();
         while state.returns == seen {

@@ -1,4 +1,4 @@
-//! What a thread keeps, and others recall.
+//! Models of a thread's cache of slots, which other threads recall.
 
 use loom::sync::Arc;
 use loom::thread;
@@ -8,7 +8,7 @@ use crate::buffer::pool::barrier;
 use crate::buffer::pool::kept::Kept;
 use crate::buffer::pool::list::CLOSED;
 
-/// The slots of a model, of which a thread keeps some.
+/// The slots of a model, some of which a thread caches.
 struct Keeping {
     model: Arc<Model>,
     kept: Kept<u8>,
@@ -22,7 +22,7 @@ impl Keeping {
         }
     }
 
-    /// As the thread gives a slot back.
+    /// Returns a slot, as the owner of the cache does.
     fn give(&self, slot: u32) -> Result<(), u64> {
         self.model.own(slot);
         if self.kept.give(0, slot, std::ptr::null_mut()) {
@@ -32,7 +32,7 @@ impl Keeping {
         self.model.stacks[0].push(link, slot, CLOSED)
     }
 
-    /// As the thread takes one.
+    /// Takes a slot, as the owner of the cache does.
     fn take(&self) -> Option<u32> {
         match self.kept.take(0) {
             Some((slot, _)) => {
@@ -43,7 +43,7 @@ impl Keeping {
         }
     }
 
-    /// Collects what is kept.
+    /// Moves the cached slots to a stack.
     fn collect(&self) {
         self.kept.take_back(|_, slot| self.model.give(1, slot));
     }
@@ -55,7 +55,8 @@ impl Keeping {
     }
 }
 
-/// A thread gives two slots back and takes one, while another recalls what it keeps, and takes one, too.
+/// A thread returns two slots and takes one, while another thread recalls its cached slots and
+/// takes one, too.
 fn recalling(recall: fn(&Keeping)) -> impl Fn() + Send + Sync + 'static {
     move || {
         let keeping = Arc::new(Keeping::new(1));
@@ -73,7 +74,7 @@ fn recalling(recall: fn(&Keeping)) -> impl Fn() + Send + Sync + 'static {
         let its = owner.join().unwrap();
         let out = [mine, its].into_iter().flatten();
         let out = out.inspect(|slot| keeping.model.own(*slot)).count();
-        // What was kept afterwards.
+        // Slots that were cached after the first recall.
         recall(&keeping);
         assert_eq!(keeping.model.drain() + out, SLOTS);
     }
@@ -93,7 +94,8 @@ fn a_thread_that_passed_no_barrier_may_be_at_its_slots() {
     }));
 }
 
-/// A thread gives its slot back while another closes the pool, and frees it when it may.
+/// A thread returns its slot while another thread closes the pool. Exactly one of them must free
+/// the pool.
 fn closing(recall: fn(&Keeping)) -> impl Fn() + Send + Sync + 'static {
     move || {
         let keeping = Arc::new(Keeping::new(0));
