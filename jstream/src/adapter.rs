@@ -57,7 +57,7 @@ use crate::model::Transportable;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no adapter for `{T}`",
+    message = "`{Self}` is not an adapter for `{T}`",
     note = "implement `jstream::Adapter<{T}>` for it"
 )]
 pub trait Adapter<T> {

@@ -227,7 +227,7 @@ pub unsafe trait Transportable {
 /// `read` read, in the same order, and must access nothing after [`Trace::hit`] has told it to
 /// stop.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't stand in a buffer: it is not its own in-place form",
+    message = "`{Self}` can't be stored in a receive buffer: it is not its own in-place form",
     note = "use plain values, `&'b str`, `&'b [T]`, `&'b T`, and types that derive `Transportable`"
 )]
 pub unsafe trait InPlace: Sized {
@@ -336,7 +336,7 @@ pub unsafe trait InPlace: Sized {
 /// second word that `write_target` returns.
 #[diagnostic::on_unimplemented(
     message = "a pointer to `{Self}` can't travel",
-    note = "derive `Transportable` for what it leads to; for a trait's objects say \
+    note = "derive `Transportable` for its target; for trait objects, put \
             `#[jstream::transportable]` on the trait"
 )]
 pub unsafe trait Target {

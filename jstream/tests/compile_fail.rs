@@ -1,4 +1,5 @@
-//! Programs that break a rule must not compile, and the error must say which rule it was.
+//! Compile-fail tests: programs that break a rule must not compile, and the error must name the
+//! rule.
 
 #[path = "compile_fail/cases.rs"]
 mod cases;

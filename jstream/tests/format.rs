@@ -1,7 +1,8 @@
-//! The messages of `FORMAT.md`: files that today's writer writes byte by byte, that today's reader
-//! reads, and that a reader in another language reads by that page alone.
+//! Test vectors for the message format of `FORMAT.md`. The current writer must produce the vector
+//! files byte for byte, the current reader must read them, and so must a reader in Python that was
+//! written from `FORMAT.md` alone.
 //!
-//! `VECTORS=overwrite` writes the files anew.
+//! `VECTORS=overwrite` rewrites the files.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -36,7 +37,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/format")
 }
 
-/// A file of the vectors, which must hold `bytes`. Gives what it holds.
+/// Compares the vector file `name` with `bytes` and returns its content. If they differ, appends
+/// the name to `wrong`. With `VECTORS=overwrite`, writes the file first.
 fn golden(name: &str, bytes: &[u8], wrong: &mut Vec<String>) -> Vec<u8> {
     let path = folder().join("vectors").join(name);
     if env::var_os("VECTORS").is_some_and(|value| value == "overwrite") {
@@ -58,7 +60,8 @@ fn assert_none_changed(wrong: &[String]) {
     );
 }
 
-/// Whether this compiler lays the types out as the one that made the vectors.
+/// Returns true if this compiler lays out the types of `case` as the compiler that wrote the
+/// vectors.
 fn is_laid_out_so(case: &Case) -> bool {
     if env::var_os("VECTORS").is_some() || case.layout == Layout::Fixed {
         return true;
@@ -93,7 +96,7 @@ fn todays_writer_writes_the_vectors_and_todays_reader_reads_them() {
             golden(&format!("{name}.class{i}.schema"), class, &mut wrong);
         }
         golden(&format!("{name}.json"), case.json.as_bytes(), &mut wrong);
-        // What arrived is written again as it came.
+        // Writing the received object again must produce the same bytes.
         match (case.read)(&message) {
             Ok(again) => assert_eq!(again, message, "{name}"),
             Err(error) => panic!("{name}: {error}"),
@@ -155,7 +158,8 @@ fn streams_are_put_together_of_messages() {
     assert_none_changed(&wrong);
 }
 
-/// Today's writer of streams writes them byte by byte, and today's reader reads or refuses them.
+/// The current stream writer produces the streams byte for byte, and the current reader reads or
+/// refuses them as expected.
 #[test]
 fn todays_streams_are_these() {
     let cases = cases();
@@ -168,7 +172,8 @@ fn todays_streams_are_these() {
     }
 }
 
-/// Today's writer of files writes these byte by byte, and today's reader reads or refuses them.
+/// The current file writer produces the files byte for byte, and the current reader reads or
+/// refuses them as expected.
 #[cfg(unix)]
 #[test]
 fn todays_files_are_these() {
@@ -186,7 +191,7 @@ fn todays_files_are_these() {
     assert_none_changed(&wrong);
 }
 
-/// No file is left of a vector that is no more.
+/// The folder contains no file of a vector that was removed.
 #[test]
 fn every_file_belongs_to_a_vector() {
     let mut known = BTreeSet::new();
@@ -215,7 +220,7 @@ fn every_file_belongs_to_a_vector() {
     }
 }
 
-/// Runs the reader in Python over all vectors, or with an argument over what it is given.
+/// Runs the Python reader: over all vectors if `arguments` is empty, otherwise over `input`.
 fn in_python(arguments: &[&str], input: &str) {
     if env::var_os("VECTORS").is_some() {
         eprintln!("skipped: the vectors are being written");
@@ -234,8 +239,8 @@ fn in_python(arguments: &[&str], input: &str) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Dropped when it is written, which ends the input. All of it is read before anything is said;
-    // if it could not be written, the status tells.
+    // Dropping the pipe after the write ends the input. The script reads all input before it prints
+    // anything. If the write fails, the exit status reports it.
     let _ = python.stdin.take().unwrap().write_all(input.as_bytes());
     let checked = python.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&checked.stdout);
@@ -249,7 +254,7 @@ fn a_reader_in_python_agrees() {
     in_python(&[], "");
 }
 
-/// Both readers take or refuse the same messages, for the same reasons.
+/// Both readers accept or refuse the same messages, for the same reasons.
 #[test]
 fn a_reader_in_python_agrees_about_damage() {
     let mut input = String::new();
@@ -272,7 +277,7 @@ fn a_reader_in_python_agrees_about_damage() {
     in_python(&["--damaged"], &input);
 }
 
-/// Numbers that look random: xorshift.
+/// A pseudo-random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -283,7 +288,7 @@ impl Random {
         usize::try_from(self.0 % end as u64).unwrap()
     }
 
-    /// The message with a byte, or a few, or a word changed; rarely in its header.
+    /// Returns the message with a few bytes or words changed; the header is rarely affected.
     fn damaged(&mut self, message: &[u8]) -> Vec<u8> {
         let mut message = message.to_vec();
         for _ in 0..=self.below(2) {
@@ -296,7 +301,7 @@ impl Random {
                 2 => message[at] ^= 1 << self.below(8),
                 3 => message[at] = 0,
                 4 => message[at] = u8::try_from(self.below(256)).unwrap(),
-                // One word in the place of another.
+                // Copies one word over another.
                 _ => {
                     let words = message.len() / 8;
                     let (to, from) = (8 * self.below(words), 8 * self.below(words));

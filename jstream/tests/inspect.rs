@@ -1,4 +1,4 @@
-//! What the program and its module show of messages.
+//! Tests of the `inspect` module and of the program `jstream-inspect`.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,

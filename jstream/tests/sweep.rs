@@ -1,4 +1,4 @@
-//! Every byte of a sample of every type that can travel, replaced by several others.
+//! Replaces every byte of a sample message of every transportable type by several other values.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -25,8 +25,8 @@ use std::time::{Duration, SystemTime};
 use jstream::testing::{Kit, places};
 use jstream::{Adapter, Shared, Transportable, transportable};
 
-/// Replaces every byte of the message of a value, and of its header, and checks that the schema
-/// leads through all of the message.
+/// Replaces every byte of the message of `value`, header included, and checks that the schema
+/// accounts for every part of the message.
 fn sweep<T: Transportable + 'static, V: Transportable>(kit: &Kit<T>, value: &V) {
     let name = std::any::type_name::<T>();
     let result = kit.round_trip(value).and_then(|sound| {
@@ -45,8 +45,8 @@ fn sweep<T: Transportable + 'static, V: Transportable>(kit: &Kit<T>, value: &V) 
 #[path = "inspect/agree.rs"]
 mod agree;
 
-/// Looks into the message of a value, and at what a few bytes more or less make of it, by the
-/// schema alone; that finds what a reader finds.
+/// Inspects the message of a value, undamaged and with each byte replaced, by its schema alone, and
+/// checks that the inspection agrees with a reader.
 #[cfg(feature = "cli")]
 fn looked_into<T: Transportable + 'static>(sound: &[u8]) {
     use jstream::inspect::{Catalog, Options, message};
@@ -75,7 +75,7 @@ fn looked_into<T: Transportable + 'static>(sound: &[u8]) {
     }
 }
 
-/// What stands in the way of damage to a value: others beside it, options, results and pointers.
+/// A context for a damaged value: neighbouring values, options, results and pointers.
 type Around<T> = (
     u8,
     [T; 2],
@@ -85,7 +85,7 @@ type Around<T> = (
     Vec<T>,
 );
 
-/// Sweeps a value as a part of others, and several behind a pointer.
+/// Sweeps the first value as a part of other values, and all values behind a pointer.
 fn each<T>(values: Vec<T>)
 where
     T: Transportable + Clone + 'static,

@@ -23,13 +23,13 @@ pub use self::reply::Reply;
 use self::reply::read_result;
 use self::sent::{Answered, is_small};
 pub(crate) use self::sent::{KeptReferences, Rest, Sent};
-use crate::again::Again;
 use crate::clock::{Alarm, Clock};
 use crate::error::CallError;
-use crate::here::Running;
 use crate::interface::Method;
+use crate::local_call::LocalRun;
 use crate::message::nothing;
-use crate::seldom::Seldom;
+use crate::rare_box::RareBox;
+use crate::retry::RetryState;
 use crate::session::Connection;
 use crate::stream::{Line, Pumps, until_ready};
 
@@ -50,7 +50,7 @@ use crate::stream::{Line, Pumps, until_ready};
 pub struct Call<R: Transportable + 'static> {
     /// Outcome of sending. `None` once the result was returned.
     sent: Option<Result<Sent, CallError>>,
-    more: Seldom<More>,
+    more: RareBox<More>,
     /// Wakes the task at the deadline.
     reminder: Option<Alarm>,
     result: PhantomData<fn() -> R>,
@@ -60,12 +60,12 @@ pub struct Call<R: Transportable + 'static> {
 #[derive(Default)]
 struct More {
     /// State for retrying the call.
-    again: Option<Again>,
+    again: Option<RetryState>,
     pause: Option<Instant>,
     /// Streams among the arguments.
     pumps: Pumps,
     /// The call of an object of this program.
-    here: Option<Running>,
+    here: Option<LocalRun>,
 }
 
 impl<R: Transportable + 'static> Call<R> {
@@ -74,7 +74,7 @@ impl<R: Transportable + 'static> Call<R> {
     pub(crate) fn empty() -> Self {
         Self {
             sent: None,
-            more: Seldom::none(),
+            more: RareBox::none(),
             reminder: None,
             result: PhantomData,
         }
@@ -91,7 +91,7 @@ impl<R: Transportable + 'static> Call<R> {
     pub(crate) fn of(sent: Result<Sent, CallError>) -> Self {
         Self {
             sent: Some(sent),
-            more: Seldom::none(),
+            more: RareBox::none(),
             reminder: None,
             result: PhantomData,
         }
@@ -112,14 +112,14 @@ impl<R: Transportable + 'static> Call<R> {
     }
 
     /// Sends a call that is retried if it fails.
-    pub(crate) fn again(again: Again) -> Self {
+    pub(crate) fn again(again: RetryState) -> Self {
         let mut call = Self::of(again.send());
         call.more.get_or_insert_default().again = Some(again);
         call
     }
 
     /// Creates a call of an object of this program.
-    pub(crate) fn here(running: Running) -> Self {
+    pub(crate) fn here(running: LocalRun) -> Self {
         let mut call = Self::empty();
         call.more.get_or_insert_default().here = Some(running);
         call
@@ -392,7 +392,7 @@ impl<R: Transportable + 'static> Call<R> {
         self.reminder = None;
         if let Some(more) = &mut *self.more {
             more.pause = None;
-            self.sent = more.again.as_ref().map(Again::send);
+            self.sent = more.again.as_ref().map(RetryState::send);
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jstream_transport::Reminder;
 
-use crate::frame::{self, Deadline, Word};
+use crate::frame::{self, CallHeader, Deadline};
 use crate::lease::Tender;
 use crate::sync::lock;
 
@@ -134,7 +134,7 @@ impl Clock {
     #[inline]
     pub(crate) fn deadline(&self, word: u64, tick: Option<u64>) -> Option<Deadline> {
         match &self.0 {
-            None => Deadline::since(Word::time_of(word), tick),
+            None => Deadline::since(CallHeader::time_of(word), tick),
             Some(_) => None,
         }
     }

@@ -34,7 +34,7 @@ pub(crate) const PROMISE_NUMBERS: u32 = 1 << 29;
 
 /// Returns true if the call's object is the result of another call.
 pub(crate) fn names_a_call(word: u64) -> bool {
-    let object = Word::of(word).object;
+    let object = CallHeader::of(word).object;
     !is_of_every_server(object) && object & PROMISED != 0
 }
 
@@ -45,14 +45,14 @@ pub(crate) fn is_of_every_server(object: u32) -> bool {
 
 /// The header word of a call's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct CallHeader {
     pub(crate) object: u32,
     pub(crate) method: u16,
     /// Remaining time that the caller waits.
     pub(crate) time: Option<Duration>,
 }
 
-impl Word {
+impl CallHeader {
     /// Returns the header of a request that fetches a result kept by the server.
     pub(crate) fn results() -> Self {
         Self {
@@ -183,12 +183,12 @@ mod tests {
     fn words_come_back() {
         for time in [None, Some(Duration::from_millis(2))] {
             for (object, method) in [(0, 0), (1, 2), (u32::MAX, u16::MAX)] {
-                let word = Word {
+                let word = CallHeader {
                     object,
                     method,
                     time,
                 };
-                assert_eq!(Word::of(word.to_wire()), word);
+                assert_eq!(CallHeader::of(word.to_wire()), word);
             }
         }
         for code in Code::ALL {

@@ -245,7 +245,6 @@
 //! its parent: it must create its own.
 #![forbid(unsafe_code)]
 
-mod again;
 mod auth;
 mod call;
 mod capture;
@@ -258,19 +257,20 @@ mod exclusive;
 mod exports;
 mod frame;
 pub mod guide;
-mod here;
 mod intercept;
 mod interface;
 mod lease;
 mod local;
+mod local_call;
 mod message;
 pub mod mock;
 mod object;
-mod promise;
+mod pipelining;
+mod rare_box;
 mod reference;
 mod reflection;
 mod registry;
-mod seldom;
+mod retry;
 mod server;
 mod session;
 mod stream;
@@ -278,7 +278,6 @@ mod sync;
 mod wait;
 mod workers;
 
-pub use again::Retries;
 pub use auth::{AuthError, Secret, SecretTooShort};
 pub use call::{Call, RemoteCall, Reply};
 pub use capture::{Capture, CaptureOptions};
@@ -303,6 +302,7 @@ pub use reflection::{
     Signature, SignatureRef,
 };
 pub use registry::{Found, Registry, RegistryStub};
+pub use retry::Retries;
 pub use server::{Ended, Server, ServerOptions, Serving, WeakServer};
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use workers::Workers;

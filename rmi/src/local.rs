@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, ThreadId};
 
 use jstream_transport::Address;
-use jstream_transport::active::Bundle;
+use jstream_transport::active::PollGroup;
 
 use crate::error::{BindError, ServeError};
 use crate::interface::Serves;
@@ -123,7 +123,7 @@ impl<T: 'static> fmt::Debug for Local<T> {
 #[derive(Debug)]
 pub struct LocalServer {
     server: Server,
-    bundle: Arc<Bundle>,
+    group: Arc<PollGroup>,
     /// Listeners of this server.
     listening: RefCell<Vec<crate::server::Listening>>,
     /// Makes the type `!Send`.
@@ -135,11 +135,11 @@ impl LocalServer {
     /// [`ServerOptions`] are ignored.
     #[must_use]
     pub fn new(mut options: ServerOptions) -> Self {
-        let bundle = Arc::new(Bundle::new(options.transport.spin));
-        options.workers = Workers::only(bundle.executor());
+        let group = Arc::new(PollGroup::new(options.transport.spin));
+        options.workers = Workers::only(group.executor());
         Self {
             server: Server::new(options),
-            bundle,
+            group,
             listening: RefCell::default(),
             here: PhantomData,
         }
@@ -177,7 +177,7 @@ impl LocalServer {
     ///
     /// [`ServeError`] if listening at the address fails.
     pub fn listen(&self, address: &Address) -> Result<Serving, ServeError> {
-        let serving = self.server.listen_in(address, self.bundle.clone())?;
+        let serving = self.server.listen_in(address, self.group.clone())?;
         self.listening.borrow_mut().push(serving.listening());
         Ok(serving)
     }
@@ -185,7 +185,7 @@ impl LocalServer {
     /// Serves until all handles returned by [`listen`](Self::listen) have been dropped or stopped.
     pub fn serve(&self) {
         let listening = self.listening.take();
-        self.bundle
+        self.group
             .serve_until(|| listening.iter().all(|listening| !listening.is_open()));
     }
 }

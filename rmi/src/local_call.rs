@@ -24,7 +24,7 @@ use crate::wait::block_on;
 
 /// Outcome of a call.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum LocalOutcome {
     Open,
     Result(Filled),
     Refused(Code, String),
@@ -33,33 +33,33 @@ pub(crate) enum Outcome {
 
 /// Slot for the answer to a call.
 #[derive(Debug)]
-pub(crate) struct Slot {
-    outcome: Mutex<Outcome>,
+pub(crate) struct LocalSlot {
+    outcome: Mutex<LocalOutcome>,
     /// References among the arguments and the result of the call.
     pub(crate) passing: Passing,
 }
 
-impl Slot {
-    fn put(&self, outcome: Outcome) {
+impl LocalSlot {
+    fn put(&self, outcome: LocalOutcome) {
         *lock(&self.outcome) = outcome;
     }
 
     pub(crate) fn reply(&self, segments: &[IoSlice<'_>]) {
-        self.put(Outcome::Result(copied(segments)));
+        self.put(LocalOutcome::Result(copied(segments)));
     }
 
     /// Stores a refusal, unless there is an outcome already.
     pub(crate) fn refuse(&self, code: Code, why: &str) {
         let mut outcome = lock(&self.outcome);
-        if let Outcome::Open = *outcome {
-            *outcome = Outcome::Refused(code, why.to_owned());
+        if let LocalOutcome::Open = *outcome {
+            *outcome = LocalOutcome::Refused(code, why.to_owned());
         }
     }
 }
 
 /// A call that has started.
-pub(crate) struct Running {
-    slot: Arc<Slot>,
+pub(crate) struct LocalRun {
+    slot: Arc<LocalSlot>,
     /// Future of the method, until it has completed.
     rest: Option<BoxFuture<'static, ()>>,
     method: &'static Method,
@@ -84,12 +84,12 @@ pub(crate) fn begin(
     payload: Filled,
     passing: Passing,
     deadline: Option<Instant>,
-) -> Result<Running, CallError> {
+) -> Result<LocalRun, CallError> {
     let callee = node.callee().ok_or(CallError::UnknownObject {
         method: method.name(),
     })?;
-    let slot = Arc::new(Slot {
-        outcome: Mutex::new(Outcome::Open),
+    let slot = Arc::new(LocalSlot {
+        outcome: Mutex::new(LocalOutcome::Open),
         passing,
     });
     let call = Incoming {
@@ -103,13 +103,13 @@ pub(crate) fn begin(
     };
     let begun = catch_unwind(AssertUnwindSafe(|| callee.here(index, call, context)));
     let rest = begun.unwrap_or_else(|_| {
-        slot.put(Outcome::Panicked);
+        slot.put(LocalOutcome::Panicked);
         None
     });
-    Ok(Running { slot, rest, method })
+    Ok(LocalRun { slot, rest, method })
 }
 
-impl Running {
+impl LocalRun {
     /// Polls the call for its result.
     pub(crate) fn poll(&mut self, task: &mut Task<'_>) -> Poll<Result<Filled, CallError>> {
         if let Some(rest) = &mut self.rest {
@@ -117,7 +117,7 @@ impl Running {
             match polled {
                 Ok(Poll::Pending) => return Poll::Pending,
                 Ok(Poll::Ready(())) => {}
-                Err(_) => self.slot.put(Outcome::Panicked),
+                Err(_) => self.slot.put(LocalOutcome::Panicked),
             }
             self.rest = None;
         }
@@ -138,18 +138,18 @@ impl Running {
     }
 
     fn outcome(&self) -> Result<Filled, CallError> {
-        let outcome = std::mem::replace(&mut *lock(&self.slot.outcome), Outcome::Open);
+        let outcome = std::mem::replace(&mut *lock(&self.slot.outcome), LocalOutcome::Open);
         let method = self.method;
         match outcome {
-            Outcome::Result(filled) => Ok(filled),
-            Outcome::Refused(code, why) => {
+            LocalOutcome::Result(filled) => Ok(filled),
+            LocalOutcome::Refused(code, why) => {
                 Err(crate::call::failure(method, code as u64, why.as_bytes()))
             }
-            Outcome::Panicked => Err(CallError::Panicked {
+            LocalOutcome::Panicked => Err(CallError::Panicked {
                 method: method.name(),
                 idempotent: method.is_idempotent(),
             }),
-            Outcome::Open => Err(crate::call::lost(method, "it gave no answer".to_owned())),
+            LocalOutcome::Open => Err(crate::call::lost(method, "it gave no answer".to_owned())),
         }
     }
 }

@@ -1,24 +1,24 @@
 //! Objects as held by stubs, and calls of their methods.
 
 mod calls;
-mod carrying;
-mod going;
 mod messages;
+mod outgoing_call;
 mod plain;
+mod result_fetch;
 mod time;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use self::carrying::DropResult;
 use self::plain::Plain;
-use crate::again::Retries;
+pub(crate) use self::result_fetch::DropResult;
 use crate::exports::Node;
 use crate::frame::Span;
-use crate::promise::Ahead;
+use crate::pipelining::Ahead;
 use crate::reference::Import;
 use crate::registry::REGISTRY;
+use crate::retry::Retries;
 use crate::session::Connection;
 
 /// A remote object, as held by stubs.

@@ -5,22 +5,22 @@ use std::ops::{Deref, DerefMut};
 
 /// An optional boxed value that is almost always absent. If it is absent, dropping this is a single
 /// null check.
-pub(crate) struct Seldom<T>(ManuallyDrop<Option<Box<T>>>);
+pub(crate) struct RareBox<T>(ManuallyDrop<Option<Box<T>>>);
 
-impl<T> Seldom<T> {
+impl<T> RareBox<T> {
     #[inline]
     pub(crate) const fn none() -> Self {
         Self(ManuallyDrop::new(None))
     }
 }
 
-impl<T> From<Option<Box<T>>> for Seldom<T> {
+impl<T> From<Option<Box<T>>> for RareBox<T> {
     fn from(there: Option<Box<T>>) -> Self {
         Self(ManuallyDrop::new(there))
     }
 }
 
-impl<T> Deref for Seldom<T> {
+impl<T> Deref for RareBox<T> {
     type Target = Option<Box<T>>;
 
     #[inline]
@@ -29,14 +29,14 @@ impl<T> Deref for Seldom<T> {
     }
 }
 
-impl<T> DerefMut for Seldom<T> {
+impl<T> DerefMut for RareBox<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }
 }
 
-impl<T> Drop for Seldom<T> {
+impl<T> Drop for RareBox<T> {
     #[inline]
     fn drop(&mut self) {
         if self.is_some() {
@@ -60,12 +60,12 @@ mod tests {
     #[test]
     fn what_is_there_is_dropped_once() {
         let seen = Arc::new(());
-        let mut some = Seldom::none();
+        let mut some = RareBox::none();
         *some = Some(Box::new(seen.clone()));
         assert_eq!(Arc::strong_count(&seen), 2);
         *some = None;
         assert_eq!(Arc::strong_count(&seen), 1);
-        drop(Seldom::from(Some(Box::new(seen.clone()))));
+        drop(RareBox::from(Some(Box::new(seen.clone()))));
         assert_eq!(Arc::strong_count(&seen), 1);
     }
 }

@@ -34,7 +34,7 @@ impl Default for Retries {
 }
 
 /// State needed to retry a call.
-pub(crate) struct Again {
+pub(crate) struct RetryState {
     object: Object,
     method: &'static Method,
     index: usize,
@@ -44,7 +44,7 @@ pub(crate) struct Again {
     times: u32,
 }
 
-impl Again {
+impl RetryState {
     pub(crate) fn new(
         object: Object,
         method: &'static Method,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jstream::Limits;
 use jstream::buffer::{Pool, PoolOptions};
-use jstream_transport::active::{Bundle, Settings};
+use jstream_transport::active::{PollGroup, Settings};
 use jstream_transport::{Address, Options};
 
 use crate::auth::Secret;
@@ -27,12 +27,12 @@ use crate::workers::Workers;
 
 mod called;
 mod callee;
+mod connect_throttle;
 mod greeters;
 mod incoming;
 mod load;
 mod serving;
 mod shutdown;
-mod vain;
 mod weak;
 
 pub(crate) use called::{called, fail};
@@ -79,7 +79,7 @@ pub struct ServerOptions {
     /// 128). A connection fails if its peer does not complete the handshake, or if it ends without
     /// a call. If the limit is reached, further connections are accepted at this rate. Protects
     /// against peers that connect repeatedly, which costs more than calls do.
-    pub max_vain: u32,
+    pub max_failed_connections_per_second: u32,
     /// Time within which a new connection must make its first call (default 30 s). Afterwards, it
     /// may be idle for any time. A client makes a lookup at once. Protects against peers that open
     /// connections and do not use them.
@@ -170,7 +170,7 @@ impl Default for ServerOptions {
             max_connections: 256,
             max_greeting: 64,
             max_greeting_per_source: 32,
-            max_vain: 500,
+            max_failed_connections_per_second: 500,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
             max_waiting_in_all: 16 << 10,
@@ -310,17 +310,17 @@ impl Server {
     /// [`ServeError`] if listening at one of the addresses fails. In this case, the server listens
     /// at none of them.
     pub fn listen_all(&self, addresses: &[Address]) -> Result<Serving, ServeError> {
-        let bundle = Arc::new(Bundle::new(self.options.transport.spin));
-        Serving::start(self, addresses, bundle, true)
+        let group = Arc::new(PollGroup::new(self.options.transport.spin));
+        Serving::start(self, addresses, group, true)
     }
 
     /// Accepts connections into a poll group that the caller serves.
     pub(crate) fn listen_in(
         &self,
         address: &Address,
-        bundle: Arc<Bundle>,
+        group: Arc<PollGroup>,
     ) -> Result<Serving, ServeError> {
-        Serving::start(self, slice::from_ref(address), bundle, false)
+        Serving::start(self, slice::from_ref(address), group, false)
     }
 
     fn check_name(&self, name: &str) -> Result<(), BindError> {

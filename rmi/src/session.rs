@@ -25,7 +25,7 @@ use crate::clock::Clock;
 use crate::error::ConnectError;
 use crate::exports::{Callable, Exports, changed, recent};
 use crate::frame::{PROMISED, PROMISES};
-use crate::promise::{Promises, admit};
+use crate::pipelining::{Promises, admit};
 use crate::reference::{References, referenced};
 use crate::server::called;
 use crate::stream::{Wire, streamed};

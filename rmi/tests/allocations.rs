@@ -1,5 +1,5 @@
-//! In steady state a call costs no allocation, on neither side; an async method of an object whose type is
-//! not known costs its box.
+//! Allocations per call. In steady state a call does not allocate on either side. An async method
+//! of an object of unknown type (`dyn`) allocates the box of its future.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
@@ -81,7 +81,8 @@ fn served<T: Remotable + ?Sized>(object: impl Serves<T>) -> (Serving, T::Stub) {
 
 const CALLS: u64 = 100;
 
-/// How often the program allocates for so many calls, at best: the harness does too, now and then.
+/// Returns the number of allocations of the process for `CALLS` calls. This is the minimum of
+/// several rounds, because the test harness occasionally allocates too.
 fn allocations(call: impl Fn()) -> u64 {
     let round = || {
         let before = heap::allocations();
@@ -92,7 +93,7 @@ fn allocations(call: impl Fn()) -> u64 {
     (0..5).map(|_| round()).min().unwrap()
 }
 
-/// One test, as others would allocate at the same time.
+/// A single test, because tests that run in parallel would be counted too.
 #[test]
 fn calls_allocate_nothing() {
     let (_serving, sums) = served::<dyn Sums>(Arc::new(Plain));

@@ -1,4 +1,4 @@
-//! Async methods, as `dyn` and over a connection, methods on `&mut self`, and calls that are awaited.
+//! Async methods, called as `dyn` and over a connection, methods on `&mut self`, and awaited calls.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -33,7 +33,7 @@ struct Order<'b> {
 
 #[remote]
 trait Desk {
-    /// Waits for nothing.
+    /// Completes without waiting.
     async fn dot(&self, a: &[f64], b: &[f64]) -> f64;
     async fn submit(&self, order: &Order<'_>) -> Result<u64, String>;
     async fn symbol<'a>(&self, order: &'a Order<'a>) -> &'a str;
@@ -49,7 +49,7 @@ trait Desk {
     async fn pass(&self) -> u64;
     fn open(&self);
     async fn panics(&self, late: bool);
-    /// How many calls of `pass` were ended while they waited.
+    /// Returns the number of calls of `pass` that were dropped while they waited.
     fn dropped(&self) -> usize;
 }
 
@@ -63,7 +63,7 @@ impl AwaitFree for u64 {
     }
 }
 
-/// A gate that tasks wait at.
+/// A gate at which tasks wait.
 #[derive(Default)]
 struct Gate(Mutex<(bool, Vec<Waker>)>);
 
@@ -110,7 +110,7 @@ impl Desk for Plain {
     }
 
     async fn submit(&self, order: &Order<'_>) -> Result<u64, String> {
-        // The order lies in the receive buffer still when this goes on.
+        // The order still lies in the receive buffer after the suspension.
         yielded().await;
         if order.symbol.is_empty() {
             return Err(format!("order {} has no symbol", order.id));
@@ -157,7 +157,7 @@ impl Desk for Plain {
     }
 }
 
-/// Lets others run once.
+/// Yields to other tasks once.
 async fn yielded() {
     let mut before = true;
     std::future::poll_fn(|context| {
@@ -253,13 +253,13 @@ fn each_kind_is_called_as_trait_object() {
     each_kind_is_called(object, "inproc://async-as-object");
 }
 
-/// A call that waits is answered by a later call of the same connection.
+/// Checks that a waiting call is released by a later call on the same connection.
 fn others_run_meanwhile(address: &str) {
     let object = Arc::new(Plain::default());
     let (_serving, desk) = served::<dyn Desk>(address, object.clone());
     let waiting: Vec<_> = (0..10).map(|_| desk.pass()).collect();
     assert_eq!(*desk.plain(1).wait().unwrap().get(), 1);
-    // Another thread may still be at one of them.
+    // Another server thread may still be starting one of the calls.
     until(|| object.waiting.load(Ordering::SeqCst) >= 10);
     desk.open().wait().unwrap();
     for call in waiting {
@@ -295,7 +295,7 @@ fn what_another_thread_wakes_goes_on() {
 fn waiting_calls_are_limited() {
     let mut options = ServerOptions::default();
     options.max_waiting = 2;
-    // Each call waits before the next one begins.
+    // With one thread, each call starts to wait before the next one begins.
     options.threads = 1;
     let (_serving, desk) = served_with::<dyn Desk>(TCP, Arc::new(Plain::default()), options);
     let waiting = [desk.pass(), desk.pass()];
@@ -334,7 +334,7 @@ fn calls_are_awaited() {
     }
 }
 
-/// Threads that wait and tasks that poll share a connection, and come and go.
+/// Blocking threads and polling tasks share a connection, and each may be the poller for a while.
 #[test]
 fn threads_and_tasks_share_a_connection() {
     for address in [TCP, "inproc://threads-and-tasks"] {
@@ -349,7 +349,8 @@ fn threads_and_tasks_share_a_connection() {
                             0 => assert_eq!(*desk.plain(n).wait().unwrap().get(), n),
                             1 => assert_eq!(*block_on(desk.plain(n)).unwrap().get(), n),
                             _ => {
-                                // Polled once, by what may have to receive for others then.
+                                // A call that is polled once and dropped. At that time it may be
+                                // the one that receives for the others.
                                 let mut call = Box::pin(desk.twice(n));
                                 let polled =
                                     call.as_mut().poll(&mut Context::from_waker(Waker::noop()));

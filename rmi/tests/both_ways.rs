@@ -1,4 +1,4 @@
-//! Both sides of a connection call and serve, also while they wait for each other.
+//! Calls in both directions of a connection, also while both sides wait for each other.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -20,16 +20,17 @@ use jstream_rmi::{
 
 use self::until::until;
 
-/// Both sides have one.
+/// An object that both sides serve.
 #[remote]
 trait Node {
     fn ping(&self) -> u64;
-    /// Calls the other side back, which does the same, so many times: how often both did.
+    /// Calls `nest(depth - 1)` of the other side. Returns the number of nested calls.
     fn nest(&self, depth: u64) -> u64;
     async fn nest_later(&self, depth: u64) -> u64;
-    /// What the other side answers to so many pings.
+    /// Pings the other side `count` times and returns the sum of the answers.
     fn pings(&self, count: u64) -> u64;
-    /// How long the other side is given by a call back, in microseconds.
+    /// Calls the other side back and returns the time left, in microseconds, that this call sees
+    /// there.
     fn time_back(&self) -> u64;
     fn time(&self) -> u64;
     #[remote(one_way)]
@@ -77,7 +78,8 @@ impl Node for Here {
             let deeper = node.nest(depth - 1).wait();
             deeper.map_err(|error| error.to_string())
         });
-        // What ran inside of it meanwhile had a deadline and a caller of its own.
+        // Calls that this thread served while it waited had a context of their own. The context of
+        // this call must be restored.
         assert!(until.is_some() && context().deadline() == until);
         assert!(context().caller().is_some());
         match called {
@@ -211,7 +213,8 @@ fn calls_nest_from_several_threads() {
     }
 }
 
-/// Two that ask each other without an end come to one, and go on after that.
+/// Unbounded mutual recursion ends with an error at some depth, and the connection works
+/// afterwards.
 #[test]
 fn nesting_has_an_end() {
     for address in [TCP, "inproc://nest-without-end"] {
@@ -260,7 +263,7 @@ impl Slow for Gate {
     }
 }
 
-/// A plain method that takes its time holds up nobody, neither on its own connection nor on others.
+/// A long-running plain method delays no other call, neither on its own connection nor on others.
 #[test]
 fn a_long_method_does_not_hold_up_others() {
     let (open, opened) = mpsc::channel();

@@ -1,4 +1,5 @@
-//! Calls over both devices: arguments in place, failures told apart, many callers at once.
+//! Calls over both devices: arguments in place, distinguishable failures, and many concurrent
+//! callers.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -30,15 +31,15 @@ enum Receipt<'b> {
     Refused(&'b str),
 }
 
-/// Everything that a method can take and give.
+/// A trait with all kinds of arguments and results.
 #[remote]
 trait Book {
-    /// Nothing in, nothing out.
+    /// Has no arguments and no result.
     fn ping(&self);
     fn submit(&self, order: &Order<'_>) -> Receipt<'static>;
     fn dot(&self, scale: f64, a: &[f64], b: &[f64]) -> f64;
     fn keep(&self, order: Received<Order<'static>>) -> u64;
-    /// Borrows its result from the object.
+    /// Returns a result that is borrowed from the object.
     fn kept(&self) -> Vec<String>;
     fn name(&self) -> &str;
     fn maybe(&self, order: Option<&Order<'_>>, tags: &[&str], letter: char) -> Option<String>;
@@ -144,7 +145,7 @@ fn set_up_with(address: &str, mut options: ServerOptions) -> Setup {
     }
 }
 
-/// The same tests over every device.
+/// Generates one test per device for each function.
 macro_rules! over_devices {
     ($($name:ident)*) => {$(
         mod $name {
@@ -224,7 +225,7 @@ fn calls_overlap_and_may_be_forgotten(of: Setup) {
     let calls: Vec<_> = (0..20u32)
         .map(|i| (i, of.book.dot(f64::from(i), &[1.0, 2.0], &[3.0, 4.0])))
         .collect();
-    // Waited for in another order than they were made, and some not at all.
+    // The calls are waited for in reverse order, and some are dropped.
     for (i, call) in calls.into_iter().rev().filter(|(i, _)| i % 3 != 0) {
         assert_eq!(*call.wait().unwrap().get(), 11.0 * f64::from(i));
     }
@@ -253,11 +254,11 @@ fn panics_end_one_call(of: Setup) {
 fn results_too_long_are_errors(of: Setup) {
     let fits = of.book.large(1 << 21).wait().unwrap();
     assert_eq!(fits.get().len(), 1 << 21);
-    // More than the client takes by default.
+    // The result exceeds the client's default `max_message`.
     let error = of.book.large(100 << 20).wait().unwrap_err();
     assert!(matches!(error, CallError::NoResult { .. }), "{error}");
     assert_eq!(error.outcome(), Outcome::Ran);
-    // More than the server takes.
+    // The arguments exceed the server's `max_message`.
     let error = of
         .book
         .dot(1.0, &vec![0.0; 1 << 20], &[])
@@ -272,7 +273,7 @@ fn lost_peers_are_told(of: Setup) {
     let before = of.book.ping();
     before.wait().unwrap();
     of.serving.stop();
-    // The end may be noticed by the first call's send, or only by its wait.
+    // Either the send of the first call or its wait detects the end of the connection.
     let error = of.book.ping().wait().unwrap_err();
     assert!(
         matches!(error, CallError::Lost { .. } | CallError::NotSent { .. }),
@@ -286,7 +287,7 @@ fn lost_peers_are_told(of: Setup) {
 }
 
 mod other {
-    /// The same name as another trait, with another signature.
+    /// A trait with the name of another one and a different signature.
     #[jstream_rmi::remote]
     pub(super) trait Book {
         fn ping(&self, twice: bool);
@@ -320,7 +321,7 @@ fn names_and_interfaces(of: Setup) {
     let names = of.client.registry().list().wait().unwrap();
     assert_eq!(*names.get(), ["another", "book"]);
 
-    // An object that was bound anew, or unbound, is another one, or none.
+    // A stub of an object that was rebound or unbound does not reach the new object.
     let stale = of.client.lookup::<dyn Book>("another").unwrap();
     of.server.rebind::<dyn Book>("another", object()).unwrap();
     let error = stale.ping().wait().unwrap_err();
@@ -370,7 +371,7 @@ fn buffers_return(of: Setup) {
     assert_eq!(of.pool.stats().in_use, 0);
 }
 
-/// Each side has more to send than anything between them holds.
+/// Each side has more to send than the buffers between the two sides hold.
 fn both_sides_send_much_at_once(of: Setup) {
     let numbers = vec![0.5; 200_000];
     let calls: Vec<_> = (0..20)
@@ -404,7 +405,7 @@ struct Recursive;
 
 impl Lists for Recursive {
     fn length(&self, list: &List<'_>) -> u64 {
-        // As a derived `Debug` does, which is what must not be given too deep a list.
+        // A derived `Debug` recurses, so a list that is too deep would overflow the stack.
         assert!(format!("{list:?}").len() < 100_000);
         std::iter::successors(Some(list), |list| list.next).count() as u64
     }
@@ -477,7 +478,7 @@ fn a_server_without_room_waits_for_it() {
         symbol: &symbol,
         parent: None,
     };
-    // Three of these fit, each in a slot of 256 KiB beside the small ones.
+    // Three of these messages fit into the pool, each in a slot of 256 KiB, beside the small slots.
     for _ in 0..3 {
         book.keep(&order).wait().unwrap();
     }
@@ -500,7 +501,7 @@ fn a_silent_peer_does_not_hold_up_the_end() {
         of.serving.stop();
         stopped.send(()).unwrap();
     });
-    // Long before the silent one's greeting is given up.
+    // The server stops long before the handshake of the silent peer times out.
     told.recv_timeout(std::time::Duration::from_secs(120))
         .unwrap();
     drop(silent);
@@ -561,7 +562,7 @@ fn connections_are_limited() {
     assert!(!connect().is_ok_and(|third| list(&third)));
     assert!(list(&first) && list(&second));
     drop(second);
-    // The place comes free when the server has seen the end.
+    // The connection slot is free once the server has seen the end of the connection.
     let again = (0..1000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(5));
         connect().is_ok_and(|client| list(&client))

@@ -1,4 +1,4 @@
-//! Captures of calls, as they stand in the files.
+//! The contents of capture files.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::fs::{self, File};
@@ -39,7 +39,7 @@ impl Desk for Here {
     fn note(&self, _text: &str) {}
 }
 
-/// A folder that is removed with it.
+/// A temporary folder that is removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -50,7 +50,7 @@ impl Folder {
         Self(path)
     }
 
-    /// The records of each file.
+    /// Returns the records of each file, sorted by file name.
     fn files(&self) -> Vec<Vec<Record>> {
         let mut paths: Vec<_> = fs::read_dir(&self.0)
             .unwrap()
@@ -81,7 +81,7 @@ fn messages(records: &[Record]) -> Vec<&Message> {
     .collect()
 }
 
-/// The interface and the name of each method that is described.
+/// Returns the direction, the interface and the name of each described method.
 fn methods(records: &[Record]) -> Vec<(Direction, &str, &str)> {
     let all = records.iter();
     all.filter_map(|record| match record {
@@ -142,7 +142,8 @@ fn both_sides_capture_the_same_calls() {
             ]
             .map(|(interface, name)| (called, interface, name));
             if called == Direction::Inward {
-                // Those who run them describe them, of whom there may be two at a time.
+                // The thread that runs a call writes the description of its method. Two threads may
+                // do so at the same time, in any order.
                 described.sort_unstable();
                 expected.sort_unstable();
             }
@@ -155,7 +156,8 @@ fn both_sides_capture_the_same_calls() {
                 kinds,
                 [Kind::Request, Kind::Request, Kind::OneWay, Kind::Request]
             );
-            // The arguments are as on the wire: those that the server has read in place are pointers.
+            // The captured arguments are in wire form, although the server reads them in place and
+            // turns places into pointers.
             let sent = calls[1].payload.clone();
             let filled = jstream::Writer::new()
                 .write(&(&[1.0, 2.5][..],), jstream::Spent::heap(4096))
@@ -178,7 +180,7 @@ fn both_sides_capture_the_same_calls() {
 #[test]
 fn a_folder_that_can_not_be_written_to_disturbs_no_call() {
     let folder = Folder::new("unwritable");
-    // No folder can be made below a file.
+    // Creating a folder below a file fails.
     fs::write(&folder.0, b"a file").unwrap();
     let capture = Capture::new(folder.0.join("below")).unwrap();
     let mut options = ServerOptions::default();

@@ -1,4 +1,5 @@
-//! Deadlines, and connections that are not used, by a clock that the test moves on: nothing here waits for time to pass.
+//! Deadlines and unused connections with a clock that the test advances. No test waits for a
+//! timeout in real time.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -33,11 +34,11 @@ const SECOND: Duration = Duration::from_secs(1);
 trait Waits {
     fn here(&self);
     async fn wait(&self);
-    /// One item, and then none for ever.
+    /// Returns a stream that yields one item and then stays pending.
     fn items(&self) -> Stream<u64>;
     /// Keeps the context of the call.
     fn keep(&self);
-    /// How long its caller's caller waits still, in seconds.
+    /// Calls the caller back. Returns the time left, in seconds, that the nested call sees.
     fn ask_back(&self) -> u64;
     fn left(&self) -> u64;
     fn much(&self) -> Vec<u8>;
@@ -101,7 +102,7 @@ struct Setting {
     serving: Serving,
 }
 
-/// A server that goes by a clock which stands.
+/// Starts a server with a paused clock.
 fn serve(name: &str) -> Setting {
     let clock = Clock::paused();
     let mut options = ServerOptions::default();
@@ -130,7 +131,7 @@ fn is_overdue(error: &CallError, of: Outcome) -> bool {
     matches!(error, CallError::Deadline { outcome, .. } if *outcome == of)
 }
 
-/// The server's clock stands: it is the client that gives up.
+/// The server's clock is paused, so the client ends the call.
 #[test]
 fn a_call_ends_by_the_clock_of_its_client() {
     let setting = serve("client");
@@ -144,7 +145,7 @@ fn a_call_ends_by_the_clock_of_its_client() {
     };
     until(|| setting.object.waiting.load(Ordering::SeqCst) == 1);
     clock.advance(SECOND / 2);
-    // No time passes by itself, however little there is left.
+    // A paused clock does not advance, even if only little time is left.
     thread::sleep(Duration::from_millis(20));
     waits.here().wait().unwrap();
     assert!(!blocked.is_finished());
@@ -152,7 +153,7 @@ fn a_call_ends_by_the_clock_of_its_client() {
     let error = blocked.join().unwrap().unwrap_err();
     assert!(is_overdue(&error, Outcome::MayHaveRun), "{error}");
     until(|| setting.object.waiting.load(Ordering::SeqCst) == 0);
-    // Others of the connection wait on.
+    // Other calls of the connection are not affected.
     waits.here().wait().unwrap();
 }
 
@@ -181,11 +182,11 @@ fn who_awaits_a_call_is_woken_by_the_clock() {
     clock.advance(SECOND);
     assert!(woken.0.load(Ordering::SeqCst) > before);
     let Poll::Ready(Err(error)) = Pin::new(&mut call).poll(&mut task) else {
-        panic!("its time is over");
+        panic!("the deadline has passed");
     };
     assert!(is_overdue(&error, Outcome::MayHaveRun), "{error}");
 
-    // What is made when its time is over is not sent.
+    // A call whose deadline has passed is not sent.
     let late = waits.within(Duration::ZERO).here().wait().unwrap_err();
     assert!(is_overdue(&late, Outcome::DidNotRun), "{late}");
 }
@@ -208,7 +209,7 @@ fn a_stream_ends_by_the_clock() {
     }
 }
 
-/// The client would wait for a day.
+/// The client's own timeout is a day, so the server ends the method.
 #[test]
 fn a_method_ends_by_the_clock_of_its_server() {
     let setting = serve("server");
@@ -236,7 +237,8 @@ fn a_connection_that_is_not_used_ends_by_the_clock() {
     let unused = connect(&setting, &Clock::system());
     until(|| health().connections == 2);
     let time = ServerOptions::default().first_call_timeout;
-    // It counts while it is greeted, and its time begins after that: soon, but who knows when.
+    // A connection counts as soon as its handshake begins, but its first-call timeout starts only
+    // after the handshake. The test cannot observe that moment, so it sleeps.
     thread::sleep(Duration::from_millis(20));
     setting.clock.advance(time / 2);
     thread::sleep(Duration::from_millis(20));
@@ -259,7 +261,7 @@ fn what_is_left_goes_by_the_clock() {
     waits.within(HOUR).keep().wait().unwrap();
     let kept = setting.object.kept.lock().unwrap().take().unwrap();
     let before = kept.time_left().unwrap();
-    // What travels is shorter by one part in a thousand at most.
+    // The encoding of the remaining time loses at most one part in a thousand.
     assert!(before <= HOUR && before > HOUR - HOUR / 900, "{before:?}");
     setting.clock.advance(SECOND * 100);
     assert_eq!(kept.time_left(), Some(before - SECOND * 100));
@@ -267,7 +269,7 @@ fn what_is_left_goes_by_the_clock() {
     assert_eq!(kept.time_left(), Some(Duration::ZERO));
 }
 
-/// Whatever the clocks of both sides have in common.
+/// The remaining time is sent as a duration, so the clocks of both sides need not agree.
 #[test]
 fn a_deadline_is_handed_on_from_one_clock_to_another() {
     let setting = serve("handed-on");
@@ -284,7 +286,7 @@ fn a_deadline_is_handed_on_from_one_clock_to_another() {
     }
 }
 
-/// Also where it is used by nobody in no time at all.
+/// A first-call timeout of zero ends an unused connection too.
 #[test]
 fn a_connection_that_has_no_time_ends() {
     let clock = Clock::paused();
@@ -299,7 +301,7 @@ fn a_connection_that_has_no_time_ends() {
     until(|| server.health().connections == 0);
 }
 
-/// Counts the requests that have come.
+/// Counts the received requests.
 #[derive(Debug, Default)]
 struct Arrived(AtomicU64);
 
@@ -313,7 +315,8 @@ impl Tap for Arrived {
     }
 }
 
-/// Where a client reaches a server that it reads of only while the gate is open.
+/// Starts a proxy in front of the server and returns its gate and address. While the gate is
+/// closed, the proxy forwards nothing to the client.
 fn behind_a_gate(serving: &Serving) -> (Arc<AtomicBool>, jstream_rmi::Address) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("tcp://{}", listener.local_addr().unwrap());
@@ -336,7 +339,7 @@ fn behind_a_gate(serving: &Serving) -> (Arc<AtomicBool>, jstream_rmi::Address) {
     (gate, address.parse().unwrap())
 }
 
-/// Calls wait for their client to read, and their time goes on.
+/// Calls that the server defers because the client does not read still use up their time.
 #[test]
 fn what_waits_to_begin_has_its_time_from_its_arrival() {
     let (clock, arrived) = (Clock::paused(), Arc::new(Arrived::default()));
@@ -351,7 +354,7 @@ fn what_waits_to_begin_has_its_time_from_its_arrival() {
     let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
     let serving = serving.unwrap();
     let (gate, address) = behind_a_gate(&serving);
-    // It does not give up by itself.
+    // The client's clock is paused, so the client does not end the calls.
     let mut options = ClientOptions::default();
     options.clock = Clock::paused();
     let client = Client::connect_with(&address, &options).unwrap();
@@ -360,7 +363,7 @@ fn what_waits_to_begin_has_its_time_from_its_arrival() {
     let before = arrived.0.load(Ordering::SeqCst);
     let brief = waits.within(HOUR);
     let calls: Vec<_> = (0..8).map(|_| brief.much()).collect();
-    // All but the last have been looked at then.
+    // By then the server has examined all calls except the last one.
     until(|| arrived.0.load(Ordering::SeqCst) == before + 8);
     clock.advance(HOUR * 2);
     gate.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Methods that wait until their object is in a state: woken by whoever brings it there, given up, too late.
+//! Methods that wait for a state of their object: wake-ups, cancellation and deadlines.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -23,16 +23,16 @@ use jstream_rmi::{
 
 use self::until::until;
 
-/// A buffer of so many numbers.
+/// A bounded buffer of numbers.
 #[remote]
 trait Buffer {
     async fn put(&self, n: u64);
     async fn take(&self) -> u64;
-    /// Never waits.
+    /// Takes a number without waiting.
     fn try_take(&self) -> Option<u64>;
-    /// Waits for a number on the condition that panics when it is looked at for the second time.
+    /// Waits for a condition that panics when it is evaluated after a `put`.
     async fn panics(&self);
-    /// Waits until so many callers do.
+    /// Waits until `callers` calls have arrived.
     async fn meet(&self, callers: u64) -> u64;
     fn waiting(&self) -> u64;
 }
@@ -41,7 +41,7 @@ trait Buffer {
 struct Bounded {
     numbers: Guarded<VecDeque<u64>>,
     met: Guarded<u64>,
-    /// How many methods have begun to wait and not ended.
+    /// The number of methods that are waiting.
     waiting: Arc<AtomicU64>,
 }
 
@@ -108,13 +108,13 @@ fn serve(address: &str) -> Serving {
     server.listen(&address.parse().unwrap()).unwrap()
 }
 
-/// A stub with a connection of its own.
+/// Returns a stub with a connection of its own.
 fn joined(serving: &Serving) -> BufferStub {
     let client = Client::connect(serving.address()).unwrap();
     client.lookup::<dyn Buffer>("buffer").unwrap()
 }
 
-/// Until so many methods wait at the server.
+/// Blocks until `count` methods wait at the server.
 #[track_caller]
 fn until_waiting(buffer: &BufferStub, count: u64) {
     until(|| *buffer.waiting().wait().unwrap().get() == count);
@@ -139,7 +139,7 @@ fn whoever_brings_the_state_about_wakes_who_waits() {
             other.put(n).wait().unwrap();
             assert_eq!(*taken.wait().unwrap().get(), n);
         }
-        // Of one connection too.
+        // The same for two calls of one connection.
         let taken = one.take();
         one.put(50).wait().unwrap();
         assert_eq!(*taken.wait().unwrap().get(), 50);
@@ -163,7 +163,8 @@ fn who_puts_waits_for_room() {
             });
             puts.len()
         };
-        // Which ones have room is not said: they begin in order, but a thread that is held up there is overtaken.
+        // The test does not check which calls found room: the calls begin in order, but a delayed
+        // thread can be overtaken.
         until(|| pending() <= ROOM);
         until_waiting(&other, ROOM as u64);
         assert_eq!(pending(), ROOM);
@@ -216,7 +217,7 @@ fn who_is_given_up_or_too_late_takes_nothing() {
         let late = late.unwrap_err();
         assert!(matches!(late, CallError::Deadline { .. }), "{late}");
         assert_ne!(late.outcome(), Outcome::Ran);
-        // A connection that ends gives up what it has called.
+        // The end of a connection cancels its calls.
         let gone = joined(&serving);
         let left = gone.take();
         until_waiting(&other, 1);
@@ -256,7 +257,7 @@ fn a_condition_that_panics_ends_its_call_alone() {
         let (one, other) = (joined(&serving), joined(&serving));
         let (panics, taken) = (one.panics(), one.take());
         until_waiting(&other, 2);
-        // Either of the two may be the first to look.
+        // Either of the two methods may evaluate its condition first.
         other.put(1).wait().unwrap();
         assert_eq!(*taken.wait().unwrap().get(), 1);
         other.put(2).wait().unwrap();
@@ -307,7 +308,7 @@ fn who_was_given_up_is_forgotten() {
         assert_eq!(Arc::strong_count(&quiet), 3);
     }
     assert_eq!(Arc::strong_count(&quiet), 2);
-    // Who was woken waits anew.
+    // A future that was woken registers its waker again at the next poll.
     let mut when = pin!(guarded.when(|n| *n > 1));
     for n in 0..2 {
         let poll = when.as_mut().poll(&mut Context::from_waker(&waker));

@@ -1,4 +1,4 @@
-//! How long calls wait, who is told, and calls that are given up.
+//! Timeouts, cancellation and retries of calls.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -23,20 +23,22 @@ use jstream_rmi::{
 use self::tasks::block_on;
 use self::until::until;
 
-/// Over before its method ends by itself, and long enough for it to begin where the processors are busy.
+/// A timeout that expires before the methods end by themselves, and that is long enough for a
+/// method to begin on a busy machine.
 const BRIEF: Duration = Duration::from_millis(200);
 
 #[remote]
 trait Slow {
     fn ping(&self);
-    /// Runs until it was told to stop, or nobody waits any more; says which.
+    /// Runs until the call is cancelled or its deadline has passed. Returns true if it was
+    /// cancelled.
     fn runs(&self) -> bool;
-    /// Waits for ever.
+    /// Never completes.
     async fn waits(&self);
-    /// How long the caller still waits, in microseconds.
+    /// Returns the time left, in microseconds, or `None` if there is no deadline.
     fn time(&self) -> Option<u64>;
     async fn time_later(&self) -> Option<u64>;
-    /// The same, of a call that the method makes.
+    /// Returns the time left that a nested call sees.
     fn time_of_a_call(&self) -> Option<u64>;
     fn time_on_a_thread(&self) -> Option<u64>;
     #[remote(one_way)]
@@ -155,7 +157,7 @@ fn set_up(address: &str) -> Setup {
     set_up_with(address, ServerOptions::default())
 }
 
-/// With a server whose calls begin only when those before have ended, or wait.
+/// Uses one server thread, so that a call begins only when the earlier calls have ended or wait.
 fn set_up_in_order(address: &str) -> Setup {
     let mut options = ServerOptions::default();
     options.threads = 1;
@@ -186,7 +188,7 @@ const TCP: &str = "tcp://127.0.0.1:0";
 #[test]
 fn methods_know_the_deadline() {
     let of = set_up(TCP);
-    // The connection's own time, which is a minute, and one that is set.
+    // The default timeout of the connection, which is a minute, and an explicit one.
     let left = of.slow.time().wait().unwrap().get().unwrap();
     assert!((50 * SECOND..=60 * SECOND).contains(&left), "{left}");
     let hour = of.slow.within(Duration::from_secs(3600));
@@ -208,7 +210,7 @@ fn calls_inherit_the_deadline() {
     let some = of.slow.within(Duration::from_secs(100));
     let left = some.time_of_a_call().wait().unwrap().get().unwrap();
     assert!((90 * SECOND..=100 * SECOND).contains(&left), "{left}");
-    // Its own is sooner.
+    // The timeout of the nested call's own connection is shorter than the inherited one.
     let long = of.slow.within(Duration::from_secs(5000));
     let left = long.time_of_a_call().wait().unwrap().get().unwrap();
     assert!((900 * SECOND..=1000 * SECOND).contains(&left), "{left}");
@@ -233,7 +235,7 @@ fn who_waits_too_long_is_told() {
         assert!(error.can_be_repeated());
         assert!(!brief.waits().wait().unwrap_err().can_be_repeated());
         of.slow.ping().wait().unwrap();
-        // The methods were ended where they waited.
+        // The server ended the waiting methods.
         until(|| of.object.ended.load(Ordering::SeqCst) == 4);
         let gone = of.slow.within(Duration::ZERO).ping().wait().unwrap_err();
         assert_overdue(&gone, Outcome::DidNotRun);
@@ -245,13 +247,13 @@ fn who_waits_too_long_is_told() {
 fn a_method_sees_that_nobody_waits() {
     for address in [TCP, "inproc://a-method-sees"] {
         let of = set_up(address);
-        // Its time is over.
+        // The deadline passes.
         let brief = of.slow.within(BRIEF);
         // The method may end first.
         let ended = brief.runs().wait();
         assert!(ended.is_err() || ended.is_ok_and(|cancelled| !cancelled.get()));
         until(|| of.object.over.load(Ordering::SeqCst) == 1);
-        // It was dropped.
+        // The call is dropped.
         let (begun, has_begun) = mpsc::channel();
         *of.object.begun.lock().unwrap() = Some(begun);
         let call = of.slow.within(Duration::MAX).runs();
@@ -309,7 +311,7 @@ fn one_way_calls_are_not_answered() {
 
 #[remote]
 trait Flaky {
-    /// Fails so often.
+    /// Fails the first `failures` times.
     #[remote(idempotent)]
     fn tries(&self, failures: usize) -> usize;
     fn tries_once(&self, failures: usize) -> usize;
@@ -355,7 +357,7 @@ fn calls_are_made_again_where_that_is_harmless() {
             assert!(matches!(error, CallError::Panicked { .. }), "{error}");
         }
         assert!(block_on(stub.tries(100)).is_err());
-        // Twice with three more, and twice alone.
+        // Four attempts with retries; one without them, or if the method is not idempotent.
         assert_eq!(object.0.load(Ordering::SeqCst), 4 + 4 + 1 + 1 + 4);
         retries.pause = Duration::from_secs(1000);
         retries.longest_pause = retries.pause;
@@ -378,7 +380,7 @@ struct Latch(AtomicBool);
 #[remote]
 impl Stuck for Latch {
     fn stays(&self) {
-        // Its caller is to give up before.
+        // The callers are to give up before this loop ends.
         for _ in 0..60_000 {
             if self.0.load(Ordering::Relaxed) {
                 break;
@@ -392,8 +394,8 @@ impl Stuck for Latch {
     }
 }
 
-/// A caller waits no longer than it says, also where its time is so long that the clock is asked behind the sending, and
-/// the server tells it nothing.
+/// A caller waits no longer than its timeout, even if the timeout is so long that the clock is read
+/// only after the send, and the server never answers.
 #[test]
 fn who_waits_long_waits_no_longer() {
     let latch = Arc::new(Latch::default());
@@ -413,7 +415,7 @@ fn who_waits_long_waits_no_longer() {
         assert_overdue(&call.wait().unwrap_err(), Outcome::MayHaveRun);
     }
     let waited = begun.elapsed();
-    // To a few ticks of the clock.
+    // The clock may be off by a few ticks.
     assert!(waited > time - Duration::from_millis(100), "{waited:?}");
     assert!(waited < time * 10, "{waited:?}");
     latch.0.store(true, Ordering::Relaxed);

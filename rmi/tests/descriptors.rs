@@ -1,5 +1,6 @@
-//! A server that is out of file descriptors slows down, and goes on when there are some again: a program of its own, as
-//! they belong to the process.
+//! A server that runs out of file descriptors slows down, and recovers when descriptors are
+//! available again. This is a test program of its own, because the descriptors belong to the
+//! process.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::net::TcpStream;
@@ -44,7 +45,8 @@ fn a_server_outlives_having_no_descriptors() {
     let mut few = before;
     few.current = Some(64);
     setrlimit(Resource::Nofile, few).unwrap();
-    // Until neither side gets any more: those that wait to be accepted have none yet.
+    // Connects until neither side gets a descriptor. Connections that wait to be accepted have none
+    // on the server side yet.
     let silent: Vec<_> = std::iter::from_fn(|| TcpStream::connect(address).ok()).collect();
     assert!(silent.len() > 10, "{}", silent.len());
     for n in 0..100 {

@@ -1,4 +1,4 @@
-//! The registry of several servers: over sockets, and against programs that flood it.
+//! The registry for several servers: over sockets, and under floods of names.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -64,7 +64,7 @@ fn open() -> Serving {
     registry("tcp://127.0.0.1:0", options, ServerOptions::default())
 }
 
-/// A server that has objects by these names.
+/// Starts a server with objects of the given names.
 fn owner(names: &[(&str, i64)]) -> Serving {
     let server = Server::default();
     for (name, plus) in names {
@@ -134,7 +134,7 @@ fn objects_of_several_servers_are_found_and_called() {
         "{wrong}"
     );
 
-    // The server is gone, its names are not yet.
+    // The server is gone, but its name is still bound.
     drop(other);
     let gone = client.lookup::<dyn Adder>("a").unwrap_err();
     assert!(matches!(gone, LookupError::Unreachable { .. }), "{gone}");
@@ -156,7 +156,7 @@ fn names_go_with_who_bound_them_and_watchers_know() {
     assert_eq!(next(&mut changes), (Event::Complete, String::new()));
     of_others.bind("c", &serving).unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "c".to_owned()));
-    // What was taken over stays.
+    // A name that another connection has taken over stays bound.
     of_others.rebind("a", &serving).unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
     drop(of_a);
@@ -221,7 +221,7 @@ fn a_name_that_was_bound_twice_stays_for_the_second() {
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
     assert!(second.unbind("a").unwrap());
     assert_eq!(next(&mut changes), (Event::Unbound, "a".to_owned()));
-    // A name goes with the second connection, too, if that ends first.
+    // The name is also unbound if the second connection ends before the first.
     let first = Names::connect(registry.address()).unwrap();
     first.bind("a", &serving).unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
@@ -267,10 +267,10 @@ fn who_knows_the_secret_changes_names() {
     assert_eq!(listed(&names), ["a"]);
 }
 
-/// An address of this host by which it is not known as the same host.
+/// Returns an address of this host that is not recognised as local, if there is one.
 fn outside() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
-    // Nothing is sent.
+    // Connecting a UDP socket sends nothing.
     socket.connect("192.0.2.1:9").ok()?;
     let ip = socket.local_addr().ok()?.ip();
     (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
@@ -309,7 +309,7 @@ fn other_hosts_change_names_by_the_secret_alone() {
     .unwrap();
     near.bind("a", &serving).unwrap();
     assert_eq!(listed(&far), ["a"]);
-    // It listens where only its own host finds it.
+    // The server listens only at a local address, so the entry has no address for other hosts.
     let entry = far.directory().lookup("a").wait().unwrap();
     assert!(entry.get().unwrap().addresses.is_empty());
 
@@ -324,13 +324,13 @@ fn other_hosts_change_names_by_the_secret_alone() {
     server.bind::<dyn Adder>("a", Arc::new(Plus(0))).unwrap();
     let serving = server.listen(&"tcp://0.0.0.0:0".parse().unwrap()).unwrap();
     far.bind("a", &serving).unwrap();
-    // It is where its names were bound from.
+    // The entry has the address from which the name was bound.
     let entry = far.directory().lookup("a").wait().unwrap();
     let expected = seen_from(ip, &serving).to_string();
     assert_eq!(entry.get().unwrap().addresses, [expected]);
 }
 
-/// An entry as a hostile program would make it.
+/// Returns an entry as a hostile program would make it.
 fn entry<'e>(name: &'e str, description: &'e str, addresses: &'e [&'e str]) -> EntryRef<'e> {
     EntryRef {
         name,
@@ -369,7 +369,7 @@ fn floods_of_names_are_bounded_and_others_go_on() {
     assert!(attackers[2].1.contains(&Refusal::Full));
     assert_eq!(listed(&names).len(), 120);
 
-    // Names, descriptions and addresses that are too large, too many, or none.
+    // Names and addresses that are too long, too many addresses, and no usable address.
     let refused = |entry: EntryRef<'_>, replace| {
         let done = names.directory().bind(entry, replace).wait().unwrap();
         done.get().unwrap_err()
@@ -384,16 +384,16 @@ fn floods_of_names_are_bounded_and_others_go_on() {
     for bad in ["", "nonsense", "inproc://elsewhere"] {
         assert_eq!(refused(entry("n", "", &[bad]), false), Refusal::NoAddress);
     }
-    // Another's name is no one's by chance.
+    // A name of another client cannot be taken.
     let hostile = attackers[0].0.directory();
     let taken = hostile.bind(entry("mine", "", &at), false).wait().unwrap();
     assert_eq!(taken.get().unwrap_err(), Refusal::Taken);
     assert_eq!(sum(&names, "mine"), 8);
 
-    // All that they took is free when they have gone.
+    // The names of a client are unbound when it has disconnected.
     drop((hostile, attackers));
     until(|| listed(&names) == ["mine"]);
-    // A long description is cut, and counts.
+    // A long description is truncated, and counts towards the limit.
     let long = "x".repeat(100 << 10);
     for n in 0..40 {
         let name = format!("{n}");
@@ -429,7 +429,7 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     assert!(refused.name.contains("max_watchers)"), "{}", refused.name);
     assert!(third.next().is_none());
     drop(second);
-    // More than its window and its place have room for.
+    // More changes than the stream window and `max_changes` have room for.
     for _ in 0..200 {
         names.rebind("a", &serving).unwrap();
     }
@@ -438,7 +438,7 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
         last.0 = item.unwrap().get().event;
     }
     assert_eq!(last.0, Event::Missed);
-    // And watches anew.
+    // The client can watch again.
     assert_eq!(next_of(&mut idle.watch()), (Event::Bound, "a".to_owned()));
 }
 
@@ -458,7 +458,7 @@ fn one_connection_does_not_take_the_places_of_all_watchers() {
     assert!(reason.contains("max_watchers_each"), "{reason}");
     let names = Names::connect(registry.address()).unwrap();
     assert_eq!(next_of(&mut names.directory().watch()).0, Event::Complete);
-    // There is a place again when one of them has ended.
+    // A slot is free again when one of the watches has ended.
     few.pop();
     until(|| next_of(&mut greedy.watch()).0 == Event::Complete);
 }
@@ -480,7 +480,8 @@ fn changes_that_wait_for_all_watchers_are_bounded() {
     }
     let mut reader = names.directory().watch();
     assert_eq!(next_of(&mut reader).0, Event::Complete);
-    // Less for each than `max_changes`, and more for all than there may be.
+    // Fewer changes for each watcher than `max_changes`, but more bytes for all of them than
+    // `max_change_bytes`.
     for _ in 0..400 {
         names.rebind("a", &serving).unwrap();
         assert_eq!(next_of(&mut reader), (Event::Bound, "a".to_owned()));

@@ -1,5 +1,5 @@
-//! What `#[remote]` makes besides stubs: instances of generic traits, mocks, and refusals of methods that
-//! have changed.
+//! Code that `#[remote]` generates besides stubs: instances of generic traits, mocks, and the
+//! refusal of methods that have changed.
 #![deny(warnings)]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -36,7 +36,7 @@ impl Keyed for String {
     type Key = u32;
 }
 
-/// A store of values, whatever they are.
+/// A generic store of values.
 #[remote(instances(Store<u64, 2>, Store<String, 3>))]
 trait Store<T: Keyed + Transportable + 'static, const N: usize> {
     fn put(&self, value: Received<T>) -> <T as Keyed>::Key;
@@ -53,7 +53,7 @@ impl<T: Transportable + 'static> Default for Values<T> {
     }
 }
 
-/// What the test stores.
+/// A type of stored values.
 trait Stored: Keyed<Key: Copy + TryFrom<usize> + TryInto<usize> + Send + Sync> + Transportable {
     fn owned(of: &Received<Self>) -> Self
     where
@@ -187,7 +187,7 @@ fn mocks_answer_as_the_test_says() {
     book.note("text").unwrap();
     mock.check();
     assert_eq!((mock.calls_of_submit(), mock.calls_of_keep()), (2, 1));
-    // Once too often.
+    // One call more than expected.
     let error = book.submit(&ORDER).wait().unwrap_err();
     assert!(matches!(error, CallError::Panicked { .. }), "{error}");
     assert_eq!(mock.calls_of_note(), 1);
@@ -208,7 +208,7 @@ fn mocks_have_methods_on_mut_self() {
 }
 
 mod changed {
-    /// The same trait with other signatures.
+    /// A trait of the same name with other signatures.
     #[jstream_rmi::remote]
     pub(super) trait Counter {
         fn add(&mut self, n: u32) -> u64;

@@ -1,4 +1,4 @@
-//! Peers that speak of calls as nobody of this version does.
+//! Peers that violate the protocol of calls.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -41,13 +41,13 @@ fn serve() -> Serving {
         .unwrap()
 }
 
-/// The handler that is told of references.
+/// The handler for messages about references.
 const REFERENCES: u64 = 2;
 
 /// The number of the first object that a connection looks up.
 const OBJECT: u64 = 1;
 
-/// A peer that sends what it likes, once both have told their handlers.
+/// A raw peer that can send any frame, after both sides have exchanged their handler tables.
 struct Peer {
     endpoint: Endpoint,
 }
@@ -76,7 +76,7 @@ impl Peer {
         sent.unwrap().unwrap();
     }
 
-    /// A peer that has looked up the object.
+    /// Returns a peer that has looked up the object.
     fn with_object(serving: &Serving) -> Self {
         let peer = Self::of(serving);
         let interface = <dyn Echo as Remotable>::interface().id();
@@ -86,10 +86,10 @@ impl Peer {
         peer
     }
 
-    /// Calls a method of an object, and gives the answer.
+    /// Calls a method of an object and returns the answer.
     fn call(&self, object: u64, method: u64, arguments: &[u8]) -> Message {
         let word = object | method << 32;
-        // What the server has sent is done with.
+        // The header gives nothing back, because replies of the server do not use a window.
         self.send(Header::new(REQUEST, [7, word, 0]), arguments);
         let answer = self.endpoint.recv_message().unwrap();
         assert_eq!(answer.header.words[0] & 0xffff_ffff, 7);
@@ -106,7 +106,7 @@ fn reason(answer: &Message) -> String {
     String::from_utf8(answer.payload.as_bytes().to_vec()).unwrap()
 }
 
-/// Another client is served as if nothing were.
+/// Checks that another client is still served.
 fn assert_serves(serving: &Serving) {
     let client = Client::connect(serving.address()).unwrap();
     let echo = client.lookup::<dyn Echo>("echo").unwrap();
@@ -230,7 +230,7 @@ fn who_tells_no_handlers_is_not_served() {
     }
 }
 
-/// A server that answers the first call as it likes: what the call comes to.
+/// Runs a server that answers the first call with `answer`. Returns the error of that call.
 fn client_of(name: &str, answer: impl FnOnce(&Peer, u64) + Send + 'static) -> CallError {
     let address = format!("inproc://hostile-{name}").parse().unwrap();
     let listener = listen(&address, &Options::default()).unwrap();
@@ -296,12 +296,12 @@ fn a_server_may_call_back_and_finds_nothing() {
 }
 
 impl Peer {
-    /// Says something of references.
+    /// Sends a message about references.
     fn tell(&self, word: u64, payload: &[u8]) {
         self.send(Header::new(SEND, [REFERENCES << 32, word, 0]), payload);
     }
 
-    /// Whether the connection is there, and answers.
+    /// Calls an object. Returns the code of the answer, or `None` if the connection has ended.
     fn is_answered(&self, object: u64) -> Option<u64> {
         self.send(
             Header::new(REQUEST, [9, object, 0]),
@@ -329,7 +329,7 @@ fn numbers_of_another_connection_are_no_objects() {
     for forged in [1, 2, 3, 1000, u64::from(u32::MAX)] {
         assert_eq!(other.is_answered(forged), Some(1));
     }
-    // Nor can it be taken away from there.
+    // The other peer cannot release the object either.
     other.tell(
         2,
         &cleaned((0..64).flat_map(|number| [(number, 1), (number, u64::MAX)])),
@@ -398,21 +398,22 @@ fn calls_that_nobody_made_are_named_in_vain() {
         let header = peer.call(object, 0, arguments).header;
         (header.kind, header.words[1])
     };
-    // One that has not come is waited for, as long as the call waits itself.
+    // If the named call has not arrived, the call is held until its own deadline.
     for object in [PROMISED, PROMISED | 5, PROMISES | PROMISED | 5] {
         const SOON: u64 = 1 << 16;
         let back = peer.call(object, SOON, &promising(6)).header;
         assert_eq!((back.kind, back.words[1]), (REPLY, 5), "{object}");
     }
-    // Its own result it can't wait for.
+    // A call cannot wait for its own result.
     let own = PROMISES | PROMISED | 7;
     assert_eq!(answer(&peer, own, &promising(7)), (REPLY, 3));
     let made = OBJECT | PROMISES;
     assert_eq!(answer(&peer, made, &promising(8)), (REPLY, 0));
-    // It has given a number, and another call can't have that number.
+    // Call 8 returned a plain number, so a call of its result fails. Its number cannot be used
+    // again.
     assert_eq!(answer(&peer, PROMISED | 8, &arguments), (REPLY, 12));
     assert_eq!(answer(&peer, made, &promising(8)), (REPLY, 3));
-    // Nor does a call that waits for ever keep its place so long.
+    // A held call without a deadline ends after some seconds.
     assert_eq!(answer(&other, PROMISED | 8, &arguments), (REPLY, 12));
     for bad in [&[][..], &[7; 11], &[0xff; 64]] {
         assert_eq!(answer(&peer, made, bad), (REPLY, 3));

@@ -1,5 +1,5 @@
-//! Peers that say what they like of references: leases that end at once, and what they were never given. Both a client
-//! that attacks a server, and a server that attacks a client.
+//! Peers that violate the protocol of references: leases of no time, and references that were never
+//! given. Covers both a client that attacks a server and a server that attacks a client.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -21,7 +21,7 @@ use jstream_transport::{Endpoint, Header, Message, connect, listen};
 
 use self::words::{HELLO, REPLY, REQUEST, SEND, table};
 
-/// The handler of messages about references, and the word of a renewal.
+/// The handler for messages about references, and the kinds of these messages.
 const REFERENCES: u64 = 2;
 const RENEW: u64 = 1;
 const CLEAN: u64 = 2;
@@ -41,11 +41,11 @@ trait Shelf {
     fn make(&self) -> Remote<dyn Part>;
 }
 
-/// The methods of `Shelf`, by their places.
+/// The numbers of the methods of `Shelf`.
 const KEEP: u64 = 0;
 const MAKE: u64 = 1;
 
-/// The place of the method by which a registry gives what is offered.
+/// The number of the registry's method that claims an offered object.
 const CLAIM: u64 = 2;
 
 #[derive(Default)]
@@ -76,7 +76,7 @@ impl Shelf for Board {
     }
 }
 
-/// The form of a reference in a message.
+/// The wire form of a reference.
 #[derive(Transportable, Debug)]
 #[allow(dead_code, reason = "as the messages have it")]
 enum Handed {
@@ -121,7 +121,7 @@ fn message<T: Transportable>(of: &T) -> Vec<u8> {
     bytes.unwrap()
 }
 
-/// A peer that sends what it likes, once both have said hello.
+/// A raw peer that can send any frame, after both sides have exchanged their handler tables.
 struct Peer {
     endpoint: Endpoint,
 }
@@ -134,7 +134,7 @@ impl Peer {
         peer
     }
 
-    /// One that has looked the shelf up.
+    /// Returns a peer that has looked up the shelf.
     fn of(serving: &Serving) -> Self {
         let peer = Self::greet(connect(serving.address(), &Options::default()).unwrap());
         let interface = <dyn Shelf as Remotable>::interface().id();
@@ -148,31 +148,31 @@ impl Peer {
         self.endpoint.send_message(header, &segments).unwrap();
     }
 
-    /// Makes a call: its answer.
+    /// Makes a call and returns its answer.
     fn call(&self, word: u64, arguments: &[u8]) -> Message {
         self.send(Header::new(REQUEST, [7, word, 0]), arguments);
         self.receive(REPLY)
     }
 
-    /// Says something of references.
+    /// Sends a message about references.
     fn tell(&self, word: u64, payload: &[u8]) {
         self.send(Header::new(SEND, [REFERENCES << 32, word, 0]), payload);
     }
 
-    /// Gives back a number so many times.
+    /// Releases a number `times` times.
     fn clean(&self, number: u32, times: u64) {
         let bytes = [&number.to_le_bytes()[..], &times.to_le_bytes()].concat();
         self.tell(CLEAN, &bytes);
     }
 
-    /// Has an object claimed by a key, by whoever knows that.
+    /// Offers an object, so that any peer that knows the key may claim it.
     fn offer(&self, key: [u64; 2], number: u32) {
         let [low, high] = key.map(u64::to_le_bytes);
         let bytes = [&low[..], &high, &number.to_le_bytes()].concat();
         self.tell(OFFER, &bytes);
     }
 
-    /// Claims what is offered: the number that it is given, if there is one.
+    /// Claims an offered object. Returns the number that the peer is given, if there is one.
     fn claim(&self, key: [u64; 2]) -> Option<u32> {
         let interface = <dyn Part as Remotable>::interface().id();
         let found = self.call(CLAIM << 32, &message(&(key, interface)));
@@ -183,18 +183,18 @@ impl Peer {
         })
     }
 
-    /// Has the shelf make a part, which has the next number of the connection.
+    /// Makes the shelf create a part, which gets the next number of the connection.
     fn make(&self) {
         let made = self.call(OBJECT | MAKE << 32, &[]);
         assert_eq!(made.header.words[1], 0);
     }
 
-    /// The code that a call of an object is answered with: 0, or 1 where there is none.
+    /// Calls an object. Returns the code of the answer: 0, or 1 if there is no such object.
     fn code(&self, object: u32) -> u64 {
         self.call(object.into(), &[]).header.words[1]
     }
 
-    /// The next message of a kind.
+    /// Returns the next message of this kind and discards those before it.
     fn receive(&self, kind: u32) -> Message {
         loop {
             let message = self.endpoint.recv_message().unwrap();
@@ -204,13 +204,14 @@ impl Peer {
         }
     }
 
-    /// The next call answered.
+    /// Answers the next call.
     fn answer(&self, payload: &[u8]) {
         let number = self.receive(REQUEST).header.words[0] & 0xffff_ffff;
         self.send(Header::new(REPLY, [number, 0, 0]), payload);
     }
 
-    /// How many renewals come in some seconds behind the first, and how many may.
+    /// Returns the number of renewals within some seconds after the first, and the permitted
+    /// number.
     fn renewals(&self) -> (u32, u32) {
         const LOOKED: Duration = Duration::from_secs(3);
         self.receive(SEND);
@@ -226,7 +227,7 @@ impl Peer {
                 Err(_) => break,
             }
         }
-        // At half of the shortest lease.
+        // Leases are renewed at half of their time, and the shortest lease is one second.
         let most = begun.elapsed().as_millis() / 500 + 2;
         (count, u32::try_from(most).unwrap())
     }
@@ -234,7 +235,7 @@ impl Peer {
 
 fn serve() -> (Server, Serving, Arc<Board>) {
     let mut options = ServerOptions::default();
-    // So that a connection's messages are handled in their order.
+    // With one thread, the messages of a connection are handled in order.
     options.threads = 1;
     let server = Server::new(options);
     let board = Arc::new(Board {
@@ -246,7 +247,7 @@ fn serve() -> (Server, Serving, Arc<Board>) {
     (server, serving.unwrap(), board)
 }
 
-/// A server that does what it is told with the one connection that is made to it.
+/// Starts a server that runs `attack` on a single connection, and connects a client to it.
 fn hostile(attack: impl FnOnce(&Peer) + Send + 'static) -> (Client, thread::JoinHandle<()>) {
     let listener = listen(&"tcp://127.0.0.1:0".parse().unwrap(), &Options::default()).unwrap();
     let address = listener.local_address().clone();
@@ -268,7 +269,7 @@ fn a_lease_of_no_time_is_not_renewed_without_end_by_a_server() {
     }
     let (count, most) = peer.renewals();
     assert!(count <= most, "{count} renewals, at most {most}");
-    // The references keep their connection, which keeps the server and with it the board.
+    // The references keep their connection alive, which keeps the server and the board alive.
     board.kept.0.lock().unwrap().clear();
 }
 
@@ -286,7 +287,7 @@ fn a_lease_of_no_time_is_not_renewed_without_end_by_a_client() {
     drop(kept);
 }
 
-/// How many references to parts the server's objects have given.
+/// Returns the number of leases on parts.
 fn leases(board: &Board) -> usize {
     board.own.references().leases
 }
@@ -297,7 +298,8 @@ fn what_others_have_is_not_taken_from_them() {
     let (owner, thief) = (Peer::of(&serving), Peer::of(&serving));
     owner.make();
     assert_eq!((owner.code(2), leases(&board)), (0, 1));
-    // Given back by one who was never given it, once and twice; renewed, and offered.
+    // The thief releases references that it was never given, renews its lease and offers the
+    // object.
     for times in [1, 1, 2, u64::MAX] {
         for number in 0..5 {
             thief.clean(number, times);
@@ -306,10 +308,11 @@ fn what_others_have_is_not_taken_from_them() {
     }
     thief.offer([7, 8], 2);
     assert_eq!(thief.claim([7, 8]), None);
-    // The shelf, which it had, it has lost itself.
+    // The thief has only released its own reference to the shelf.
     assert_eq!(thief.code(1), 1);
     assert_eq!((owner.code(2), leases(&board)), (0, 1));
-    // More than it was given nobody gives back; what it was given it gives back once.
+    // Releasing more references than were given has no effect, and a valid release takes effect
+    // once.
     owner.clean(2, 1 << 40);
     assert_eq!(owner.code(2), 0);
     owner.clean(2, 1);
@@ -329,7 +332,7 @@ fn what_is_offered_is_claimed_once_and_by_its_key_alone() {
     for key in [[0, 0], [1, 1], [2, 1], [u64::MAX; 2]] {
         assert_eq!(thief.claim(key), None);
     }
-    // Nobody offers something else by the same key.
+    // A second offer with the same key is ignored.
     thief.make();
     thief.offer([1, 2], 2);
     assert_eq!(thief.code(2), 0);
@@ -340,18 +343,18 @@ fn what_is_offered_is_claimed_once_and_by_its_key_alone() {
     for peer in [&thief, &friend, &owner] {
         assert_eq!(peer.claim([1, 2]), None);
     }
-    // That of the friend, and of the thief its own.
+    // One of the friend, and one of the thief for its own part.
     assert_eq!(leases(&board), 2);
     drop((owner, thief));
     assert_eq!(friend.code(2), 0);
 }
 
-/// A server's answer to `make`, which the client does not believe; the client is there afterwards.
+/// Checks that the client rejects this answer to `make`, and that the connection works afterwards.
 fn refuses_result(answer: impl FnOnce(&Peer) + Send + 'static) {
     let (client, server) = hostile(move |peer| {
         peer.answer(&message(&Found::Object { number: 1 }));
         answer(peer);
-        // The connection goes on.
+        // The connection still works.
         peer.answer(&message(&part(5, 60_000)));
         peer.receive(SEND);
     });
@@ -359,7 +362,7 @@ fn refuses_result(answer: impl FnOnce(&Peer) + Send + 'static) {
     shelf.make().wait().unwrap_err();
     let made = shelf.make().wait().unwrap();
     drop(made);
-    // What is given back is sent while somebody looks.
+    // The client sends the release while it receives.
     let serving = client.start().unwrap();
     server.join().unwrap();
     drop(serving);
@@ -373,7 +376,8 @@ fn results_that_are_no_references_end_one_call() {
         interface,
     };
     let id = <dyn Part as Remotable>::interface().id();
-    // Of another interface, without a number, of this client that gave none, and of other types.
+    // References of another interface, without a number, to objects that the client never gave, and
+    // with an invalid address; values of other types.
     let bad = [
         message(&other(5, id ^ 1)),
         message(&other(0, id)),
@@ -418,7 +422,8 @@ fn what_a_server_says_of_references_that_it_was_never_given_changes_nothing() {
             peer.offer([1, u64::from(number)], number);
         }
         peer.tell(RENEW, &[]);
-        // It takes what it is given, and finds it under its number once.
+        // The server was given one reference, and only this number can be called. Invalid releases
+        // do not remove it.
         let call = peer.receive(REQUEST).header.words[0] & 0xffff_ffff;
         assert_eq!([peer.code(1), peer.code(2)], [0, 1]);
         peer.clean(1, u64::MAX);

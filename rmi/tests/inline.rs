@@ -1,4 +1,5 @@
-//! Methods that don't wait end where their calls come, and servers say so.
+//! Methods that do not wait complete on the thread that received the call, and the server counts
+//! them as such.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
@@ -86,7 +87,7 @@ fn methods_that_do_not_wait_run_inline(address: &str) {
                 match kind {
                     0 => assert_eq!(*counter.plain(number).wait().unwrap().get(), number),
                     1 => assert_eq!(*counter.could_wait(number).wait().unwrap().get(), number),
-                    // Some on their way at once.
+                    // Some calls overlap.
                     2 if number % 10 == 0 => {
                         let calls: Vec<_> = (0..10).map(|_| counter.plain(number)).collect();
                         calls
@@ -105,7 +106,7 @@ fn methods_that_do_not_wait_run_inline(address: &str) {
         after.ran_inline - before.ran_inline,
         after.moved - before.moved,
     );
-    // The last ones may be about to be counted.
+    // The last calls may not be counted yet.
     assert!(inline + moved + 10 >= CALLS, "{inline} {moved}");
     assert!(moved * 1000 <= CALLS, "{moved} of {inline} were moved");
 
@@ -114,14 +115,14 @@ fn methods_that_do_not_wait_run_inline(address: &str) {
     waiting
         .into_iter()
         .for_each(|call| drop(call.wait().unwrap()));
-    // Who has moved the last one may be about to count it.
+    // The thread that moved the last call may not have counted it yet.
     let mut tries = 0;
     while server.health().moved - after.moved < 20 {
         tries += 1;
         assert!(tries < 10_000, "{:?}", server.health());
         thread::sleep(Duration::from_millis(1));
     }
-    // What listeners that are no more have done is not forgotten.
+    // The counts of closed listeners are kept.
     drop((counter, sum, client, serving));
     tries = 0;
     while server.health().ran_inline < after.ran_inline {

@@ -1,4 +1,4 @@
-//! What sees each call before and after it, on both sides.
+//! Interceptors, which see each call before and after it, on both sides.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -73,7 +73,7 @@ impl Seen for Plain {
     }
 }
 
-/// What was seen: method, and how it has ended.
+/// The observed calls: the method, and the outcome.
 type Log = Arc<Mutex<Vec<(&'static str, Result<(), Outcome>)>>>;
 
 #[derive(Clone, Default)]
@@ -151,7 +151,8 @@ fn each_side_sees_how_each_call_ends() {
     assert_eq!(&ends[..4], [Ok(()), Ok(()), may, Ok(())]);
     assert!(ends[4].is_err() && ends[5] == may && ends[6] == Ok(()));
 
-    // Those of the server end when they end; what is given up before it begins is not seen.
+    // The server sees the end of a method later than the client may. It does not see calls that
+    // were cancelled before they began.
     let served = || {
         let mut served = callee.0.lock().unwrap().clone();
         served.retain(|(method, end)| *method != "waits" || *end != may);
@@ -191,7 +192,7 @@ impl Interceptor for Denies {
     }
 }
 
-/// Panics where a method is about to run.
+/// Panics before a method runs.
 struct Panics;
 
 impl Interceptor for Panics {
@@ -232,7 +233,7 @@ fn calls_are_denied_on_either_side() {
 
 static SPANS: OnceLock<Spans> = OnceLock::new();
 
-/// Keeps the names of spans, and their fields.
+/// Records the names of spans and their fields.
 #[derive(Clone, Default)]
 struct Spans(Arc<Mutex<State>>);
 

@@ -134,7 +134,7 @@ fn parsed(output: &Output) -> Json {
     serde_json::from_str(&printed(output)).unwrap()
 }
 
-/// What the program complains of, and with which code it ends.
+/// Returns the exit code and the error output of the program.
 fn complaint(output: &Output) -> (i32, String) {
     assert!(output.stdout.is_empty(), "{output:?}");
     let text = String::from_utf8(output.stderr.clone()).unwrap();
@@ -181,7 +181,7 @@ fn methods_are_called_with_json() {
     assert_eq!(call(&["add", "40", "2"]), json!(42));
     assert_eq!(call(&["add", "-40", "-2"]), json!(-42));
     assert_eq!(call(&["greet", "\"Ada\""]), json!("hello, Ada"));
-    // What is no JSON is a string.
+    // An argument that is not valid JSON is passed as a string.
     assert_eq!(
         call(&["greet", "Ada Lovelace"]),
         json!("hello, Ada Lovelace")
@@ -244,7 +244,7 @@ fn wrong_usage_is_told_from_failures() {
     let (code, text) = of(&["book", "waits", "--timeout", "0.2"]);
     assert_eq!(code, 1);
     assert!(text.contains("no result in time"), "{text}");
-    // The server lives on.
+    // The server is still alive.
     assert_eq!(
         parsed(&jcall(&serving, &["book", "add", "1", "2"])),
         json!(3)
@@ -293,7 +293,8 @@ fn a_server_that_is_not_there_or_says_nothing() {
     assert_eq!(code, 1);
 }
 
-/// The captured calls answer as before where the same is served, and are told where it is not.
+/// Replays captured calls. The answers of the same object are equal, and the differing answer of
+/// another object is reported.
 #[test]
 fn captured_calls_are_made_again() {
     struct Other;

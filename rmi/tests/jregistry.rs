@@ -1,4 +1,4 @@
-//! The program `jregistry`, as a process that serves and others that ask it.
+//! The program `jregistry`, as a server process and as clients of it.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -22,7 +22,7 @@ impl Adder for Plus {
     }
 }
 
-/// A registry in a process, which ends with this.
+/// A registry process, which is killed on drop.
 struct Registry {
     child: Child,
     address: String,
@@ -67,7 +67,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What the program complains of, and with which code it ends.
+/// Returns the exit code and the error output of the program.
 fn complaint(output: &Output) -> (i32, String) {
     assert!(output.stdout.is_empty(), "{output:?}");
     let text = String::from_utf8(output.stderr.clone()).unwrap();
@@ -119,7 +119,7 @@ fn names_are_listed_looked_up_and_unbound() {
     }
 }
 
-/// Kills a registry that keeps its names, and starts it again: its clients, and others, find the same names.
+/// Kills a persistent registry and restarts it. Old and new clients find the same names.
 fn killed_and_started_again(uri: &str, file: &std::path::Path) {
     let persist = ["--persist", file.to_str().unwrap(), "--anyone-may-replace"];
     let registry = Registry::start_at(uri, &persist);
@@ -128,13 +128,13 @@ fn killed_and_started_again(uri: &str, file: &std::path::Path) {
     let names = Names::connect(&at.parse().unwrap()).unwrap();
     names.bind("adder", &serving).unwrap();
     let other = Names::connect(&at.parse().unwrap()).unwrap();
-    // It is in the file when this returns.
+    // The names are in the file when `rebind` returns.
     other.rebind("adder", &going).unwrap();
     names.rebind("adder", &serving).unwrap();
     drop(registry);
     drop((other, going));
     let mut registry = Registry::start_at(&at, &persist);
-    // The system may not have given its address back yet.
+    // The system may not have released the port yet.
     for _ in 0..200 {
         if !registry.address.is_empty() {
             break;
@@ -185,7 +185,7 @@ fn secrets_are_asked_for() {
     std::fs::remove_file(&file.0).unwrap();
 }
 
-/// A file of this process, to be removed.
+/// Creates a temporary file, which the caller removes.
 fn tempfile() -> (std::path::PathBuf, std::fs::File) {
     static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a server takes of all its clients together, and of those who don't read.
+//! Limits of a server over all its clients, and for clients that do not read.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -30,11 +30,11 @@ use self::words::{HELLO, REPLY, REQUEST, table};
 trait Load {
     fn bytes(&self, length: u64) -> Vec<u8>;
     async fn wait(&self);
-    /// Has so many made by somebody else at once: how many bytes that were.
+    /// Makes `count` calls of `from` at once. Returns the total number of received bytes.
     fn pull(&self, from: Remote<dyn Load>, count: u64) -> u64;
 }
 
-/// How much is pulled by a call.
+/// Length of each result that `pull` requests, in bytes.
 const LENGTH: u64 = 256 << 10;
 
 struct Plain;
@@ -88,7 +88,7 @@ fn listeners_share_the_places() {
     }
     let health = *clients[0].reflection().health().wait().unwrap().get();
     assert_eq!((health.connections, health.refused_connections), (3, 3));
-    // A place that is given back can be taken at any of them.
+    // A connection slot that was freed at one listener can be used at any of them.
     let [one, .., last] = clients;
     drop(one);
     let again = || Client::connect(&inproc).ok();
@@ -105,7 +105,7 @@ fn listeners_share_the_places() {
 fn silent_peers_take_few_places_and_for_a_while_only() {
     let mut options = ServerOptions::default();
     options.max_greeting = 2;
-    // Enough for who speaks.
+    // Long enough for peers that complete the handshake.
     options.transport.handshake_timeout = Duration::from_secs(2);
     let server = server(options);
     let serving = server.listen(&tcp()).unwrap();
@@ -126,7 +126,7 @@ fn silent_peers_take_few_places_and_for_a_while_only() {
         .map(|_| TcpStream::connect(address).unwrap())
         .collect();
     until(|| refused() > 0);
-    // They have it to themselves for so long only, and who speaks is served meanwhile.
+    // Silent peers occupy the slots for a limited time only, and other peers are served meanwhile.
     let another = std::iter::repeat_with(|| {
         thread::sleep(Duration::from_millis(1));
         Client::connect(serving.address()).ok()
@@ -137,12 +137,13 @@ fn silent_peers_take_few_places_and_for_a_while_only() {
     drop(silent);
 }
 
-/// Silent peers come without end, and stay: each makes room for the next, and whoever speaks is met.
+/// Silent peers connect continuously and stay connected. Each of them evicts an older one, and
+/// peers that complete the handshake are served.
 #[test]
 fn a_flood_of_silent_peers_locks_nobody_out() {
     let mut options = ServerOptions::default();
     options.max_greeting_per_source = 8;
-    // So that nothing but the flood itself makes room.
+    // With such timeouts, only new connections evict old ones.
     options.transport.handshake_timeout = Duration::from_secs(3600);
     options.messages.handshake_timeout = Duration::from_secs(3600);
     let server = server(options);
@@ -181,11 +182,12 @@ fn a_flood_of_silent_peers_locks_nobody_out() {
     assert!(server.health().refused_connections > 0);
 }
 
-/// They are met later than others would be; nobody else is sent away for it.
+/// Failed connections delay the acceptance of further ones, but no calls, and no other client is
+/// refused.
 #[test]
 fn connections_that_come_to_nothing_hold_up_no_calls() {
     let mut options = ServerOptions::default();
-    options.max_vain = 5000;
+    options.max_failed_connections_per_second = 5000;
     let server = server(options);
     let serving = server.listen(&tcp()).unwrap();
     let address = serving.address().to_string();
@@ -223,7 +225,7 @@ fn methods_that_wait_are_counted_over_all_connections() {
         assert!(matches!(busy, CallError::Busy { .. }), "{busy}");
         assert_eq!(busy.outcome(), Outcome::DidNotRun);
     }
-    // Who has none waiting goes on as if nothing were, and may have one.
+    // A client without waiting calls is served as usual, and may have one waiting call.
     let load = client.lookup::<dyn Load>("load").unwrap();
     assert_eq!(load.bytes(1).wait().unwrap().get(), &[7]);
     let its_own = load.wait();
@@ -232,14 +234,14 @@ fn methods_that_wait_are_counted_over_all_connections() {
             .is_ok_and(|watch| watch.reflection().health().wait().unwrap().get().waiting == 4)
     });
     drop(its_own);
-    // There is room again when those that were given up have ended.
+    // There is room again when the cancelled calls have ended.
     waits.clear();
     until(|| one.bytes(1).wait().is_ok());
 }
 
 const OBJECT: u64 = 1;
 
-/// A peer that calls, and reads when it likes.
+/// Returns a raw peer that has looked up the object. It reads answers only when the test does.
 fn greeted(serving: &Serving) -> Endpoint {
     let endpoint = connect(serving.address(), &Options::default()).unwrap();
     let table = table();
@@ -255,7 +257,7 @@ fn greeted(serving: &Serving) -> Endpoint {
     endpoint
 }
 
-/// How much an answer has that is not read.
+/// Length of each answer that is not read, in bytes.
 const MUCH: u64 = 1 << 20;
 
 #[test]
@@ -282,15 +284,15 @@ fn who_does_not_read_is_answered_to_a_limit() {
             .sum()
     };
     until(|| kept() > 4 << 20);
-    // Others are served, and nothing more is made for that one.
+    // Other clients are served, and no more answers are made for this peer.
     for _ in 0..200 {
         assert_eq!(load.bytes(2).wait().unwrap().get().len(), 2);
     }
-    // One answer more for each thread, in jbufs of up to twice their size, and what stands in the connection come on top;
-    // all would be 200 MiB at least.
+    // Beyond the backlog there are one answer per thread, in jbufs of up to twice its size, and the
+    // bytes in the connection. All answers together would be at least 200 MiB.
     assert!(kept() < 64 << 20, "{} bytes are kept", kept());
 
-    // All are answered when they are read at last.
+    // All calls are answered once the peer reads.
     let mut answered: Vec<_> = (0..calls)
         .map(|_| {
             let answer = peer.recv_message().unwrap();
@@ -308,7 +310,7 @@ fn who_does_not_read_is_answered_to_a_limit() {
     assert_eq!(load.bytes(2).wait().unwrap().get().len(), 2);
 }
 
-/// What waits for its caller to read is dropped with the connection, and called by nobody.
+/// Calls that are deferred until their caller reads are dropped with the connection and never run.
 #[test]
 fn what_waits_for_its_caller_ends_with_it() {
     let mut options = ServerOptions::default();
@@ -329,7 +331,8 @@ fn what_waits_for_its_caller_ends_with_it() {
     assert_eq!(serving.shutdown(Duration::from_secs(60)).cut_off, 0);
 }
 
-/// Each has far more to say than the other one may leave unread, and asks while it is asked.
+/// Each side has to send far more than the backlog limit of the other side, in both directions at
+/// once.
 #[test]
 fn both_sides_answer_much_at_once() {
     for address in [

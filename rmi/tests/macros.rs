@@ -1,4 +1,4 @@
-//! What `#[remote]` takes: methods of many kinds, called over a connection.
+//! Forms of methods that `#[remote]` accepts, called over a connection.
 #![deny(warnings)]
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ struct Order<'b> {
     parent: Option<&'b Order<'b>>,
 }
 
-/// Is in scope wherever generated code names a local so.
+/// Constants with the names of locals in generated code.
 #[allow(non_upper_case_globals, dead_code, reason = "it is a trap")]
 mod traps {
     pub(crate) const call: u8 = 1;
@@ -35,14 +35,14 @@ mod odd {
     use super::traps::*;
     use jstream_rmi::remote;
 
-    /// Its methods are read where the traps are in scope.
+    /// A trait whose code is generated where the constants are in scope.
     #[remote]
     pub(super) trait Trapped {
         fn sub(&self, a: u64, b: u64) -> u64;
     }
 }
 
-/// Everything that a method can look like.
+/// A trait with all forms of methods.
 #[remote]
 trait r#Type {
     fn first(&self) -> u8;
@@ -61,7 +61,7 @@ trait r#Type {
 
     fn longer<'a, 'b: 'a>(&self, a: &'a str, b: &'b Order<'b>) -> Option<&'a str>;
 
-    /// Found by the name `find`.
+    /// The name of this method is `find`, without `r#`.
     fn r#find(&self, r#type: &str) -> u64;
 
     fn r#match(&self) -> bool;
@@ -99,7 +99,7 @@ trait r#Type {
     ) -> String;
 }
 
-/// Does not exist, nor does what is made for it.
+/// A trait that is compiled out, together with the code that is generated for it.
 #[remote]
 #[cfg(any())]
 trait Absent {

@@ -1,4 +1,4 @@
-//! Calls among the program's metrics.
+//! Metrics of calls.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl Sum for Plain {
     }
 }
 
-/// The sum of what was told, by name and labels.
+/// The sums of the recorded values by name and labels.
 type Values = Arc<Mutex<BTreeMap<String, f64>>>;
 
 #[derive(Clone, Default)]
@@ -125,7 +125,7 @@ fn calls_are_counted() {
     }
     sum.fails().wait().unwrap_err();
     drop((sum, client));
-    // The last call has ended for the server, too.
+    // When the server has stopped, it has recorded the last call too.
     serving.stop();
     let labels = |method: &str| format!("side=callee interface=Sum method={method}");
     let value = |name: &str, method: &str| kept.value(&format!("{name} {}", labels(method)));

@@ -1,4 +1,4 @@
-//! Calls with many bytes of arguments and results, beside small ones.
+//! Calls with large arguments and results, beside small ones.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -24,7 +24,7 @@ trait Store {
     fn ping(&self);
     fn sum(&self, numbers: &[u64]) -> u64;
     fn many(&self, count: u64) -> Vec<u64>;
-    /// Sends so many to its caller.
+    /// Sends `count` numbers to the caller.
     fn back(&self, count: u64) -> u64;
     #[remote(one_way)]
     fn tell(&self, numbers: &[u64]);
@@ -79,7 +79,7 @@ fn server(options: ServerOptions) -> Server {
 
 const MUCH: usize = 4 << 20;
 
-/// While a thread sends one large call after another, others are answered.
+/// While one thread makes large calls one after another, small calls are answered.
 #[test]
 fn small_calls_go_beside_large_ones() {
     let name = format!("shm://jstream-much-{}", std::process::id());
@@ -97,7 +97,7 @@ fn small_calls_go_beside_large_ones() {
                     while !over.load(Ordering::SeqCst) {
                         let before = sending.load(Ordering::SeqCst);
                         store.ping().wait().unwrap();
-                        // It began and ended while the same large one was on its way.
+                        // The call began and ended while a large one was in flight.
                         if before && sending.load(Ordering::SeqCst) {
                             beside.fetch_add(1, Ordering::SeqCst);
                         }
@@ -147,7 +147,7 @@ fn both_sides_send_much_to_each_other() {
     }
 }
 
-/// Where there is no place for a second connection, one does.
+/// If the server has no slot for a second connection, large calls use the first one.
 #[test]
 fn a_full_server_takes_large_calls_too() {
     let mut options = ServerOptions::default();
@@ -165,17 +165,17 @@ fn a_full_server_takes_large_calls_too() {
     assert_eq!(*store.told().wait().unwrap().get(), 3 * MUCH as u64 / 8);
 }
 
-/// Lets bytes through, of each connection as many as it says at once while its gate is closed.
+/// A proxy. While its gate is closed, it forwards a limited number of bytes per connection.
 struct Gate {
     closed: AtomicBool,
     stuck: AtomicU64,
 }
 
-/// How many bytes of a connection go through a closed gate.
+/// Number of bytes of a connection that pass a closed gate.
 const THROUGH: usize = 64 << 10;
 
 impl Gate {
-    /// Where clients connect who are to reach the server through it.
+    /// Starts a proxy in front of `server`. Returns it with the address for clients.
     fn before(server: &Address) -> (Arc<Self>, Address) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("tcp://{}", listener.local_addr().unwrap());
@@ -217,7 +217,7 @@ impl Gate {
     }
 }
 
-/// While a large result can't go on, small calls are answered, also when they are awaited.
+/// While a large result is held up, small calls are answered, both blocking and awaited ones.
 #[test]
 fn small_calls_go_beside_large_results() {
     let serving = server(ServerOptions::default());
@@ -228,7 +228,8 @@ fn small_calls_go_beside_large_results() {
     let client = Client::connect(&address).unwrap();
     let store = client.lookup::<dyn Store>("store").unwrap();
     let count = MUCH as u64 / 4;
-    // Others are under way beside large results: so there is a second connection, in time.
+    // Other calls are in flight beside the large results, so the client eventually opens a second
+    // connection.
     let waiting = store.wait();
     loop {
         let many = store.many(count).wait().unwrap();
@@ -258,7 +259,7 @@ fn small_calls_go_beside_large_results() {
     drop(waiting);
 }
 
-/// A result that nobody fetches is forgotten, and others take its place.
+/// Results that are never fetched are dropped and occupy no room.
 #[test]
 fn results_that_are_given_up_take_no_room() {
     let mut options = ServerOptions::default();
@@ -282,7 +283,7 @@ fn results_that_are_given_up_take_no_room() {
     drop(waiting);
 }
 
-/// Nothing is left of what a client has given up, long before its time is over: the server ends at once.
+/// The results of dropped calls are freed long before their deadline, so the shutdown is immediate.
 #[test]
 fn results_that_are_given_up_are_let_go() {
     let serving = server(ServerOptions::default())
@@ -309,7 +310,7 @@ fn results_that_are_given_up_are_let_go() {
     drop(store.many(count).wait().unwrap());
     for _ in 0..10 {
         let many = [store.many(count), store.many(count)];
-        // Both are answered by now.
+        // By now both calls are answered.
         store.ping().wait().unwrap();
         drop(many);
     }

@@ -1,5 +1,6 @@
-//! What programs do that nobody expects: arguments that call while they are written, empty and endless ones, calls
-//! that are dropped and kept in any order, objects that end while they run.
+//! Unusual uses of the API: arguments that make calls while they are written, empty and very long
+//! arguments, calls that are dropped and kept in any order, and objects that are unbound while they
+//! run.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -20,12 +21,12 @@ use jstream_rmi::{
 };
 
 thread_local! {
-    /// Whom to call while a value is written, or read.
+    /// The stub that is called while a value is written or read.
     static CALLED: RefCell<Option<OddStub>> = const { RefCell::new(None) };
     static FAILS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Its code calls.
+/// A number whose conversion makes a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Calling(u64);
 
@@ -61,7 +62,7 @@ struct Item {
     value: Calling,
 }
 
-/// As long as one likes.
+/// A linked list of any length.
 #[derive(Transportable, Clone, Copy)]
 struct Chain<'b> {
     next: Option<&'b Chain<'b>>,
@@ -80,13 +81,13 @@ trait Odd {
     fn chain(&self, chain: &Chain<'_>) -> u64;
     fn bytes(&self, bytes: &[u8]) -> u64;
     fn repeated(&self, count: u64) -> Vec<u8>;
-    /// Frees its own name, and more.
+    /// Unbinds its own name and drops its server.
     fn ends_itself(&self) -> u64;
     fn context(&self);
     async fn later(&self, n: u64) -> u64;
-    /// Calls itself by another connection, so many times.
+    /// Calls itself over new connections, `times` levels deep.
     fn deeper(&self, times: u64) -> u64;
-    /// Keeps its thread until so many do.
+    /// Blocks its thread until `until` calls have blocked.
     fn blocks(&self, until: u64) -> u64;
 }
 
@@ -104,7 +105,7 @@ impl Drop for Object {
     fn drop(&mut self) {
         if let Some(dropped) = self.dropped.take() {
             dropped.send(()).unwrap();
-            // Whoever ends it gets nothing of this.
+            // The thread that drops the object must not be affected by this panic.
             panic!("while it is dropped");
         }
     }
@@ -197,7 +198,7 @@ fn set_up(address: &str) -> Setup {
     let serving = server.listen(&address.parse().unwrap()).unwrap();
     *object.address.lock().unwrap() = Some(serving.address().clone());
     let mut options = ClientOptions::default();
-    // What hangs fails.
+    // A call that hangs fails.
     options.call_timeout = Duration::from_secs(20);
     let client = Client::connect_with(serving.address(), &options).unwrap();
     Setup {
@@ -222,7 +223,7 @@ fn values_call_while_they_are_written_and_read() {
         let given = of.odd.give(6).wait().unwrap();
         assert_eq!(given.get().value, Calling(6));
         CALLED.take();
-        // One that panics leaves the connection as it was.
+        // A conversion that panics leaves the connection intact.
         FAILS.set(true);
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             drop(of.odd.take(value).wait());
@@ -247,7 +248,8 @@ fn nothing_is_taken_as_well() {
         let units = vec![(); 1 << 40];
         let reply = odd.units(&units[..100], Nothing, &[Nothing; 3]).wait();
         assert_eq!(*reply.unwrap().get(), 103);
-        // They take no room, and time all the same.
+        // Units take no space in a message, but reading them takes time, so their number is
+        // limited.
         let error = odd.units(&units, Nothing, &[]).wait().unwrap_err();
         assert!(matches!(error, CallError::Refused { .. }), "{error}");
     });
@@ -258,7 +260,7 @@ fn arguments_and_results_have_a_longest() {
     each_device("longest", |of| {
         let large = vec![1; usize::try_from(MOST).unwrap() + 1];
         let error = of.odd.bytes(&large).wait().unwrap_err();
-        // It is told before anything was sent, or the connection ends: the server never takes it.
+        // The call fails before anything is sent, or the connection ends. The server never runs it.
         assert_ne!(error.outcome(), Outcome::Ran);
         let odd = Client::connect(of.serving.address()).unwrap();
         let odd = odd.lookup::<dyn Odd>("odd").unwrap();
@@ -313,12 +315,12 @@ fn names_are_any_text() {
             long,
             Err(BindError::TooLong { len: 257, max: 256 })
         ));
-        // Nobody is asked to find what can't be there.
+        // No lookup is sent for a name that is too long to be bound.
         let error = client.lookup::<dyn Odd>(&"x".repeat(100_000)).unwrap_err();
         assert!(matches!(error, LookupError::Unknown { .. }), "{error}");
         let all = client.registry().list().wait().unwrap();
         assert_eq!(all.get().len(), 8);
-        // A stub lives longer than its client, and than the name.
+        // A stub may outlive its client and the name of its object.
         let stub = client.lookup::<dyn Odd>("").unwrap();
         drop(client);
         assert!(of.server.unbind(""));
@@ -336,7 +338,7 @@ fn objects_end_while_they_run() {
         assert_eq!(*other.wait().unwrap().get(), 3);
         let error = of.odd.add(1, 2).wait().unwrap_err();
         assert!(matches!(error, CallError::UnknownObject { .. }), "{error}");
-        // The name is free, for an object that panics when it is dropped.
+        // The name is free for another object, which panics when it is dropped.
         let (dropped, when) = mpsc::channel();
         let mut odd = Object::default();
         odd.dropped = Some(dropped);
@@ -346,7 +348,8 @@ fn objects_end_while_they_run() {
         let client = Client::connect(of.serving.address()).unwrap();
         let stub = client.lookup::<dyn Odd>("odd").unwrap();
         drop(odd);
-        // The last handle is the one of the call itself; it ended before the panic, or ended by it.
+        // The call holds the last handle of the object. Either it has ended before the panic, or
+        // the panic ends it.
         let result = stub.ends_itself().wait();
         when.recv().unwrap();
         if let Err(error) = result {
@@ -372,7 +375,8 @@ fn calls_are_dropped_kept_and_waited_for_in_any_order() {
                 }
             })
             .collect();
-        // Some by another thread, some never, some from the end.
+        // Another thread waits for some of the calls, some are dropped, and the rest is waited for
+        // in reverse order.
         let others: Vec<_> = calls.drain(100..150).collect();
         let other = thread::spawn(move || {
             let all = others.into_iter().rev();
@@ -387,11 +391,11 @@ fn calls_are_dropped_kept_and_waited_for_in_any_order() {
         let rest: u64 = (0..20).chain(60..100).chain(150..200).sum();
         assert_eq!(sum, rest);
         assert_eq!(other.join().unwrap(), (100..150).sum::<u64>());
-        // A call that nobody asks about costs its own reply.
+        // A call that is not waited for does not hold up others.
         let unasked = of.odd.add(1, 2);
         assert_eq!(*of.odd.add(2, 2).wait().unwrap().get(), 4);
         drop(unasked);
-        // A call outlives all else of its connection.
+        // A call may outlive all other handles of its connection.
         let Setup { odd, serving, .. } = of;
         let last = odd.add(20, 22);
         drop(odd);
@@ -440,7 +444,7 @@ fn contexts_outlive_their_calls() {
         of.odd.context().wait().unwrap();
         let kept = of.object.contexts.lock().unwrap().pop().unwrap();
         assert!(!kept.is_cancelled());
-        // The next call that is given up is another one.
+        // The cancellation of a later call does not affect the kept context.
         let left = of.odd.later(1);
         drop(left);
         of.odd.add(1, 2).wait().unwrap();
@@ -448,7 +452,7 @@ fn contexts_outlive_their_calls() {
         assert!(kept.time_left() > Some(Duration::ZERO));
         let Setup { odd, serving, .. } = of;
         drop((odd, serving));
-        // Nobody says so any more, whatever it says it says it at once.
+        // The connection is gone, so either result is valid, but the call must return at once.
         let _ = kept.is_over();
     });
 }

@@ -1,4 +1,4 @@
-//! Panics in what a call brings with it: each ends that call alone, and the server goes on.
+//! Panics in the user code that a call runs: each ends only its own call, and the server continues.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -19,7 +19,7 @@ use jstream_rmi::{Call, CallError, Client, Outcome, Received, Server, Serving, S
 
 use self::until::until;
 
-/// A number whose code panics while it is read, or written, where it says so.
+/// A number whose conversion panics when it is read or written, depending on its value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Touchy(u64);
 
@@ -64,7 +64,7 @@ fn check(checked: &Checked) -> Result<(), &'static str> {
     }
 }
 
-/// Its `Drop` panics.
+/// A value whose `Drop` panics.
 struct Heavy;
 
 impl Drop for Heavy {
@@ -91,7 +91,7 @@ struct Plain {
     waiting: Arc<AtomicU64>,
 }
 
-/// Keeps what it got over an `.await`.
+/// A value that is kept across an `.await`.
 struct Kept(#[allow(dead_code, reason = "it is dropped")] Received<Checked>);
 
 #[remote]
@@ -168,7 +168,7 @@ fn setup() -> Setup {
     }
 }
 
-/// The call fails as a panic of its method does, and nothing else is touched by it.
+/// Checks that the call fails with a panic of its method, and that nothing else is affected.
 fn assert_panics<R: Transportable + 'static>(of: &Setup, call: impl Fn() -> Call<R>) {
     assert_fails(of, call, |error| {
         assert!(matches!(error, CallError::Panicked { .. }), "{error}");
@@ -176,7 +176,8 @@ fn assert_panics<R: Transportable + 'static>(of: &Setup, call: impl Fn() -> Call
     });
 }
 
-/// The same before its method began.
+/// Checks that the call fails with a panic before its method began, and that nothing else is
+/// affected.
 fn assert_panics_early<R: Transportable + 'static>(of: &Setup, call: impl Fn() -> Call<R>) {
     assert_fails(of, call, |error| {
         assert!(matches!(error, CallError::Refused { .. }), "{error}");
@@ -185,7 +186,7 @@ fn assert_panics_early<R: Transportable + 'static>(of: &Setup, call: impl Fn() -
     });
 }
 
-/// The call fails, and nothing else is touched by it.
+/// Checks that the call fails, and that nothing else is affected.
 fn assert_fails<R: Transportable + 'static>(
     of: &Setup,
     call: impl Fn() -> Call<R>,
@@ -194,7 +195,7 @@ fn assert_fails<R: Transportable + 'static>(
     for _ in 0..20 {
         let beside = (of.frail.add(1, 2), call(), of.frail.add(3, 4));
         let Err(error) = beside.1.wait() else {
-            panic!("it has a result");
+            panic!("the call succeeded");
         };
         is_right(&error);
         let told = error.to_string();
@@ -318,7 +319,7 @@ fn in_drop_of_the_object() {
         let inside = inside.lock().unwrap();
         drop(changed.wait_while(inside, |inside| !*inside).unwrap());
     }
-    // The call has the object from now on, and drops it.
+    // From now on the call holds the last handle of the object, and drops it.
     assert!(server.unbind("last"));
     *door.0.lock().unwrap() = false;
     door.1.notify_all();

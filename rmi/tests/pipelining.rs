@@ -1,4 +1,5 @@
-//! Calls of objects that calls on their way will give, over connections of two kinds.
+//! Pipelined calls: calls of objects that calls in flight will return. Over two kinds of
+//! connections.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -19,12 +20,12 @@ use jstream_rmi::{
 
 use self::until::until;
 
-/// Opens others of its kind.
+/// A folder that opens other folders.
 #[remote]
 trait Folder {
     fn name(&self) -> String;
     fn open(&self, name: &str) -> Remote<dyn Folder>;
-    /// Once the gate is open.
+    /// Waits until the gate is open.
     async fn open_later(&self, name: &str) -> Remote<dyn Folder>;
     async fn find(&self, name: &str) -> Option<Remote<dyn Folder>>;
     async fn ask(&self, name: &str) -> Result<Remote<dyn Folder>, String>;
@@ -177,14 +178,14 @@ fn a_call_waits_for_its_object() {
         let open = side.root.open_later("a");
         let a = open.pipelined();
         let names: Vec<_> = (0..10).map(|_| a.name()).collect();
-        // The connection goes on.
+        // The connection is not blocked.
         side.root.name().wait().unwrap();
         assert_eq!(side.calls.load(Ordering::Relaxed), 1);
         side.gate.open();
         for name in names {
             assert_eq!(*name.wait().unwrap().get(), "/a");
         }
-        // The stub calls what has come.
+        // Once the result has arrived, the stub calls the object directly.
         let reference = open.wait().unwrap();
         assert_eq!(*a.name().wait().unwrap().get(), "/a");
         assert!(Remote::<dyn Folder>::from_stub(a) == reference);
@@ -203,7 +204,7 @@ fn chains_of_calls_run_once_each() {
         for note in notes {
             note.wait().unwrap();
         }
-        // Several threads serve, and none overtakes another.
+        // Several threads serve, and the calls still run in order.
         let noted = c.noted().wait().unwrap().get().to_vec();
         assert_eq!(noted, (0..50).collect::<Vec<u64>>());
         assert_eq!(*c.name().wait().unwrap().get(), "/a/b/c");
@@ -254,7 +255,7 @@ fn nothing_runs_on_what_was_not_given() {
         }
         not_given(dropped.0.name().wait());
         assert_eq!(side.calls.load(Ordering::Relaxed), 0);
-        // What is the caller's own can be called once it has come.
+        // An object of the caller itself can be called once its reference has come back.
         assert!(back.wait().unwrap().is_local());
         assert_eq!(*home.name().wait().unwrap().get(), "mine");
         drop((home, export));
@@ -270,7 +271,7 @@ fn held_calls_have_deadlines_and_are_given_up() {
         let late = a.within(Duration::from_millis(20)).name().wait();
         assert!(matches!(late, Err(CallError::Deadline { .. })), "{late:?}");
         drop(a.name());
-        // The server knows of all that.
+        // By now the server has processed the deadline and the cancellation.
         side.root.noted().wait().unwrap();
         side.gate.open();
         assert_eq!(
@@ -306,7 +307,7 @@ fn chains_have_an_end() {
             let next = calls.last().unwrap().pipelined().open("a");
             calls.push(next);
         }
-        // All have come.
+        // By now all calls have arrived.
         side.root.noted().wait().unwrap();
         side.gate.open();
         not_given(calls.pop().unwrap().wait());
@@ -314,7 +315,8 @@ fn chains_have_an_end() {
     });
 }
 
-/// Where no more may wait, calls do so in their row, and those that are made when there is a place come behind them.
+/// If no more calls may wait, further calls wait in order. Calls that are made once there is room
+/// are queued behind them.
 #[test]
 fn who_finds_no_place_keeps_its_turn() {
     for address in ["inproc://pipelining-places", "tcp://127.0.0.1:0"] {
@@ -322,7 +324,7 @@ fn who_finds_no_place_keeps_its_turn() {
         options.max_waiting = 2;
         let side = side(address, options);
         let waiting = || side.server.health().waiting;
-        // The first is held, and the others behind it.
+        // The first call is held, and the others are queued behind it.
         let (open, fills) = (side.root.open_later("a"), side.root.wait());
         let a = open.pipelined();
         until(|| waiting() == 2);
@@ -334,7 +336,7 @@ fn who_finds_no_place_keeps_its_turn() {
         notes
             .into_iter()
             .for_each(|note| drop(note.wait().unwrap()));
-        // Now it is known what is called, and two wait again.
+        // Now the object is known, and two calls wait again.
         let open = side.root.open("b");
         let b = open.pipelined();
         b.note(0).wait().unwrap();
@@ -357,8 +359,8 @@ fn who_finds_no_place_keeps_its_turn() {
     }
 }
 
-/// Rows that wait for a place begin one after another, though none of their calls waits itself; what is too late ends
-/// where it stands.
+/// Queues that wait for a slot proceed one after another, although none of their calls waits
+/// itself. A call whose deadline passes ends in its place in the queue.
 #[test]
 fn many_rows_wait_for_one_place() {
     let mut options = ServerOptions::default();

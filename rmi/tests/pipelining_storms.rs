@@ -1,4 +1,4 @@
-//! Many chains of calls at once, of which each names the one before, while several threads serve.
+//! Many concurrent chains of pipelined calls, while several threads serve.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -22,7 +22,7 @@ use self::until::until;
 #[remote]
 trait Step {
     fn next(&self, n: u64) -> Remote<dyn Step>;
-    /// Waits so many times before.
+    /// Yields `times` times first.
     async fn next_later(&self, n: u64, times: u64) -> Remote<dyn Step>;
     fn maybe(&self, n: u64) -> Option<Remote<dyn Step>>;
     fn fail(&self) -> Remote<dyn Step>;
@@ -31,7 +31,7 @@ trait Step {
     fn note(&self, what: u64);
     #[remote(one_way)]
     fn note_only(&self, what: u64);
-    /// Calls back before it notes that.
+    /// Calls `ask` before it records `what`.
     fn note_with(&self, what: u64, ask: Remote<dyn Ask>) -> u64;
     fn noted(&self) -> Vec<u64>;
 }
@@ -124,7 +124,7 @@ impl Random {
     }
 }
 
-/// How many threads call, over how many connections, and how many chains each makes.
+/// Number of calling threads, and of connections. Each thread makes `CHAINS` chains.
 const CALLERS: u64 = 4;
 const CHAINS: u64 = 600;
 
@@ -149,7 +149,7 @@ fn is_not_given<T>(result: Result<T, CallError>) {
     assert_eq!(error.outcome(), Outcome::DidNotRun);
 }
 
-/// One chain, and calls of what it leads to.
+/// Makes one chain, and calls of the object at its end.
 fn chain(root: &StepStub, random: &mut Random) {
     let depth = 1 + random.below(8);
     let fails_at = random.below(16);
@@ -202,11 +202,11 @@ fn chain(root: &StepStub, random: &mut Random) {
     let notes: Vec<_> = (0..random.below(20)).map(|n| at.note(n)).collect();
     let (found, noted) = (at.way(), at.noted());
     if random.below(10) == 0 {
-        // Given up: what has not begun by then does not run.
+        // The chain is dropped: calls that have not begun by then do not run.
         drop((calls, options));
         for result in [found.wait(), noted.wait()] {
             if let Err(error) = result {
-                // Also the object may be gone before they begin.
+                // The object may also be gone before the calls begin.
                 let is_gone = matches!(
                     error,
                     CallError::NotGiven { .. } | CallError::UnknownObject { .. }
@@ -222,7 +222,8 @@ fn chain(root: &StepStub, random: &mut Random) {
         notes.into_iter().for_each(|note| is_not_given(note.wait()));
         return;
     }
-    // Some are settled first, and what is called then does not overtake the others.
+    // In some chains the links are waited for first. Later calls must not overtake the earlier
+    // ones.
     if random.below(2) == 0 {
         for call in calls {
             call.wait().unwrap();
@@ -279,7 +280,7 @@ fn chains_over_shm() {
     storm(&format!("shm://pipelining-storm-{}", std::process::id()));
 }
 
-/// Answers when a call that was made behind its own has ended.
+/// Answers when a call that was made after its own has ended.
 struct Waits(Mutex<Option<jstream_rmi::Call<()>>>);
 
 impl Ask for Waits {
@@ -310,7 +311,7 @@ fn who_waits_lets_those_behind_it_go_on() {
             let last = step.note(3);
             assert_eq!(*asked.wait().unwrap().get(), 2);
             last.wait().unwrap();
-            // It waited before it noted anything.
+            // The first call waited before it recorded anything, so the second call recorded first.
             let noted = step.noted().wait().unwrap().get().to_vec();
             assert_eq!(noted.iter().position(|n| *n == 2), Some(0), "{noted:?}");
         }
@@ -323,7 +324,7 @@ fn what_is_held_ends_with_the_server() {
         let (_server, serving) = serve(address, |_| {});
         let client = Client::connect(serving.address()).unwrap();
         let root = client.lookup::<dyn Step>("root").unwrap();
-        // It waits for longer than the server lives.
+        // This call waits for longer than the server runs.
         let next = root.next_later(1, u64::MAX);
         let step = next.pipelined();
         let held: Vec<_> = (0..20).map(|n| step.note(n)).collect();

@@ -1,4 +1,4 @@
-//! Calls between two real processes, and what happens when one is killed.
+//! Calls between two real processes, also when one of them is killed.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod until;
@@ -24,7 +24,7 @@ trait Counter {
     fn count(&self, packages: Received<&'static [Package<'static>]>) -> u64;
     fn process(&self) -> u32;
     fn sleep(&self);
-    /// Keeps what it is given, and gives something.
+    /// Keeps the passed reference and returns another one.
     fn trade(&self, counter: Remote<dyn Counter>) -> Remote<dyn Counter>;
     fn exports(&self) -> u64;
 }
@@ -62,10 +62,10 @@ impl Counter for Here {
     }
 }
 
-/// Marks the process that this test program starts as its server.
+/// Environment variable that marks the server process.
 const SERVER: &str = "JSTREAM_TEST_SERVER";
 
-/// Marks one that it starts as a client, and says of what.
+/// Environment variable that marks a client process. Its value is the address of the server.
 const CLIENT: &str = "JSTREAM_TEST_CLIENT";
 
 struct ServerProcess {
@@ -94,13 +94,13 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It may be gone already; the wait below tells.
+        // The process may be gone already. The wait below reports that.
         let _ = self.child.kill();
         self.child.wait().unwrap();
     }
 }
 
-/// The server, when this program was started as one; else nothing.
+/// Entry point of the server process. In the test process it does nothing.
 #[test]
 fn server_process() {
     if std::env::var_os(SERVER).is_none() {
@@ -159,7 +159,8 @@ fn a_killed_server_is_noticed() {
     assert!(Client::connect(&server.address.parse().unwrap()).is_err());
 }
 
-/// A client that has a reference and has passed one, when this program was started as one; else nothing.
+/// Entry point of a client process that has a reference and has passed one. In the test process it
+/// does nothing.
 #[test]
 fn client_process() {
     let Some(address) = std::env::var_os(CLIENT) else {

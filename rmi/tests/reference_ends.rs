@@ -1,4 +1,5 @@
-//! Clients that go while their references are given, renewed and given back: nothing of them stays counted.
+//! Clients that disconnect while their references are given, renewed and released. None of these
+//! may stay counted.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
@@ -58,11 +59,11 @@ impl Maker for Plain {
     }
 }
 
-/// How many clients come and go, and what each of them is given at a time.
+/// Number of clients. Each call gives a client `GIVEN` references.
 const ROUNDS: u64 = 200;
 const GIVEN: u64 = 125;
 
-/// So short that renewals are always on their way.
+/// Lease time, so short that renewals are always in flight.
 const LEASE: Duration = Duration::from_millis(20);
 
 fn serve(address: &str) -> (Server, Serving) {
@@ -75,7 +76,8 @@ fn serve(address: &str) -> (Server, Serving) {
     (server, serving)
 }
 
-/// Has some references, drops some, and goes in one of several ways.
+/// Connects a client that receives some references, drops some, and disconnects in one of several
+/// ways.
 fn come_and_go(serving: &Serving, own: &Server, round: u64) {
     let mut options = ClientOptions::default();
     options.lease = LEASE;
@@ -85,7 +87,8 @@ fn come_and_go(serving: &Serving, own: &Server, round: u64) {
     let more = [(); 3].map(|()| maker.make(GIVEN));
     let export = own.export::<dyn Part>(Arc::new(Number(round)));
     let given = maker.take(vec![export.remote(); 10]);
-    // Some are given back while others come, some when all have come, some with the connection.
+    // Some references are released while others arrive, some when all have arrived, and some with
+    // the connection.
     kept.truncate(usize::try_from(round % GIVEN).unwrap());
     let [one, other, last] = more;
     match round % 5 {
@@ -149,13 +152,13 @@ fn what_a_client_does_not_take_is_not_leased() {
         let maker = client.lookup::<dyn Maker>("maker").unwrap();
         let error = maker.make(1000).wait().unwrap_err();
         assert!(matches!(error, CallError::NoResult { .. }), "{error}");
-        // While the connection lives.
+        // The leases end while the connection is open.
         until(|| server.references().leases == 0 && server.references().exports == 1);
         assert_eq!(maker.make(3).wait().unwrap().len(), 3);
     }
 }
 
-/// What a client has as long as it is there.
+/// An interceptor that lives as long as the client.
 struct Held {
     _by: Arc<()>,
 }
@@ -166,7 +169,8 @@ impl Interceptor for Held {
     }
 }
 
-/// Not only when a timer sees to it, which the end of the connection may have stopped.
+/// Handles that are dropped after the connection has ended are released immediately. A timer would
+/// not be enough, because the end of the connection may have stopped it.
 #[test]
 fn what_is_dropped_behind_the_end_is_forgotten_at_once() {
     for address in ["tcp://127.0.0.1:0", "inproc://reference-ends-behind"] {

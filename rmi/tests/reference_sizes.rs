@@ -1,4 +1,4 @@
-//! What an exported object, and a reference to it, take of the heap.
+//! Heap usage of exported objects and of references to them.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
@@ -46,10 +46,10 @@ impl Shelf for Kept {
 
 const COUNT: usize = 50_000;
 
-/// With the object itself.
+/// Maximum size of an export in bytes, including the object itself.
 const MOST_FOR_AN_EXPORT: usize = 200;
 
-/// On both sides, which are one process here.
+/// Maximum size of a reference in bytes, on both sides, which are one process here.
 const MOST_FOR_A_REFERENCE: usize = 600;
 
 #[test]

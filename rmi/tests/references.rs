@@ -1,4 +1,4 @@
-//! Objects that are passed by reference, over connections of two kinds.
+//! Objects that are passed by reference, over two kinds of connections.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -23,7 +23,7 @@ use jstream_rmi::{
 
 use self::until::until;
 
-/// Something that counts.
+/// A counter.
 #[remote]
 trait Counter {
     fn add(&self, n: u64) -> u64;
@@ -55,7 +55,7 @@ impl Counter for Count {
     }
 }
 
-/// Keeps counters, and makes them.
+/// A shelf that keeps counters and creates them.
 #[remote]
 trait Shelf {
     fn put(&self, counter: Remote<dyn Counter>) -> u64;
@@ -68,14 +68,14 @@ trait Shelf {
     fn take(&self, at: u64) -> Result<Remote<dyn Counter>, String>;
     fn clear(&self);
     async fn wait_with(&self, counter: Remote<dyn Counter>);
-    /// Passes what it has on to another shelf.
+    /// Passes the last counter on to another shelf.
     fn pass_on(&self, to: Remote<dyn Shelf>) -> bool;
 }
 
 struct Board {
     server: WeakServer,
     kept: Mutex<Vec<Remote<dyn Counter>>>,
-    /// Made here, and told when nobody uses it.
+    /// The number of created counters that were reported as unreferenced.
     unreferenced: Arc<AtomicUsize>,
     own: Mutex<Vec<Export<dyn Counter>>>,
 }
@@ -83,7 +83,7 @@ struct Board {
 #[remote]
 impl Shelf for Board {
     fn put(&self, counter: Remote<dyn Counter>) -> u64 {
-        // Its owner waits for this call, and serves meanwhile.
+        // The owner waits for this call and serves the nested call meanwhile.
         let count = *counter.add(1).wait().unwrap().get();
         self.kept.lock().unwrap().push(counter);
         count
@@ -158,7 +158,7 @@ struct Setup {
     shelf: ShelfStub,
     own: Server,
     board: Arc<Board>,
-    /// Hears what the server says while the test waits for nothing.
+    /// A thread that receives messages of the server while the test does not wait.
     _hears: jstream_transport::active::Serving,
 }
 
@@ -231,7 +231,7 @@ fn a_reference_that_comes_home_is_the_object() {
         let local: Arc<Count> = back.local().unwrap();
         assert!(Arc::ptr_eq(&local, &count));
         assert!(back.local::<Exclusive<Count>>().is_none());
-        // Without the connection.
+        // Local calls do not need the connection.
         setup.client.close();
         assert_eq!(*back.add(2).wait().unwrap().get(), 3);
         assert_eq!(*back.add_later(2).wait().unwrap().get(), 5);
@@ -247,7 +247,7 @@ fn one_that_comes_home_as_an_argument_is_the_object_too() {
         assert_eq!(*setup.shelf.put(made.clone()).wait().unwrap().get(), 4);
         assert!(setup.board.last().unwrap().local::<Arc<Count>>().is_some());
         assert!(*setup.shelf.look(made.clone()).wait().unwrap().get());
-        // It came again, and is the same.
+        // The reference was passed again, and is equal.
         assert_eq!(setup.shelf.last().wait().unwrap().unwrap(), made);
         assert_eq!(setup.client.references(), 2);
     });
@@ -294,13 +294,13 @@ fn the_owner_is_told_when_nobody_has_a_reference() {
         let made = setup.shelf.make().wait().unwrap();
         let also = made.stub().clone();
         drop(made);
-        // A stub is a reference, too.
+        // A stub counts as a reference, too.
         assert_eq!(*also.add(1).wait().unwrap().get(), 1);
         assert_eq!(setup.board.unreferenced.load(Ordering::Relaxed), 0);
         drop(also);
         until(|| setup.board.unreferenced.load(Ordering::Relaxed) == 1);
         assert_eq!(setup.server.references().leases, 0);
-        // The export is what it lives by.
+        // The export keeps the object alive.
         assert_eq!(setup.server.references().exports, 2);
     });
 }
@@ -364,7 +364,7 @@ fn calls_that_are_given_up_leave_nothing() {
         let shortly = setup.shelf.within(Duration::from_millis(30));
         let late = shortly.wait_with(export.remote()).wait().unwrap_err();
         assert!(matches!(late, CallError::Deadline { .. }), "{late}");
-        // Results that nobody takes are given back.
+        // The references in results that are never taken are released.
         for _ in 0..20 {
             drop(setup.shelf.make());
         }
@@ -390,7 +390,7 @@ fn calls_of_a_local_reference_are_calls() {
     drop(remote.add_later(1));
     assert_eq!(*remote.add(1).wait().unwrap().get(), 1);
 
-    // References of such calls are passed as they are.
+    // References in local calls are passed as they are.
     let board = Arc::new(Board {
         server: own.downgrade(),
         kept: Mutex::default(),
@@ -414,10 +414,10 @@ fn leases_are_renewed_and_end() {
         let made = setup.shelf.make().wait().unwrap();
         let export = setup.own.export::<dyn Counter>(Arc::new(Count::default()));
         setup.shelf.put(export.remote()).wait().unwrap();
-        // However long it takes: both say at half time that they are there.
+        // Both sides renew their leases at half time, so the references stay valid for any time.
         for _ in 0..10 {
             clock.advance(Duration::from_secs(301));
-            // What was said has arrived before the answer.
+            // The renewals arrive before the answer.
             assert!(made.add(1).wait().is_ok());
             thread::sleep(Duration::from_millis(5));
         }
@@ -433,7 +433,7 @@ fn leases_that_nobody_renews_end() {
     let mut options = ServerOptions::default();
     options.clock = clock.clone();
     let setup = setup("inproc://references-expired", options.clone());
-    // A client whose clock stands.
+    // A client with a paused clock, which never renews its lease.
     let mut silent = ClientOptions::default();
     silent.clock = Clock::paused();
     let client = Client::connect_with(setup.serving.address(), &silent).unwrap();
@@ -445,7 +445,7 @@ fn leases_that_nobody_renews_end() {
     assert_eq!(setup.board.unreferenced.load(Ordering::Relaxed), 1);
     let error = made.add(1).wait().unwrap_err();
     assert!(matches!(error, CallError::UnknownObject { .. }), "{error}");
-    // What has a name has no lease.
+    // An object that is bound to a name has no lease.
     let other = shelf.make().wait().unwrap();
     assert_eq!(*other.add(1).wait().unwrap().get(), 1);
     assert_ne!(made, other);
@@ -491,7 +491,7 @@ fn third_parties_are_refused_where_that_is_not_wanted() {
     let error = third.shelf.put(made).wait().unwrap_err();
     assert!(error.to_string().contains("third_parties"), "{error}");
     assert_eq!(error.outcome(), Outcome::DidNotRun);
-    // One that is reached by nobody else is not sent at all.
+    // A reference that returns to its owner is not one of a third party.
     let export = owner.own.export::<dyn Counter>(Arc::new(Count::default()));
     owner.shelf.put(export.remote()).wait().unwrap();
     let shelf = third.own.export::<dyn Shelf>(third.board.clone());

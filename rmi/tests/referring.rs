@@ -1,4 +1,4 @@
-//! Structs with references in them, as arguments and results.
+//! Structs that contain references, as arguments and results.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -39,7 +39,7 @@ struct Label {
 #[derive(Referring)]
 struct Pair(Remote<dyn Counter>, u8);
 
-/// More fields than stand together.
+/// More fields than the derive puts into one tuple.
 #[derive(Referring)]
 struct Tray {
     id: u64,
@@ -73,7 +73,7 @@ fn label() -> Label {
     }
 }
 
-/// Calls each of them.
+/// Calls each counter once and returns the sum of the results.
 fn total(tray: &Tray) -> u64 {
     let pairs = tray.pairs.iter().map(|Pair(counter, _)| counter);
     let all = [&tray.first].into_iter().chain(&tray.more).chain(pairs);
@@ -120,7 +120,7 @@ impl Shelf for Kept {
     }
 }
 
-/// A tray on which each reference leads to the same counter.
+/// Returns a tray whose references all lead to the same counter.
 fn tray(id: u64, counter: &Export<dyn Counter>) -> Tray {
     let one = || counter.remote();
     Tray {
@@ -158,12 +158,12 @@ fn structs_are_passed_with_their_references() {
 
         let sum = shelf.put(tray(5, &counter)).wait().unwrap();
         assert_eq!(*sum.get(), 1 + 2 + 3 + 4 + 5);
-        // What is kept is leased, whatever the struct had of it.
+        // The kept references hold one lease, independent of the other fields of the struct.
         until(|| counter.references() == 1);
         let later = shelf.put_later(vec![tray(6, &counter), tray(7, &counter)], 4);
         assert_eq!(*later.wait().unwrap().get(), 9);
 
-        // They come home as what was exported.
+        // The references that come back are local, and lead to the exported object.
         let back = shelf.take(5).wait().unwrap().unwrap();
         assert_eq!(back.label, label());
         assert!(Arc::ptr_eq(
@@ -195,7 +195,7 @@ fn they_may_go_to_objects_of_the_same_program() {
     assert_eq!(*back.first.add(1).wait().unwrap().get(), 6);
 }
 
-/// The same name, with other fields.
+/// A struct and a trait of the same names with other fields.
 mod other {
     use jstream_rmi::{Referring, Remote, remote};
 

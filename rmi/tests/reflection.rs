@@ -1,4 +1,4 @@
-//! What a server says of itself, and calls by that alone.
+//! Reflection: descriptions of a server's objects, and calls that need nothing but these.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -214,7 +214,7 @@ fn health_counts_what_is_under_way() {
     let other = Client::connect(serving.address()).unwrap();
     let desk = other.lookup::<dyn Desk>("desk").unwrap();
     let waits = desk.waits(1);
-    // What goes by one connection begins in order.
+    // Calls of one connection begin in order.
     desk.name().wait().unwrap();
     assert_eq!((health().connections, health().waiting), (2, 1));
     Client::connect(serving.address()).unwrap_err();

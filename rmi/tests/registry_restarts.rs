@@ -1,4 +1,5 @@
-//! A registry that ends and comes back: what its clients do meanwhile, and what stands in its file.
+//! A registry that stops and restarts: the behaviour of its clients meanwhile, and the contents of
+//! its file.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -48,7 +49,7 @@ fn folder(of: &str) -> PathBuf {
     folder
 }
 
-/// A registry at an address that may still belong to one that has just ended.
+/// Starts a registry at an address that the previous one may not have released yet.
 fn registry(at: &Address, registrar: Registrar) -> Serving {
     let server = Server::default();
     server
@@ -74,7 +75,8 @@ fn owner(names: &[&str]) -> Serving {
         .unwrap()
 }
 
-/// One that keeps names there. One before it lets go of the file when the last of its calls has ended.
+/// Opens a persistent registrar. The previous one releases the file when the last of its calls has
+/// ended, so this retries.
 fn kept(file: &Path) -> Registrar {
     let registrar = OnceCell::new();
     until(|| {
@@ -96,7 +98,7 @@ fn sum(names: &Names, name: &str) -> i64 {
 
 fn next(changes: &mut Changes) -> (Event, String) {
     let within = changes.next_timeout(Duration::from_secs(60));
-    let change = within.expect("nothing happens").unwrap().unwrap();
+    let change = within.expect("no change").unwrap().unwrap();
     (change.event, change.name)
 }
 
@@ -104,7 +106,7 @@ fn event(event: Event, name: &str) -> (Event, String) {
     (event, name.to_owned())
 }
 
-/// All that an error says, with its sources.
+/// Returns the text of an error with those of its sources.
 fn text(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -133,7 +135,7 @@ fn names_are_bound_again(at: &Address) {
     assert_eq!(next(&mut changes), event(Event::Complete, ""));
 
     drop(first);
-    // While it is away.
+    // While the registry is down.
     drop(other);
     let gone = client.list().unwrap_err();
     assert!(!gone.to_string().is_empty());
@@ -141,8 +143,9 @@ fn names_are_bound_again(at: &Address) {
     until(|| listed(&client) == ["a", "b"]);
     assert_eq!(sum(&client, "a"), 42);
     assert!(!of_server.unbind("c").unwrap());
-    // The watcher hears of names that go with the first registry, or finds out when it is connected again: those that came
-    // back before that may never have gone for it, whichever of them it has heard of before.
+    // The watcher sees the names that go with the first registry, or finds the differences when it
+    // is connected again. A name that is bound again before that may produce no event, whichever
+    // events came earlier.
     let mut bound = BTreeSet::from(["a", "b", "c"].map(str::to_owned));
     let mut until_bound = |names: &[&str]| {
         while !bound.iter().eq(names) {
@@ -185,7 +188,7 @@ fn names_that_others_have_bound_meanwhile_stay_theirs() {
     of_one.bind("b", &one).unwrap();
     drop(first);
     let again = Registrar::default();
-    // Before anybody else can.
+    // Binds the name before the other client can reconnect.
     let local = Server::default();
     local
         .bind::<dyn Directory>(directory::NAME, Arc::new(again))
@@ -219,7 +222,7 @@ fn what_is_kept_outlives_the_registry() {
         assert_eq!(next(&mut changes), event(Event::Bound, name));
     }
     assert_eq!(next(&mut changes), event(Event::Complete, ""));
-    // Nobody else keeps names there.
+    // Only one registrar can use the file.
     let taken = Registrar::persistent(&file, RegistrarOptions::default()).unwrap_err();
     assert!(matches!(taken, PersistError::File { .. }), "{taken}");
 
@@ -230,7 +233,7 @@ fn what_is_kept_outlives_the_registry() {
     let fresh = Names::connect(&at).unwrap();
     assert_eq!(listed(&fresh), ["a", "b", "c"]);
     assert_eq!(sum(&fresh, "a"), 42);
-    // Its server is gone, which is found out now.
+    // The server of `c` is gone, which this lookup detects.
     let gone = fresh.lookup::<dyn Adder>("c").unwrap_err();
     assert!(matches!(gone, LookupError::Unreachable { .. }), "{gone}");
     assert!(
@@ -245,7 +248,7 @@ fn what_is_kept_outlives_the_registry() {
     };
     assert_eq!(source, Refusal::Taken);
     assert!(fresh.unbind("c").unwrap());
-    // The first that the watcher hears: what was there before is there still.
+    // The first event of the watcher: the names that were bound before are still bound.
     assert_eq!(next(&mut changes), event(Event::Unbound, "c"));
 
     drop(fresh);
@@ -279,7 +282,7 @@ fn a_file_that_can_not_be_written_is_told() {
     };
     assert_eq!(source, Refusal::NotKept);
     assert_eq!(listed(&names), ["a"]);
-    // The next one is written with it.
+    // The next change is written together with this one.
     fs::create_dir(&folder).unwrap();
     names.bind("b", &owner).unwrap();
     drop(serving);
@@ -292,7 +295,7 @@ fn a_file_that_can_not_be_written_is_told() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// What a file of names begins with, of any version.
+/// The head of a file of names, in any version.
 #[derive(Transportable)]
 struct Head {
     version: u32,
@@ -328,7 +331,7 @@ fn files_that_are_none_of_names_are_refused() {
     let refused = || {
         let before = fs::read(&file).unwrap();
         let error = Registrar::persistent(&file, options.clone()).unwrap_err();
-        assert_eq!(fs::read(&file).unwrap(), before, "it is left as it is");
+        assert_eq!(fs::read(&file).unwrap(), before, "file unchanged");
         let said = text(&error);
         assert!(said.contains(file.to_str().unwrap()), "{said}");
         said
@@ -347,7 +350,7 @@ fn files_that_are_none_of_names_are_refused() {
     for (entries, said) in [
         (
             vec![good.clone(), good.clone()],
-            "object 2: its name was there",
+            "object 2: its name occurs twice",
         ),
         (
             vec![good.clone(), entry(&long, &at)],
@@ -362,21 +365,21 @@ fn files_that_are_none_of_names_are_refused() {
             vec![entry("b", &[at[0]; 9])],
             "object 1: it has no address, or",
         ),
-        (eight, "object 4: there is more"),
+        (eight, "object 4: the names exceed"),
         (vec![described], "1"),
     ] {
         written(&file, 1, entries.len() as u64, &entries);
         let found = refused();
         assert!(found.contains(said), "{said}: {found}");
     }
-    // Objects of other kinds.
+    // A file with objects of another type.
     let mut writer = FileWriter::create(&file).unwrap();
     writer.push(&7u64).unwrap();
     writer.commit().unwrap();
     drop(writer);
     refused();
 
-    // Each of its bytes wrong, and each of its beginnings.
+    // Files with a damaged byte, and truncated files.
     written(&file, 1, 1, std::slice::from_ref(&good));
     let whole = fs::read(&file).unwrap();
     let last = FileReader::open(&file).unwrap().entry(1).unwrap();
@@ -388,7 +391,7 @@ fn files_that_are_none_of_names_are_refused() {
         fs::write(&damaged, &bytes).unwrap();
         match Registrar::persistent(&damaged, options.clone()) {
             Ok(_) => {
-                // It did not count, and was written anew.
+                // The damaged byte was not used, and the file was written anew.
                 assert_eq!(FileReader::open(&damaged).unwrap().len(), 2);
                 harmless += 1;
             }
@@ -396,7 +399,7 @@ fn files_that_are_none_of_names_are_refused() {
         }
         fs::remove_file(&damaged).unwrap();
     }
-    // The second of two commits, and what stands between blocks.
+    // Unused bytes are the second of two commits, and those between blocks.
     assert!(harmless < whole.len() / 7 * 3 / 4, "{harmless}");
     for length in (0..end).step_by(61) {
         fs::write(&damaged, &whole[..length]).unwrap();

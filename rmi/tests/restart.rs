@@ -1,5 +1,6 @@
-//! A server that is restarted in order while clients call, stream, pass references and are called back: each call ends
-//! with a result or an error that says whether it ran, and what ran has its result.
+//! An orderly restart of a server while clients call, stream, pass references and are called back.
+//! Each call ends with a result, or with an error that states whether it ran. Each call that ran
+//! has its result.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -21,7 +22,7 @@ use jstream_rmi::{
 
 use self::until::until;
 
-/// Long enough for any machine; only what hangs takes it.
+/// Long enough for any machine. Only a hang reaches it.
 const LONG: Duration = Duration::from_secs(60);
 
 #[remote]
@@ -30,7 +31,7 @@ trait Desk {
     async fn later(&self, call: u64) -> u64;
     fn down(&self, call: u64, count: u64) -> Stream<u64>;
     fn up(&self, call: u64, numbers: Stream<u64>) -> u64;
-    /// Calls back so often, and says whether all of that went well.
+    /// Calls `who` back `times` times. Returns true if all of these calls succeeded.
     fn ask(&self, call: u64, who: Remote<dyn Asked>, times: u64) -> bool;
     fn give(&self, call: u64) -> Remote<dyn Asked>;
 }
@@ -40,7 +41,7 @@ trait Asked {
     fn answer(&self, call: u64) -> u64;
 }
 
-/// What ran, and what callers were told.
+/// A log of the calls that ran and of the outcomes that callers saw.
 #[derive(Default)]
 struct Book {
     next: AtomicU64,
@@ -58,7 +59,7 @@ impl Book {
         self.calls.lock().unwrap().entry(call).or_default().0 += 1;
     }
 
-    /// Whether the call has succeeded, with what it had to give.
+    /// Records the end of a call and checks its result. Returns true if it succeeded.
     fn ended(&self, call: u64, how: Result<bool, CallError>) -> bool {
         let outcome = how
             .as_ref()
@@ -147,7 +148,8 @@ fn taken(mut numbers: Stream<u64>, count: u64) -> Result<bool, CallError> {
     }
 }
 
-/// One of each, all on their way at once but for those that need the result of another. Whether all went well.
+/// Makes one call of each kind. They are all in flight at once, except for those that need the
+/// result of another. Returns true if all succeeded.
 fn round(book: &Arc<Book>, desk: &DeskStub, own: &Server) -> bool {
     let [first, second, third] = [(); 3].map(|()| book.begin());
     let calls = [
@@ -228,7 +230,7 @@ fn restarted(address: &str) {
         };
         match told {
             Outcome::Ran => assert_eq!(*ran, 1, "call {call}"),
-            _ => assert_eq!(*ran, 0, "call {call} ran, and has no result but {told:?}"),
+            _ => assert_eq!(*ran, 0, "call {call} ran, but ended with {told:?}"),
         }
     }
     let well = calls.values().filter(|(ran, _)| *ran == 1).count();

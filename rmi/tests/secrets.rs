@@ -1,4 +1,4 @@
-//! Servers that ask for a secret: who knows it may call, and nobody else may anything.
+//! Servers that require a secret: only clients that know it may call.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -59,7 +59,7 @@ fn assert_serves(serving: &Serving) {
     let client = client(serving, Some(secret("all"))).unwrap();
     let sum = client.lookup::<dyn Sum>("sum").unwrap();
     assert_eq!(*sum.sum(&[1, 2, 3]).wait().unwrap().get(), 6);
-    // By the second connection.
+    // Large arguments use the second connection.
     let much = vec![1; 100_000];
     assert_eq!(*sum.sum(&much).wait().unwrap().get(), 100_000);
 }
@@ -127,7 +127,7 @@ fn what_is_no_proof_ends_the_connection() {
         send(&endpoint, kind, payload);
         assert_ended(&endpoint);
     }
-    // What they sent has taken no memory.
+    // The payloads of these peers have used no memory of the pool.
     assert_eq!(pool.unwrap().stats().in_use, 0);
     assert_serves(&serving);
 }
@@ -143,7 +143,7 @@ fn proofs_are_of_one_connection() {
         Client::connect_with(&address, &options)
     });
     let victim = listener.accept().unwrap().establish().unwrap();
-    // Its proof for one connection is worth nothing for the next.
+    // A proof for one connection is not valid on the next one.
     let first = connect(serving.address(), &Options::default()).unwrap();
     send(&victim, CHALLENGE, &receive(&first, CHALLENGE));
     let proof = receive(&victim, PROOF);
@@ -151,7 +151,7 @@ fn proofs_are_of_one_connection() {
     receive(&second, CHALLENGE);
     send(&second, PROOF, &proof);
     assert_ended(&second);
-    // Nor is it one of its server, though that has not chosen it.
+    // The client does not accept its own proof as that of the server, either.
     send(&victim, COUNTERPROOF, &proof[32..]);
     let refused = known.join().unwrap().unwrap_err();
     assert!(
@@ -161,7 +161,8 @@ fn proofs_are_of_one_connection() {
     assert_serves(&serving);
 }
 
-/// Words that say nothing in this version are 0: a peer that sets them is of another one.
+/// Header words without a meaning in this version are 0. A peer that sets them speaks another
+/// version.
 #[test]
 fn words_that_say_nothing_are_no_challenge() {
     for (number, words) in [[1, 7, 0], [1, 0, 7], [2, 0, 0]].into_iter().enumerate() {
@@ -177,7 +178,7 @@ fn words_that_say_nothing_are_no_challenge() {
         server
             .send_message(header, &[IoSlice::new(&[0; 32])])
             .unwrap();
-        // It says nothing to that.
+        // The client ends the connection without an answer.
         until(|| server.recv_message().is_err());
         let refused = asked.join().unwrap().unwrap_err();
         assert!(
@@ -192,7 +193,7 @@ fn a_challenge_does_not_answer_itself() {
     let serving = serve(Some(secret("all")), |_| {});
     let endpoint = connect(serving.address(), &Options::default()).unwrap();
     let challenge = receive(&endpoint, CHALLENGE);
-    // What the server would say if it were asked the same.
+    // Sends the challenge to the server, to obtain the server's own proof for it.
     let other = connect(serving.address(), &Options::default()).unwrap();
     receive(&other, CHALLENGE);
     send(&other, PROOF, &[&challenge[..], &[0; 32]].concat());
@@ -206,10 +207,10 @@ fn a_challenge_does_not_answer_itself() {
 fn who_proves_nothing_is_few_and_not_for_long() {
     let serving = serve(Some(secret("all")), |options| {
         options.max_greeting = 3;
-        // Longer than connecting all of them takes.
+        // Longer than it takes to connect all peers.
         options.messages.handshake_timeout = Duration::from_secs(3);
     });
-    // The last of them make room for each other, and then their time is over.
+    // New peers evict older ones, and the last ones reach their timeout.
     let silent: Vec<_> = (0..10)
         .filter_map(|_| connect(serving.address(), &Options::default()).ok())
         .collect();

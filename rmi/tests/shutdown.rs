@@ -1,4 +1,5 @@
-//! Servers that end in order: what runs ends, what comes is told so, and nothing hangs.
+//! Orderly shutdown of servers: running calls end, new calls are refused with an error, and nothing
+//! hangs.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -20,7 +21,7 @@ use jstream_rmi::{
 
 use self::until::until;
 
-/// Long enough for any machine; only what hangs takes it.
+/// Long enough for any machine. Only a hang reaches it.
 const LONG: Duration = Duration::from_secs(60);
 
 #[remote]
@@ -30,7 +31,7 @@ trait Work {
     fn add(&self, a: u64, b: u64) -> u64;
 }
 
-/// A door that plain methods wait at.
+/// A door at which plain methods wait.
 #[derive(Default)]
 struct Door {
     open: Mutex<bool>,

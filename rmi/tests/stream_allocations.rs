@@ -1,4 +1,5 @@
-//! In steady state the items of a stream cost no allocation, on neither side.
+//! Allocations per stream item. In steady state the items of a stream do not allocate on either
+//! side.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
@@ -31,7 +32,8 @@ impl Numbers for Plain {
 
 const ITEMS: u64 = 20_000;
 
-/// How often the program allocates for so many items, at best: others do too, now and then.
+/// Returns the number of allocations of the process for `ITEMS` items. This is the minimum of
+/// several rounds, because other code occasionally allocates too.
 fn allocations(mut items: impl FnMut()) -> u64 {
     let mut round = || {
         let before = heap::allocations();
@@ -42,7 +44,7 @@ fn allocations(mut items: impl FnMut()) -> u64 {
     (0..10).map(|_| round()).min().unwrap()
 }
 
-/// One test, as others would allocate at the same time.
+/// A single test, because tests that run in parallel would be counted too.
 #[test]
 fn items_allocate_next_to_nothing() {
     let server = Server::default();
@@ -61,7 +63,8 @@ fn items_allocate_next_to_nothing() {
             endless.next().wait().unwrap().unwrap();
         }
     });
-    // A task that waits for a grant, now and then, and what the pool does not keep.
+    // Occasional allocations: a task that waits for a grant, and memory that the pool does not
+    // keep.
     assert!(taken <= ITEMS / 500, "{taken} for {ITEMS} items that came");
 
     let (sender, stream) = jstream_rmi::stream(64);
@@ -71,7 +74,8 @@ fn items_allocate_next_to_nothing() {
             sender.send(n).wait().unwrap();
         }
     });
-    // Each goes at once, in a frame of its own; one that finds no room goes from a copy.
+    // Each item is sent at once, in a frame of its own. An item that finds no room is sent from a
+    // copy.
     assert!(sent <= ITEMS / 20, "{sent} for {ITEMS} items that went");
     drop(sender);
     total.wait().unwrap();

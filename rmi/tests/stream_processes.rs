@@ -1,4 +1,4 @@
-//! Streams between two real processes, and what happens to them when one is killed.
+//! Streams between two real processes, also when one of them is killed.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
@@ -43,7 +43,7 @@ impl Numbers for Here {
     }
 }
 
-/// Marks the process that this test program starts as its server, and says where it listens.
+/// Environment variable that marks the server process. Its value is the address to listen at.
 const SERVER: &str = "JSTREAM_TEST_STREAMS";
 
 struct ServerProcess {
@@ -76,13 +76,13 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It may be gone already; the wait below tells.
+        // The process may be gone already. The wait below reports that.
         let _ = self.child.kill();
         self.child.wait().unwrap();
     }
 }
 
-/// The server, when this program was started as one; else nothing.
+/// Entry point of the server process. In the test process it does nothing.
 #[test]
 fn server_process() {
     let Ok(address) = std::env::var(SERVER) else {

@@ -1,4 +1,4 @@
-//! Streams that come from a peer and go on to another one.
+//! Streams that are received from one peer and passed on to another one.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
@@ -20,19 +20,19 @@ use self::until::until;
 
 #[remote]
 trait Words {
-    /// So many, each with its number.
+    /// Returns a stream of `count` numbered words.
     fn words(&self, count: u64) -> Stream<String>;
-    /// So many, and a panic.
+    /// Returns a stream of `count` words that ends with a panic.
     fn fails(&self, count: u64) -> Stream<String>;
     fn length(&self, words: Stream<String>) -> u64;
     async fn back(&self, words: Stream<String>) -> Stream<String>;
 }
 
-/// Has them itself, or asks somebody.
+/// Serves the streams itself, or relays them from another server.
 #[derive(Default)]
 struct Plain {
     ahead: Option<WordsStub>,
-    /// Takes one item before it passes a stream on.
+    /// If set, takes one item of a stream before it passes the stream on.
     takes: AtomicBool,
     made: Arc<AtomicU64>,
     ended: Arc<AtomicU64>,
@@ -91,7 +91,7 @@ impl Words for Plain {
     }
 }
 
-/// A server, and one that asks it.
+/// A server, and a relay in front of it.
 struct Setup {
     first: Arc<Plain>,
     second: Arc<Plain>,
@@ -154,14 +154,14 @@ fn all_items_go_on_in_order() {
             .wait()
             .unwrap();
         assert_eq!(*total.get(), length as u64);
-        // Back to who sends them, while it does.
+        // Back to the sender, while it still sends.
         let back = setup.words.back(Stream::of(words.clone()));
         let back = back.map(|word| word.unwrap().get().to_string());
         assert!(back.eq(words));
     }
 }
 
-/// Whoever is last holds up the first.
+/// Backpressure of the last receiver reaches the first sender.
 #[test]
 fn a_slow_taker_holds_up_the_maker_behind_the_relay() {
     for setup in setup("slow", 64) {
@@ -171,7 +171,7 @@ fn a_slow_taker_holds_up_the_maker_behind_the_relay() {
             assert_eq!(*word.get(), format!("the word {n}"));
         }
         thread::sleep(Duration::from_millis(50));
-        // Two windows, and what is in a buffer on the way.
+        // Two windows, and the items in a buffer on the way.
         let made = setup.first.made.load(Ordering::SeqCst);
         assert!(made < 200 + 4 * 64, "{made} were made");
         drop(words);
@@ -199,7 +199,7 @@ fn who_fails_is_told_of_at_the_end() {
     }
 }
 
-/// What was taken of would have a gap.
+/// A stream of which items were taken is not passed on, because it would have a gap.
 #[test]
 fn one_that_was_taken_of_does_not_go_on() {
     for setup in setup("taken", 64) {
@@ -212,7 +212,8 @@ fn one_that_was_taken_of_does_not_go_on() {
     }
 }
 
-/// Items that came together go on together.
+/// Items that arrive together are passed on together. If the receiver has a smaller limit, the
+/// stream may fail.
 #[test]
 fn who_takes_fewer_at_once_is_told() {
     for setup in setup("fewer", 2) {

@@ -36,12 +36,12 @@ trait Numbers {
     fn total(&self, numbers: Stream<u64>) -> u64;
     async fn dot(&self, scale: f64, a: Stream<f64>, b: Stream<f64>) -> f64;
     fn lines(&self, count: u64, bytes: usize) -> Stream<Line>;
-    /// Items that the method's own thread makes, without an end.
+    /// Returns an endless stream of items that a thread of the method makes.
     fn ticks(&self) -> Stream<u64>;
     fn fails(&self, after: u64) -> Stream<Result<u64, String>>;
     fn panics(&self, after: u64) -> Stream<u64>;
     fn sender_panics(&self) -> Stream<u64>;
-    /// Takes a few items only.
+    /// Takes only the first `count` items.
     fn first(&self, numbers: Stream<u64>, count: usize) -> u64;
     async fn sent_back(&self, numbers: Stream<u64>) -> Stream<u64>;
     fn weighed(&self, weights: &[f64], numbers: Stream<f64>) -> f64;
@@ -51,9 +51,9 @@ trait Numbers {
 
 #[derive(Default)]
 struct Plain {
-    /// How many items were made so far.
+    /// The number of items made so far.
     made: Arc<AtomicUsize>,
-    /// How many threads that make ticks have ended.
+    /// The number of threads of `ticks` that have ended.
     ended: Arc<AtomicUsize>,
 }
 
@@ -187,7 +187,7 @@ fn everywhere(test: impl Fn(&NumbersStub)) {
     }
 }
 
-/// Runs a test inside of the process.
+/// Runs a test within the process only.
 fn here(options: &ClientOptions, test: impl FnOnce(&NumbersStub)) {
     let serving = serve(&addresses()[0]);
     test(&lookup(&serving, options));
@@ -247,7 +247,7 @@ fn senders_send_before_and_after_the_call() {
             sender.send(n).wait().unwrap();
         }
         let total = numbers.total(stream);
-        // Who sends sees to it that the items go.
+        // The sending thread itself delivers the items.
         for n in 8..10_000 {
             sender.send(n).wait().unwrap();
         }
@@ -279,7 +279,7 @@ fn a_slow_taker_holds_up_the_maker() {
         let mut below = numbers.below(1_000_000);
         assert_eq!(*below.next().wait().unwrap().unwrap().get(), 0);
         let made = *numbers.made().wait().unwrap().get();
-        // What is on its way, and what was made meanwhile.
+        // The items in flight, and those that were made meanwhile.
         assert!(made <= 129, "{made}");
         for _ in 0..500 {
             below.next().wait().unwrap().unwrap();
@@ -364,7 +364,7 @@ fn errors_are_items_and_panics_are_ends() {
         let items: Vec<_> = numbers.sender_panics().collect();
         assert_eq!(items.len(), 2);
         assert!(items[1].is_err(), "{items:?}");
-        // The server lives on.
+        // The server is still alive.
         assert_eq!(numbers.below(3).count(), 3);
     });
 }
@@ -501,10 +501,10 @@ fn open_results_leave_room_for_other_calls() {
             Err(error) => panic!("{error:?}"),
         }
     }
-    // Streams that open in several threads at once may be a few more.
+    // If several threads open streams at once, there may be a few more than the limit.
     assert!((1..=window / 4).contains(&refused), "{refused}");
     drop(open);
-    // The server learns of the ends with later messages.
+    // The server learns of closed streams with later messages.
     until(|| {
         let mut stream = numbers.below(1);
         matches!(stream.next().wait(), Some(Ok(_)))
@@ -622,7 +622,7 @@ fn items_are_awaited_as_they_are_waited_for() {
             }
             assert_eq!(expected, 20_000);
 
-            // Nothing else of the connection is awaited meanwhile.
+            // Meanwhile, no other call of the connection is awaited.
             let (sender, stream) = jstream_rmi::stream(4);
             let total = numbers.total(stream);
             for n in 0..20_000 {

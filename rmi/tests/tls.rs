@@ -1,4 +1,4 @@
-//! Calls over TLS are calls.
+//! Calls over TLS.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
@@ -34,7 +34,7 @@ impl Sums for Here {
         of.iter().sum()
     }
 
-    /// Asks the other side, where it serves the same.
+    /// Calls `twice` of the caller if that serves `back`; otherwise doubles the number.
     fn twice(&self, number: u64) -> u64 {
         match context()
             .caller()
@@ -110,7 +110,7 @@ fn strangers_are_not_served_and_disturb_nobody() {
 fn peers_that_show_no_certificate_make_room() {
     let mut of = ServerOptions::default();
     of.transport = certified(Options::default());
-    // So that nothing but those who come makes room.
+    // With such a timeout, only new connections evict old ones.
     of.transport.handshake_timeout = Duration::from_secs(3600);
     of.max_greeting_per_source = 4;
     let server = Server::new(of);

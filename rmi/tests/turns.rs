@@ -1,4 +1,5 @@
-//! More calls than the other side takes at once: they go at their turns, and making them blocks nobody.
+//! More calls than the window of the peer permits: they are sent in order, and making them does not
+//! block.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -26,14 +27,14 @@ const LONG: Duration = Duration::from_secs(120);
 
 #[remote]
 trait Asker {
-    /// Asks its caller, and waits for that.
+    /// Calls the caller back and waits for the answer.
     async fn doubled(&self, number: u64) -> u64;
     fn note(&self, number: u64);
     fn noted(&self) -> Vec<u64>;
     #[remote(one_way)]
     fn tell(&self, number: u64);
     fn told(&self) -> u64;
-    /// Begins when the gate is opened.
+    /// Blocks until the gate is opened.
     fn wait(&self);
     fn length(&self, of: &[u8]) -> u64;
 }
@@ -88,7 +89,7 @@ impl Asker for Asking {
     }
 }
 
-/// Has another task of the program answer.
+/// Forwards each call to another task of the program.
 struct Answering(tasks::UnboundedSender<(u64, oneshot::Sender<u64>)>);
 
 #[remote]
@@ -107,7 +108,7 @@ struct Setup {
     _serving: Serving,
 }
 
-/// A server of one thread that takes two calls at once, and its client.
+/// Starts a server with one thread and a window of two messages, and connects a client.
 fn setup(address: &str) -> Setup {
     let mut options = ServerOptions::default();
     options.threads = 1;
@@ -152,7 +153,7 @@ fn a_thousand_calls_of_one_thread_that_is_called_back(address: &str) {
                 answer.send(2 * number).unwrap();
             }
         });
-        // All are made before any is awaited.
+        // All calls are made before any of them is awaited.
         let calls: Vec<_> = (0..CALLS).map(|n| setup.asker.doubled(n)).collect();
         let mut tasks = tokio::task::JoinSet::new();
         for call in calls {
@@ -167,7 +168,7 @@ fn calls_begin_in_the_order_in_which_they_were_made(address: &str) {
     const CALLS: u64 = 500;
     let setup = setup(address);
     let calls: Vec<_> = (0..CALLS).map(|n| setup.asker.note(n)).collect();
-    // Whoever is waited for first.
+    // The order in which they are waited for does not matter.
     for (n, call) in calls.into_iter().enumerate().rev() {
         match n % 2 {
             0 => drop(call.wait().unwrap()),
@@ -178,7 +179,7 @@ fn calls_begin_in_the_order_in_which_they_were_made(address: &str) {
     assert!(noted.get().iter().copied().eq(0..CALLS), "{noted:?}");
 }
 
-/// Has the server busy, and its window used up.
+/// Makes the server busy and uses up its window.
 fn closed(setup: &Setup) -> (mpsc::Sender<()>, [jstream_rmi::Call<()>; 2]) {
     let (open, gate) = mpsc::channel();
     *setup.asking.gate.lock().unwrap() = Some(gate);
@@ -212,7 +213,7 @@ fn one_way_calls_follow_those_that_wait(address: &str) {
     let calls: Vec<_> = (0..50).map(|n| setup.asker.note(n)).collect();
     setup.asker.tell(1).unwrap();
     assert_eq!(*setup.asker.told().wait().unwrap().get(), 1);
-    // It waited for all of them.
+    // The one-way call was queued behind all of them.
     assert_eq!(setup.asking.noted.lock().unwrap().len(), 50);
     drop(calls);
     block_on(async {

@@ -1,4 +1,4 @@
-//! Where methods run: on one thread, or in a runtime.
+//! The threads on which methods run: a single thread, or a runtime.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -22,12 +22,12 @@ use self::until::until;
 #[remote]
 trait Counter {
     fn add(&self, n: u64) -> u64;
-    /// Waits until the count is as large.
+    /// Waits until the count is at least `n`.
     async fn reaches(&self, n: u64) -> u64;
     fn add_there(&self, n: u64) -> u64;
 }
 
-/// What belongs to one thread.
+/// State that belongs to one thread.
 #[derive(Default)]
 struct Count {
     count: Cell<u64>,
@@ -123,7 +123,7 @@ fn all_methods_run_on_one_thread() {
 #[remote]
 trait Flag {
     fn set(&self);
-    /// Wakes itself until it is set.
+    /// Yields until the flag is set.
     async fn is_set(&self);
 }
 
@@ -182,7 +182,7 @@ fn a_value_stays_on_its_thread() {
         .join()
         .map(drop)
         .unwrap();
-    // Its thread has ended.
+    // The thread of the value has ended.
     until(|| dropped.load(Ordering::SeqCst));
 }
 
@@ -196,7 +196,7 @@ fn who_stops_a_server_waits_for_its_methods() {
     #[remote]
     impl Slow for Busy {
         async fn runs(&mut self, n: u64) -> u64 {
-            // Goes on elsewhere, and takes its time there.
+            // Continues on another thread, and takes some time there.
             jstream_transport::active::yield_now().await;
             self.0.store(true, Ordering::SeqCst);
             thread::sleep(std::time::Duration::from_millis(50));

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use jstream::Received;
-use jstream_transport::active::{Bundle, Guarded, Handlers, Peer, Settings};
+use jstream_transport::active::{Guarded, Handlers, Peer, PollGroup, Settings};
 use jstream_transport::{Address, Options, connect, listen};
 
 fn table() -> Handlers {
@@ -42,7 +42,7 @@ fn table() -> Handlers {
 fn serve(address: &Address) -> Result<(), Box<dyn Error>> {
     let listener = listen(address, &Options::default())?;
     let handlers = table();
-    let bundle = Bundle::default();
+    let bundle = PollGroup::default();
     // Both connections are served together by one thread.
     let mut children = Vec::new();
     for role in ["count", "wait"] {

@@ -84,7 +84,7 @@
 //! let server = std::thread::spawn(move || {
 //!     let endpoint = listener.accept().unwrap().establish().unwrap();
 //!     let ping = endpoint.recv_message().unwrap();
-//! Sends the received buffer back without a copy.
+//!     // Sends the received buffer back without a copy.
 //!     endpoint.send_filled(Header::new(2, ping.header.words), ping.payload).unwrap();
 //! });
 //!

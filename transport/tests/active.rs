@@ -1,4 +1,5 @@
-//! Active messages over all devices: requests, replies, what comes back, and how handlers run.
+//! Active messages over all devices: requests, replies, returned messages, and the execution of
+//! handlers.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -18,11 +19,11 @@ use common::tasks::block_on;
 use common::{LONG, default_pair, filled, over_devices};
 use jstream::Received;
 use jstream_transport::active::{
-    Bundle, Guarded, Handlers, JoinError, LookupError, Outcome, Peer, Reason, Replier, Request,
+    Guarded, Handlers, JoinError, LookupError, Outcome, Peer, PollGroup, Reason, Replier, Request,
     RequestError, Returned, Settings, yield_now,
 };
 
-/// Somebody who asks, of somebody who serves until the other one is gone.
+/// Runs `ask` with a client whose peer serves the handlers `there` until the client is gone.
 fn asking(scheme: &str, there: &Handlers, ask: impl FnOnce(Peer)) {
     let (client, server) = joined_by(scheme, &Handlers::none(), there, &Settings::default());
     let serving = thread::spawn(move || server.serve());
@@ -106,7 +107,7 @@ fn tasks_wait_for_answers(scheme: &str) {
                 let reply = peer.request_async(inc, word, &[]).unwrap().await.unwrap();
                 assert_eq!(reply.word, word + 1);
             }
-            // More than there is credit for.
+            // More requests than there is credit for.
             let tickets: Vec<_> = (0..1000)
                 .map(|word| peer.request_async(inc, word, &[]).unwrap())
                 .collect();
@@ -150,7 +151,7 @@ fn what_is_not_delivered_comes_back(scheme: &str) {
         assert_eq!(of("panic", 0, &[]).reason, Reason::Panicked);
         assert_eq!(of("panic later", 0, &[]).reason, Reason::Panicked);
         assert_eq!(of("drop", 0, &[]).reason, Reason::Unanswered);
-        // The second answer is none, and gives nothing back.
+        // The second answer is ignored, and returns no credit.
         let twice = peer.handler("twice").unwrap();
         for _ in 0..3 {
             assert_eq!(
@@ -165,7 +166,7 @@ fn what_is_not_delivered_comes_back(scheme: &str) {
         let busy = of("busy", 9, b"again");
         assert_eq!((busy.reason, busy.word), (Reason::Busy, 9));
         assert_eq!(busy.payload.unwrap().as_bytes(), b"again");
-        // Nobody waits for these.
+        // Messages that have no ticket.
         for name in ["refuse", "panic", "drop"] {
             let handler = peer.handler(name).unwrap();
             peer.send(handler, 4, b"one way").unwrap();
@@ -251,7 +252,7 @@ fn handlers_wait_for_conditions(scheme: &str) {
             for ticket in waiting {
                 assert_eq!(ticket.wait().unwrap().word, turn);
             }
-            // What holds already is answered at once.
+            // A condition that already holds is answered at once.
             let there = peer.request(value, turn, &[]).unwrap().wait().unwrap();
             assert_eq!(there.word, turn);
         }
@@ -332,7 +333,7 @@ fn both_sides_ask_each_other_inside_their_handlers(scheme: &str) {
     let serving = thread::spawn(move || other.serve());
     for name in ["down", "down async"] {
         let down = one.handler(name).unwrap();
-        // Deeper than threads nest.
+        // The last depth exceeds the limit for nested waits of a thread.
         for depth in [0, 1, 5, 17] {
             let reply = one.request(down, depth, &[]).unwrap().wait().unwrap();
             assert_eq!(reply.word, depth, "{name}");
@@ -376,7 +377,7 @@ fn requests_are_cancelled(scheme: &str) {
             let now = peer.request(count, 0, &[]).unwrap().wait().unwrap().word;
             assert_eq!(now, turn);
         }
-        // Those that wait end with the connection.
+        // Open requests end with the connection.
         let left = peer.request(wait, 0, &[]).unwrap();
         peer.request(count, 0, &[]).unwrap().wait().unwrap();
         peer.close();
@@ -431,7 +432,7 @@ fn many_threads_ask_over_one_connection(scheme: &str) {
 
 fn connections_move_between_bundles_under_load(scheme: &str) {
     let handlers = Handlers::builder().on("echo", Request::echo).build();
-    let bundles = [Bundle::default(), Bundle::default()];
+    let bundles = [PollGroup::default(), PollGroup::default()];
     let serving: Vec<_> = bundles
         .iter()
         .map(|bundle| bundle.start().unwrap())
@@ -477,7 +478,7 @@ fn connections_move_between_bundles_under_load(scheme: &str) {
     drop(serving);
 }
 
-/// Kept with a request.
+/// A value attached to a request. Its drop panics.
 struct PanicsInDrop;
 
 impl Drop for PanicsInDrop {
@@ -528,12 +529,12 @@ fn a_lent_request_comes_back_where_it_is_left(scheme: &str) {
             }
             assert_eq!(came_back(ask("answer", 0)).reason, Reason::Refused);
             assert_eq!(ask("answer", 1).unwrap().word, 9);
-            // What is kept with these panics when it is dropped.
+            // The value attached to a request with word 1 panics when it is dropped.
             for name in ["leave", "panic"] {
                 assert_eq!(came_back(ask(name, 1)).reason, Reason::Panicked);
             }
         }
-        // Nobody waits for these.
+        // Messages that have no ticket.
         for name in ["leave", "panic"] {
             let handler = peer.handler(name).unwrap();
             peer.send(handler, 0, b"one way").unwrap();

@@ -1,5 +1,5 @@
-//! In steady state an active message costs no allocation: whether its handler is a function, is ready at once, or
-//! waits.
+//! In steady state, an active message allocates nothing: neither with a plain handler, nor with an
+//! async handler that is ready at once or waits.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -70,7 +70,7 @@ fn bounce(peer: &Peer, count: &mut u64) {
 fn allocations_of(scheme: &str, spin: Duration) -> usize {
     let mut options = Options::default();
     options.spin = spin;
-    // As many slots of each size as are ever in use at once.
+    // Allocates as many slots of each size as are ever in use at once.
     let slots = [100, 5000].map(|size| [(); 8].map(|()| options.pool.take(size).unwrap()));
     drop(slots);
     let listener = listen(&fresh(scheme), &options).unwrap();
@@ -82,7 +82,7 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
     });
     let endpoint = connect(&address, &options).unwrap();
     let peer = Peer::join(endpoint, &Handlers::none(), Settings::default()).unwrap();
-    // As many slots of handlers as are ever in use at once.
+    // Allocates as many handler slots as are ever in use at once.
     for name in ["moved", "await"] {
         let handler = peer.handler(name).unwrap();
         let tickets = [(); 8].map(|()| peer.request(handler, 0, &[]).unwrap());
@@ -94,13 +94,13 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
     for _ in 0..200 {
         bounce(&peer, &mut count);
     }
-    // Both have slept at least once.
+    // Makes both sides sleep at least once.
     for _ in 0..3 {
         thread::sleep(Duration::from_millis(30));
         bounce(&peer, &mut count);
     }
-    // A thread that is held up on its way from an answer to giving back its slot has the next message take another
-    // one: the best of some rounds is the steady state.
+    // If a thread is preempted between its answer and the release of its slot, the next message
+    // takes another slot. Therefore the best of several rounds shows the steady state.
     let rounds = (0..10).map(|_| {
         let before = allocations();
         for _ in 0..100 {
@@ -114,7 +114,7 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
     fewest
 }
 
-// Without the test harness, whose own thread allocates when it likes.
+// Runs without the test harness, whose own thread allocates at arbitrary times.
 fn main() {
     for scheme in ["inproc", "shm", "uds", "tcp", "uring"] {
         for spin in [Duration::ZERO, Duration::from_millis(10)] {

@@ -1,4 +1,5 @@
-//! Who serves one connection alone sleeps there, and wakes for all else.
+//! A thread that serves a single connection sleeps in that connection's device, and wakes up for
+//! every other event too.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -18,15 +19,16 @@ use std::{future, hint};
 
 use common::peers::joined;
 use common::{LONG, over_devices};
-use jstream_transport::active::{Bundle, Handlers, Peer, Request, Serving, Ticket};
+use jstream_transport::active::{Handlers, Peer, PollGroup, Request, Serving, Ticket};
 
-/// How long a thread that serves gets to fall asleep.
+/// The time that a serving thread gets to fall asleep.
 const QUIET: Duration = Duration::from_millis(10);
 
-/// More than a connection takes while its other side does not receive.
+/// A payload length, in bytes, that exceeds what a connection buffers while its peer does not
+/// receive.
 const MUCH: usize = 3 << 20;
 
-/// Handlers of which one gives back the word and the bytes.
+/// Returns handlers with an `echo` that replies with the word and the bytes of the request.
 fn echo() -> Handlers {
     let echo = |request: Request| {
         let (word, bytes) = (request.word(), request.bytes().to_vec());
@@ -35,7 +37,7 @@ fn echo() -> Handlers {
     Handlers::builder().on("echo", echo).build()
 }
 
-/// A client, and a server that echoes.
+/// Returns a client, and a server that echoes.
 fn served(scheme: &str) -> (Peer, Peer) {
     joined(scheme, &Handlers::none(), &echo())
 }
@@ -45,7 +47,7 @@ fn asked(peer: &Peer, word: u64, bytes: &[u8]) -> Ticket {
     peer.request(handler, word, bytes).unwrap()
 }
 
-/// Takes the answer, which says what was asked.
+/// Waits for the answer, and checks its word and its length.
 fn answered(mut asked: Ticket, word: u64, length: usize) {
     let answer = asked.wait_timeout(LONG).expect("nobody has answered");
     let answer = answer.unwrap();
@@ -64,20 +66,20 @@ fn until(happens: impl Fn() -> bool) {
     }
 }
 
-/// Waits for the end of a thread. One that sleeps for ever is left alone.
+/// Joins a thread, and fails if the thread does not end in time.
 fn ends(thread: JoinHandle<()>) {
     until(|| thread.is_finished());
     thread.join().unwrap();
 }
 
-/// Ends the threads that serve.
+/// Stops the serving threads.
 fn stop(serving: Serving) {
     ends(thread::spawn(|| drop(serving)));
 }
 
 fn connections_come_and_go(scheme: &str) {
     for spin in [Duration::ZERO, Duration::from_micros(20)] {
-        let bundle = Bundle::new(spin);
+        let bundle = PollGroup::new(spin);
         let serving = bundle.start().unwrap();
         let (first, its) = served(scheme);
         bundle.add(&its);
@@ -114,7 +116,7 @@ fn what_was_before_is_not_the_time_of_a_handler(scheme: &str) {
             .budget(LONGER / 2)
             .build();
         let (client, server) = joined(scheme, &Handlers::none(), &handlers);
-        let bundle = Bundle::new(spin);
+        let bundle = PollGroup::new(spin);
         bundle.add(&server);
         let serving = bundle.start().unwrap();
         let [slow, seen, quick] =
@@ -134,7 +136,10 @@ fn what_was_before_is_not_the_time_of_a_handler(scheme: &str) {
 }
 
 fn a_connection_moves_from_who_sleeps_there(scheme: &str) {
-    let bundles = [Bundle::new(Duration::ZERO), Bundle::new(Duration::ZERO)];
+    let bundles = [
+        PollGroup::new(Duration::ZERO),
+        PollGroup::new(Duration::ZERO),
+    ];
     let serving = bundles.each_ref().map(|bundle| bundle.start().unwrap());
     let (client, server) = served(scheme);
     for round in 0..6 {
@@ -142,14 +147,14 @@ fn a_connection_moves_from_who_sleeps_there(scheme: &str) {
         ask(&client, round as u64);
         thread::sleep(QUIET);
     }
-    // Out of both, where nobody serves, and back.
+    // In neither group, where no thread serves it, and back.
     bundles[1].remove(&server);
     let waits = asked(&client, 7, &[]);
     thread::sleep(QUIET);
     assert_eq!(client.outstanding(), 1);
     bundles[0].add(&server);
     answered(waits, 7, 0);
-    // And while it is asked.
+    // The connection moves while requests are under way.
     let stops = Arc::new(AtomicBool::new(false));
     let asking = thread::spawn({
         let stops = stops.clone();
@@ -172,10 +177,10 @@ fn a_connection_moves_from_who_sleeps_there(scheme: &str) {
 }
 
 fn calls_are_heard(scheme: &str) {
-    let bundle = Arc::new(Bundle::new(Duration::ZERO));
+    let bundle = Arc::new(PollGroup::new(Duration::ZERO));
     let (client, server) = served(scheme);
     bundle.add(&server);
-    // As it falls asleep, and long after that.
+    // The call comes while the thread falls asleep, and long after that.
     let moments = (0..50).map(|round| Duration::from_micros(round * 2));
     for moment in moments.chain([QUIET, 2 * QUIET]) {
         let stops = Arc::new(AtomicBool::new(false));
@@ -225,7 +230,7 @@ fn tasks_go_on(scheme: &str) {
             }
         }
     });
-    let bundle = Bundle::new(Duration::ZERO);
+    let bundle = PollGroup::new(Duration::ZERO);
     let handlers = handlers.executor(bundle.executor()).build();
     let (client, server) = joined(scheme, &Handlers::none(), &handlers);
     bundle.add(&server);
@@ -233,7 +238,8 @@ fn tasks_go_on(scheme: &str) {
     for is_one_by_one in [true, false, true, false] {
         let asked = [1, 2].map(|word| asked(&client, word, &[]));
         until(|| wakers.lock().unwrap().len() == 2);
-        // The answers are not asked for, and so nothing comes that would wake who sleeps.
+        // The client does not poll for the answers, so it sends nothing that would wake the
+        // sleeping thread.
         let before = woken.load(Ordering::Relaxed);
         for count in 1..3 {
             if is_one_by_one || count == 1 {
@@ -255,10 +261,10 @@ fn tasks_go_on(scheme: &str) {
 
 fn its_end_is_seen(scheme: &str) {
     for by_other_side in [true, false] {
-        let bundle = Bundle::new(Duration::ZERO);
+        let bundle = PollGroup::new(Duration::ZERO);
         let (client, server) = served(scheme);
         bundle.add(&server);
-        // Until nobody is served there.
+        // Serves until the group has no connections.
         let serving = thread::spawn(move || bundle.serve());
         ask(&client, 1);
         thread::sleep(QUIET);
@@ -274,7 +280,10 @@ fn its_end_is_seen(scheme: &str) {
 
 fn others_send_beside_who_sleeps(scheme: &str) {
     let (client, server) = joined(scheme, &echo(), &echo());
-    let bundles = [Bundle::new(Duration::ZERO), Bundle::new(Duration::ZERO)];
+    let bundles = [
+        PollGroup::new(Duration::ZERO),
+        PollGroup::new(Duration::ZERO),
+    ];
     bundles[0].add(&client);
     bundles[1].add(&server);
     let serving = bundles.each_ref().map(|bundle| bundle.start().unwrap());
@@ -284,7 +293,7 @@ fn others_send_beside_who_sleeps(scheme: &str) {
         ask(&client, word);
         thread::sleep(QUIET);
         answered(asked(&server, word, &much), word, MUCH);
-        // From both sides at once.
+        // From both sides at the same time.
         thread::scope(|scope| {
             let both = [&client, &server].map(|peer| {
                 let much = &much;
@@ -306,15 +315,16 @@ fn answers_that_wait_for_room_go_on(scheme: &str) {
     let keep = move |request| to.send(request).unwrap();
     let handlers = Handlers::builder().on("keep", keep).on("answer", answer);
     let (client, server) = joined(scheme, &Handlers::none(), &handlers.build());
-    let bundle = Bundle::new(Duration::ZERO);
+    let bundle = PollGroup::new(Duration::ZERO);
     bundle.add(&server);
     let serving = bundle.start().unwrap();
     for name in ["answer", "keep", "answer", "keep"] {
         let handler = client.handler(name).unwrap();
         let ask = |word| client.request(handler, word, &[]).unwrap();
         let tickets: Vec<_> = (0..ASKED).map(ask).collect();
-        // Nobody takes the answers: but for the first ones they wait in the connection, where the server sleeps, since
-        // before that or only by then.
+        // The client does not receive yet, so all but the first answers wait in the connection of
+        // the sleeping server. The server sends them before it falls asleep ("answer") or while it
+        // sleeps ("keep").
         if name == "keep" {
             let asks: Vec<_> = (0..ASKED)
                 .map(|_| asks.recv_timeout(LONG).unwrap())
@@ -337,7 +347,7 @@ fn who_waits_for_an_answer_sleeps_as_well(scheme: &str) {
         .on("keep", keep)
         .on("echo", Request::echo);
     let (client, server) = joined(scheme, &echo(), &handlers.build());
-    let bundle = Bundle::default();
+    let bundle = PollGroup::default();
     bundle.add(&server);
     let serving = bundle.start().unwrap();
     let handler = client.handler("keep").unwrap();
@@ -351,17 +361,18 @@ fn who_waits_for_an_answer_sleeps_as_well(scheme: &str) {
         thread::sleep(QUIET);
         (waiting, request)
     };
-    // Another thread asks, the other side asks, the connection moves, and the answer comes.
+    // Another thread sends a request, the peer sends a request, the connection moves, and then the
+    // answer arrives.
     let (waiting, request) = waits();
     answered(asked(&client, 2, b"bytes"), 0, 5);
     thread::sleep(QUIET);
     ask(&server, 3);
-    let elsewhere = Bundle::new(Duration::ZERO);
+    let elsewhere = PollGroup::new(Duration::ZERO);
     elsewhere.add(&client);
     thread::sleep(QUIET);
     request.reply(4, &[]);
     assert_eq!(waiting.join().unwrap().unwrap().word, 4);
-    // And its end.
+    // The connection ends during the wait.
     let (waiting, request) = waits();
     client.close();
     assert!(waiting.join().unwrap().is_err());

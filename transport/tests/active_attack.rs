@@ -1,4 +1,5 @@
-//! What peers do to each other with active messages when they mean harm, end at any moment, or ask without an end.
+//! Peers that attack each other with active messages, end at any moment, or send requests without
+//! end.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -29,7 +30,7 @@ const HELLO: u32 = 0x6a73_6101;
 const REQUEST: u32 = 0x6a73_6102;
 const CANCEL: u32 = 0x6a73_6108;
 
-/// A bare endpoint that may say what it likes, and a peer to whom it has said hello.
+/// Returns a bare endpoint that may send arbitrary frames, and a peer that has received its hello.
 fn bare(scheme: &str, handlers: &Handlers, settings: &Settings) -> (Endpoint, Peer) {
     let (client, server) = default_pair(scheme);
     client
@@ -40,7 +41,7 @@ fn bare(scheme: &str, handlers: &Handlers, settings: &Settings) -> (Endpoint, Pe
     (client, peer)
 }
 
-/// Requests that came long before their turn do not run where their sender has gone.
+/// Queued requests do not run after their sender has gone.
 #[test]
 fn requests_of_who_has_gone_do_not_hold_up_others() {
     const MANY: u64 = 40;
@@ -69,7 +70,7 @@ fn requests_of_who_has_gone_do_not_hold_up_others() {
     }
 }
 
-/// What can't be sent costs nothing of the windows.
+/// An answer that exceeds the message limit uses up none of the window.
 fn answers_that_are_too_long_leave_the_windows_whole(scheme: &str) {
     const LIMIT: usize = 1 << 16;
     let mut options = Options::default();
@@ -100,7 +101,7 @@ fn answers_that_are_too_long_leave_the_windows_whole(scheme: &str) {
     }
 }
 
-/// A peer that sends and never reads has its answers wait, but not more of them than its window.
+/// If a peer sends and never reads, its answers are queued, up to the limit of its window.
 fn who_does_not_read_is_cut_off(scheme: &str) {
     let handlers = Handlers::builder().on("echo", Request::echo).build();
     let mut settings = Settings::default();
@@ -123,7 +124,7 @@ fn who_does_not_read_is_cut_off(scheme: &str) {
     assert!(sent < MOST && answered < MOST, "{sent} {answered}");
 }
 
-/// Requests that are given up wherever they are leave nothing behind.
+/// Requests that are cancelled at any stage release their share of the window.
 fn windows_are_whole_after_cancels_at_every_moment(scheme: &str) {
     let running = Arc::new(AtomicUsize::new(0));
     let kept: Arc<Mutex<Vec<Request>>> = Arc::default();
@@ -159,9 +160,9 @@ fn windows_are_whole_after_cancels_at_every_moment(scheme: &str) {
                 break;
             }
         }
-        // Dropped here, wherever it is.
+        // The ticket is dropped here, at whatever stage the request is.
     }
-    // As many fit as at first.
+    // The window has its full size again.
     let tickets: Vec<_> = (0..8)
         .map(|_| client.request(keep, 0, &[]).unwrap())
         .collect();
@@ -190,7 +191,8 @@ impl Drop for Leaving {
     }
 }
 
-/// Each side asks the other one, inside its handler, to ask it once less.
+/// Runs a recursion of requests to `depth`: each handler sends a request with a smaller word back
+/// to its peer.
 fn down(settings: &Settings, scheme: &str, depth: u64) -> Result<u64, RequestError> {
     let table = || {
         Handlers::builder()
@@ -226,7 +228,7 @@ fn handlers_that_ask_each_other_without_end_come_to_one(scheme: &str) {
     down(&settings, scheme, 1_000_000).unwrap_err();
 }
 
-/// Whoever waits in any way is told when the other side is gone.
+/// Every kind of wait ends with an error when the peer is gone.
 fn every_wait_ends_with_the_peer(scheme: &str) {
     let kept: Arc<Mutex<Vec<Request>>> = Arc::default();
     let keeps = kept.clone();
@@ -253,7 +255,7 @@ fn every_wait_ends_with_the_peer(scheme: &str) {
             scope.spawn(|| timed.wait_timeout(LONG).unwrap().is_err()),
             scope.spawn(|| refused.wait().is_err()),
             scope.spawn(|| block_on(polled).is_err()),
-            // There is no credit for these.
+            // These requests have no credit.
             scope.spawn(|| {
                 let later = client.request_async(keep, 0, &[]).unwrap();
                 block_on(later).is_err()
@@ -277,11 +279,11 @@ fn every_wait_ends_with_the_peer(scheme: &str) {
         }
     });
     serving.join().unwrap();
-    // What is kept keeps its handlers, which own it.
+    // The requests own the handlers, and the handlers own the requests; this breaks the cycle.
     kept.lock().unwrap().clear();
 }
 
-/// A future whose end panics, once it was polled so often.
+/// A future that panics when it is dropped. It is ready after the given number of polls.
 struct Panics(Option<Request>, u64);
 
 impl Future for Panics {
@@ -308,7 +310,7 @@ impl Drop for Panics {
     }
 }
 
-/// What panics again when it is dropped.
+/// A panic payload that panics again when it is dropped.
 struct Bomb;
 
 impl Drop for Bomb {
@@ -341,7 +343,7 @@ fn panics_in_drop_harm_nobody(scheme: &str) {
     serving.join().unwrap();
 }
 
-/// A handler of a message that nobody answers ends with the connection, too.
+/// The async handler of a one-way message is dropped when the connection ends.
 fn handlers_of_messages_end_with_the_connection(scheme: &str) {
     let gate = Arc::new(Guarded::new(false));
     let alive = Arc::new(AtomicUsize::new(0));
@@ -371,7 +373,8 @@ fn handlers_of_messages_end_with_the_connection(scheme: &str) {
     assert_eq!(alive.load(Ordering::Relaxed), 0);
 }
 
-/// Frames of all kinds, with fields at random: what is not allowed cuts off, and nothing else happens.
+/// Random frames of all kinds: a frame that breaks the protocol ends the connection, and does no
+/// other harm.
 fn random_frames_harm_nobody(scheme: &str) {
     for seed in 0..12 {
         let handlers = Handlers::builder()
@@ -393,7 +396,7 @@ fn random_frames_harm_nobody(scheme: &str) {
         let read = thread::spawn(move || while reading.recv_message().is_ok() {});
         for chunk in noise.chunks_exact(40) {
             let at = |place: usize| u64::from(chunk[place]);
-            // Most are requests and sends that may be.
+            // Most frames are valid requests and sends.
             let kind = match chunk[0] % 8 {
                 0..4 => REQUEST + u32::from(chunk[0] % 2),
                 _ => HELLO + u32::from(chunk[1] % 9),
@@ -434,7 +437,7 @@ over_devices!(inproc shm uds tcp uring: {
     random_frames_harm_nobody
 });
 
-/// Joins one who says this first.
+/// Joins a peer that opens with the given hello.
 fn hello(words: [u64; 3], table: &[u8]) -> Result<Peer, JoinError> {
     let (client, server) = default_pair("uds");
     thread::scope(|scope| {
@@ -469,12 +472,12 @@ fn tables_may_be_anything() {
     refused(&entry(&[b'a'; 257], b""));
     refused(&entry(b"a", &[b'b'; 513]));
     refused(&vec![0; (1 << 20) + 20]);
-    // Many without names, and one name twice.
+    // A table with many empty names, and a table with a duplicate name.
     let peer = hello(words, &vec![0; 20 * 50_000]).unwrap();
     assert!(peer.handler("none").is_err());
     let twice = [entry(b"twice", b"bytes -> bytes"), entry(b"twice", b"")].concat();
     hello(words, &twice).unwrap().handler("twice").unwrap();
-    // What is printed of it can't act on a terminal.
+    // An error message contains no escape sequences from the peer.
     let escape = hello(words, &entry(b"\x1b[2J", b"\x1b")).unwrap();
     let error = escape.handler("none").unwrap_err().to_string();
     assert!(!error.contains('\x1b'), "{error}");
@@ -528,7 +531,7 @@ fn a_request_that_lost_its_payload_is_not_sent_again() {
     assert_eq!(client.recv_message().unwrap().header.kind, HELLO);
     let request = client.recv_message().unwrap().header;
     let number = request.words[0] & 0xffff_ffff;
-    // It comes back as busy, with nothing.
+    // The peer returns the request as busy, without the payload.
     let busy = Header::new(0x6a73_6105, [number | (3 << 32) | (1 << 48), 5, 7]);
     client.send_message(busy, &[]).unwrap();
     match ticket.wait() {

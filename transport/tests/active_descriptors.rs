@@ -1,5 +1,5 @@
-//! Connections that have ended have no descriptors, whoever keeps their handles: a program of its own, as descriptors
-//! belong to the process.
+//! Closed connections have no open file descriptors, even if the program keeps their handles. The
+//! test is a separate program because descriptors belong to the process.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use common::peers::joined_by;
 use common::{LONG, SCHEMES};
-use jstream_transport::active::{Bundle, Handlers, Peer, Request, Settings};
+use jstream_transport::active::{Handlers, Peer, PollGroup, Request, Settings};
 
 const MANY: usize = 40;
 
@@ -22,8 +22,8 @@ fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// Makes connections that end. Their handles come back.
-fn ended(scheme: &str, bundle: &Bundle, count: usize) -> Vec<Peer> {
+/// Makes connections, ends them, and returns the handles of their servers.
+fn ended(scheme: &str, bundle: &PollGroup, count: usize) -> Vec<Peer> {
     let handlers = Handlers::builder().on("echo", Request::echo).build();
     let visits = (0..count).map(|number| {
         let (client, server) =
@@ -34,7 +34,7 @@ fn ended(scheme: &str, bundle: &Bundle, count: usize) -> Vec<Peer> {
         if number % 2 == 0 {
             client.close();
         }
-        // The other half of them ends by the last handle.
+        // The other half of the connections ends when the last client handle is dropped.
         server
     });
     visits.collect()
@@ -50,10 +50,11 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 #[test]
 fn connections_that_have_ended_have_no_descriptors() {
-    let bundle = Bundle::default();
+    let bundle = PollGroup::default();
     let serving = bundle.start().unwrap();
     for scheme in SCHEMES {
-        // What the process has for all connections is there behind the first ones.
+        // The first connections open the descriptors that the process shares between all
+        // connections.
         let first = ended(scheme, &bundle, 2);
         until(scheme, || first.iter().all(Peer::has_ended));
         drop(first);

@@ -1,4 +1,4 @@
-//! Messages that wait for others go in order, and none for long, whatever their sender does.
+//! Gathered messages keep their order, and none is delayed for long, whatever the sender does.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -23,7 +23,8 @@ use common::{LONG, over_devices};
 use jstream_transport::active::{Handlers, Peer, Request, RequestError, Settings};
 use jstream_transport::{Address, Options, connect, listen};
 
-/// A table whose `note` tells the words that come, whose `keep` keeps its requests, and whose `echo` answers.
+/// Returns handlers and what they record: `note` reports words, `keep` keeps requests, and `echo`
+/// answers.
 fn noting() -> (Handlers, Receiver<u64>, Arc<Mutex<Vec<Request>>>) {
     let (told, words) = mpsc::channel::<u64>();
     let told: Mutex<Sender<u64>> = Mutex::new(told);
@@ -63,7 +64,7 @@ fn all_kinds_keep_their_order(scheme: &str) {
     let (ask, tell) = (peer.handler("ask").unwrap(), peer.handler("tell").unwrap());
     let mut waiting = VecDeque::new();
     for word in 0..3000u64 {
-        // Short ones, some that are as long as what gathers, and some that are sent from where they are.
+        // Short messages, some as long as the gather buffer, and some that are sent without a copy.
         let length = match word % 50 {
             7 => 8191,
             19 => 20_000,
@@ -95,10 +96,10 @@ fn who_never_waits_holds_nothing_up(scheme: &str) {
     let serving = thread::spawn(move || server.serve());
     let of = |name: &str| peer.handler(name).unwrap();
     let (note, keep) = (of("note"), of("keep"));
-    // Nothing is on its way.
+    // No other message is under way.
     peer.send(note, 1, &[]).unwrap();
     hear(&words, 1);
-    // A request that is not answered, and what nobody ever asks for.
+    // A request that is never answered, and a ticket that is never polled.
     let open = peer.request(keep, 0, &[]).unwrap();
     peer.send(note, 2, &[]).unwrap();
     hear(&words, 2);
@@ -116,7 +117,8 @@ fn who_never_waits_holds_nothing_up(scheme: &str) {
     serving.join().unwrap();
 }
 
-/// An answer goes though the only thread that serves is at another request, which came with it.
+/// An answer is sent although the only serving thread is in the handler of a request that arrived
+/// with it.
 fn a_long_handler_holds_up_no_answer(scheme: &str) {
     let (goes_on, may_go_on) = mpsc::channel::<()>();
     let may_go_on = Mutex::new(may_go_on);
@@ -151,7 +153,7 @@ fn a_peer_that_is_slow_gets_all_of_them(scheme: &str) {
     let (echo, note) = (peer.handler("echo").unwrap(), peer.handler("note").unwrap());
     let mut waiting = Vec::new();
     let mut told = 0;
-    // Nobody serves: at some time there is no more credit.
+    // The server does not serve yet, so the client runs out of credit.
     loop {
         let bytes = common::bytes(2000, told);
         match peer.try_request(echo, told, &bytes) {
@@ -188,12 +190,13 @@ fn what_waits_is_sent_before_the_end(scheme: &str) {
         drop(peer);
         server.serve();
         (0..50).for_each(|word| hear(&words, word));
-        // A request has its connection, and that the handlers.
+        // A kept request holds its connection, which holds the handlers; this breaks the cycle.
         kept.lock().unwrap().clear();
     }
 }
 
-/// Takes a connection on, and passes on what comes: how many pieces the server's answers came in.
+/// Forwards one connection to `server`. Counts in `pieces` the reads in which the server's answers
+/// arrive.
 fn between(server: &Address, pieces: Arc<AtomicUsize>) -> (Address, thread::JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = listener.local_addr().unwrap();
@@ -221,7 +224,7 @@ fn pass_on(mut from: TcpStream, mut to: TcpStream, pieces: &AtomicUsize) {
     let _ = to.shutdown(Shutdown::Write);
 }
 
-/// What one handler has woken answers with it.
+/// The answer of a handler is sent together with the answer of the task that the handler has woken.
 #[test]
 fn an_answer_waits_for_that_of_whom_it_has_woken() {
     const ROUNDS: usize = 200;
@@ -267,7 +270,7 @@ fn an_answer_waits_for_that_of_whom_it_has_woken() {
         assert_eq!(held.wait().unwrap().word, round);
         assert_eq!(woke.wait().unwrap().word, round);
     }
-    // Each pair of answers is one piece, but for those whose timers rang in between.
+    // Each pair of answers arrives in one read, unless its timer expired in between.
     let pieces = pieces.load(Ordering::Relaxed) - before;
     assert!(pieces < ROUNDS * 3 / 2, "{pieces} pieces");
     drop(peer);

@@ -1,4 +1,4 @@
-//! Looks at what has come by threads that don't serve.
+//! Polls of a connection by threads that do not serve it.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -15,16 +15,17 @@ use std::time::Instant;
 
 use common::peers::joined;
 use common::{LONG, over_devices};
-use jstream_transport::active::{Bundle, Handlers, Request};
+use jstream_transport::active::{Handlers, PollGroup, Request};
 
-/// How many requests are answered while other threads look.
+/// The number of requests that are answered while another thread polls.
 const ASKED: u64 = 200;
 
-/// Threads in reserve take over from one that looks again and again, and puts aside what it finds.
+/// Standby threads take over from a thread that polls in a loop and defers the requests that it
+/// finds.
 fn requests_are_served_however_often_others_look(scheme: &str) {
     let handlers = Handlers::builder().on("echo", Request::echo).build();
     let (client, server) = joined(scheme, &Handlers::none(), &handlers);
-    let bundle = Bundle::default();
+    let bundle = PollGroup::default();
     bundle.add(&server);
     let serving = bundle.start_many(2, 2, |work| work()).unwrap();
     let stops = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,5 @@
-//! Requests that wait: for who sent them to read, or as who has seen them first wants.
+//! Deferred requests: until their sender drains its answers, or by an ordered handler that has seen
+//! them first.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 use common::peers::joined_by;
 use common::{LONG, over_devices};
 use jstream_transport::active::{
-    Bundle, Handlers, Outcome, Reason, Request, RequestError, Settings, is_given_back,
+    Handlers, Outcome, PollGroup, Reason, Request, RequestError, Settings, is_given_back,
     until_waiting,
 };
 
@@ -28,12 +29,13 @@ fn until(happens: impl Fn() -> bool) {
     }
 }
 
-/// How many bytes may wait for their reader, how long an answer is, and how many are asked for.
+/// The backlog limit in bytes, the length of an answer in bytes, and the number of requests.
 const MOST: u64 = 1 << 20;
 const LENGTH: usize = 256 << 10;
 const ASKED: u64 = 200;
 
-/// Answers much, unless its sender has much to read; then `waits` is kept with the request.
+/// Returns a handler that sends long answers. If its peer has a long backlog, it attaches `waits`
+/// to the request and defers it.
 fn much(ran: &Arc<Mutex<Vec<u64>>>, waits: &Arc<()>) -> Handlers {
     let (ran, waits) = (ran.clone(), Arc::downgrade(waits));
     let answer = move |mut request: Request| {
@@ -57,7 +59,7 @@ fn requests_wait_until_their_sender_reads(scheme: &str) {
         &much(&ran, &Arc::default()),
         &settings,
     );
-    let bundles = [Bundle::default(), Bundle::default()];
+    let bundles = [PollGroup::default(), PollGroup::default()];
     bundles[0].add(&server);
     let serving = bundles.each_ref().map(|bundle| bundle.start().unwrap());
     let handler = client.handler("much").unwrap();
@@ -65,18 +67,18 @@ fn requests_wait_until_their_sender_reads(scheme: &str) {
     let tickets: Vec<_> = (0..ASKED).map(ask).collect();
     until(|| server.backlog() > MOST || ran.lock().unwrap().len() as u64 == ASKED);
     if scheme != "inproc" {
-        // What the device takes is bounded, and so is what waits for it.
+        // The device buffers a limited amount, and so does the server.
         assert!(server.backlog() <= MOST + LENGTH as u64);
         assert!((ran.lock().unwrap().len() as u64) < ASKED);
     }
-    // What waits goes with its connection.
+    // Deferred requests move with their connection.
     bundles[1].add(&server);
     for (word, ticket) in (0..).zip(tickets) {
         let reply = ticket.wait().unwrap();
         assert_eq!((reply.word, reply.payload.len()), (word, LENGTH));
     }
-    // Those that have waited come first; but one may have been at its handler when the connection was moved, beside which
-    // the others serve.
+    // Deferred requests run first. One request may run late: its handler may have been running when
+    // the connection moved, and the other threads did not wait for it.
     let mut ran = ran.lock().unwrap();
     let late = ran.windows(2).filter(|pair| pair[0] > pair[1]).count();
     assert!(late <= 1, "{ran:?}");
@@ -89,7 +91,7 @@ fn what_waits_for_its_sender_ends_with_it(scheme: &str) {
     let (ran, waits) = (Arc::default(), Arc::default());
     let settings = Settings::default();
     let (client, server) = joined_by(scheme, &Handlers::none(), &much(&ran, &waits), &settings);
-    let bundle = Bundle::default();
+    let bundle = PollGroup::default();
     bundle.add(&server);
     let serving = bundle.start().unwrap();
     let handler = client.handler("much").unwrap();
@@ -102,7 +104,7 @@ fn what_waits_for_its_sender_ends_with_it(scheme: &str) {
     drop(serving);
 }
 
-/// The bit of those that are to be seen in order.
+/// The bit of words that are seen in order.
 const ORDERED: u64 = 1 << 63;
 
 fn messages_are_seen_in_order(scheme: &str) {
@@ -134,7 +136,7 @@ fn messages_are_seen_in_order(scheme: &str) {
         .build();
     let settings = Settings::default();
     let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
-    let bundle = Bundle::default();
+    let bundle = PollGroup::default();
     bundle.add(&server);
     let serving = [(); 4].map(|()| bundle.start().unwrap());
     let handler = client.handler("echo").unwrap();
@@ -153,7 +155,7 @@ fn messages_are_seen_in_order(scheme: &str) {
     drop(serving);
 }
 
-/// Says how it was dropped.
+/// A value that counts its drops, separately for requests that may be retried.
 struct Kept(Arc<[AtomicU64; 2]>);
 
 impl Drop for Kept {
@@ -190,7 +192,7 @@ fn what_is_kept_knows_whether_its_request_may_come_again(scheme: &str) {
             panic!("{error:?}");
         };
         assert_eq!(returned.reason, reason);
-        // It was, before its sender knew.
+        // The value was dropped before the sender received the returned request.
         let counts = dropped
             .each_ref()
             .map(|count| count.load(Ordering::Relaxed));
@@ -219,7 +221,7 @@ fn what_is_kept_goes_where_its_thread_waits(scheme: &str) {
             request.reply(kept.unwrap_or(0) + 10 * answer, &[]);
         })
         .build();
-    // Long enough that it is waited for.
+    // Slow enough that the handler has to wait for the answer.
     let answers = Handlers::builder()
         .on("answer", |request| {
             thread::sleep(Duration::from_millis(5));
@@ -239,12 +241,13 @@ fn what_is_kept_goes_where_its_thread_waits(scheme: &str) {
             .unwrap()
             .word
     };
-    // The inner one was dropped there, the outer one not.
+    // The inner value was dropped, the outer value was not.
     assert_eq!((ask(0), ask(1)), (7, 57));
     drop(serving);
 }
 
-/// Leaves each request where the test finds it the first time, and answers the second time.
+/// Returns a handler that stores a new request in the returned list, and answers a request that has
+/// a value attached.
 fn held() -> (Handlers, Arc<Mutex<Vec<Request>>>) {
     let held = Arc::<Mutex<Vec<Request>>>::default();
     let its = held.clone();
@@ -257,12 +260,13 @@ fn held() -> (Handlers, Arc<Mutex<Vec<Request>>>) {
     (Handlers::builder().on("hold", hold).build(), held)
 }
 
-/// What is put off while its connection moves is not left where nobody serves.
+/// A request that is deferred while its connection moves between groups is not left in a group
+/// without threads.
 fn what_is_put_off_goes_where_its_connection_goes(scheme: &str) {
     let (handlers, held) = held();
     let settings = Settings::default();
     let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
-    let (served, unserved) = (Bundle::default(), Bundle::default());
+    let (served, unserved) = (PollGroup::default(), PollGroup::default());
     served.add(&server);
     let serving = served.start().unwrap();
     let hold = client.handler("hold").unwrap();
@@ -292,7 +296,7 @@ fn what_is_put_off_goes_where_its_connection_goes(scheme: &str) {
     drop(serving);
 }
 
-/// Nobody is left who would serve it: it ends with its connection.
+/// A deferred request of a connection that no thread serves any more ends with its connection.
 fn what_is_put_off_does_not_keep_its_connection(scheme: &str) {
     for put_off in [Request::run_again, |request: Request| request.put_off(0)] {
         let (handlers, held) = held();
@@ -329,7 +333,7 @@ fn what_was_put_off_goes_back_where_nothing_is_taken_any_more(scheme: &str) {
         let handler = client.handler(name).unwrap();
         let mut ticket = client.request(handler, 0, b"what was sent").unwrap();
         if is_stopped {
-            // It is run again and again.
+            // The handler reruns until it is stopped.
             until(|| server.poll() > 0);
             server.stop_serving();
         }

@@ -1,4 +1,4 @@
-//! Storms of active messages, and peers that break the rules.
+//! Active messages at the maximum rate, and peers that break the protocol.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -17,7 +17,7 @@ use common::{SHORT, bytes, checksum, default_pair, over_devices};
 use jstream_transport::active::{Handlers, Peer, Reason, Request, RequestError, Settings};
 use jstream_transport::{Endpoint, Header};
 
-/// Handlers that note what they got, and answer with as much.
+/// Returns handlers that add up the checksums of their payloads, and reply with the same bytes.
 fn noting() -> (Handlers, Arc<AtomicU64>) {
     let sum = Arc::new(AtomicU64::new(0));
     let (noted, sent) = (sum.clone(), sum.clone());
@@ -34,7 +34,7 @@ fn noting() -> (Handlers, Arc<AtomicU64>) {
     (handlers, sum)
 }
 
-/// Requests and sends as fast as there is credit, with as many under way as may be.
+/// Sends requests and one-way messages as fast as credit permits. Returns the sum of the checksums.
 fn storm(peer: &Peer, count: u64, seed: u64) -> u64 {
     let (note, send) = (peer.handler("note").unwrap(), peer.handler("send").unwrap());
     let mut tickets = Vec::new();
@@ -52,7 +52,7 @@ fn storm(peer: &Peer, count: u64, seed: u64) -> u64 {
     for (payload, ticket) in tickets {
         assert_eq!(ticket.wait().unwrap().payload.as_bytes(), payload);
     }
-    // Everything sent before was handled by now.
+    // The peer handles this request after all earlier messages.
     let sent = peer.handler("sent").unwrap();
     peer.request(sent, 0, &[]).unwrap().wait().unwrap();
     sum
@@ -72,7 +72,7 @@ fn both_send_as_fast_as_they_can(scheme: &str) {
                 sum
             });
             let sum = storm(&one, 300, 5000);
-            // The other side may not be done.
+            // The peer may still be sending.
             while at_here.load(Ordering::Relaxed) == 0 || !done(&one) {
                 one.poll();
                 thread::yield_now();
@@ -93,7 +93,7 @@ fn both_send_as_fast_as_they_can(scheme: &str) {
     }
 }
 
-/// Whether the other side has asked for the last time.
+/// Returns true if the peer has sent its last request.
 fn done(peer: &Peer) -> bool {
     peer.handlers().counters_of("sent").unwrap().ran_inline > 0
 }
@@ -110,7 +110,7 @@ const RETURN: u32 = 0x6a73_6105;
 const CREDIT: u32 = 0x6a73_6107;
 const CANCEL: u32 = 0x6a73_6108;
 
-/// A peer, and a bare endpoint that may say to it what it likes.
+/// Returns a bare endpoint that may send arbitrary frames, and a peer joined to it.
 fn bare(settings: &Settings) -> (Endpoint, Peer) {
     let (client, server) = default_pair("tcp");
     let (handlers, _) = noting();
@@ -122,7 +122,7 @@ fn bare(settings: &Settings) -> (Endpoint, Peer) {
     (client, peer)
 }
 
-/// Says that, and is cut off.
+/// Sends the frames, and checks that the peer closes the connection.
 fn is_cut_off(frames: &[(u32, [u64; 3], usize)]) {
     let mut settings = Settings::default();
     settings.window_messages = 2;
@@ -141,17 +141,17 @@ fn is_cut_off(frames: &[(u32, [u64; 3], usize)]) {
 
 #[test]
 fn who_breaks_the_rules_is_cut_off() {
-    // What is no frame.
+    // Unknown frames.
     is_cut_off(&[(0, [0; 3], 0)]);
     is_cut_off(&[(HELLO, [1, 1, 1], 0)]);
-    // Answers to what was not asked.
+    // Answers to unknown requests.
     is_cut_off(&[(REPLY, [0; 3], 0)]);
     is_cut_off(&[(RETURN, [3 | (1 << 32), 0, 0], 0)]);
     // More credit than was used.
     is_cut_off(&[(CREDIT, [1 << 48, 0, 0], 0)]);
     is_cut_off(&[(CREDIT, [0, 0, 1], 0)]);
     is_cut_off(&[(SEND, [(1 << 32) | (1 << 48), 0, 0], 0)]);
-    // Texts that are longer than the message.
+    // Texts that exceed the message.
     is_cut_off(&[(RETURN, [0, 0, 9 << 48], 8)]);
 }
 
@@ -176,7 +176,7 @@ fn who_sends_more_than_the_window_is_cut_off() {
     }
     peer.serve();
     assert!(peer.has_ended());
-    // What is kept keeps its handlers, which own it.
+    // The requests own the handlers, and the handlers own the requests; this breaks the cycle.
     kept.lock().unwrap().clear();
 }
 
@@ -199,7 +199,7 @@ fn a_number_that_is_open_is_not_used_again() {
     }
     peer.serve();
     assert!(peer.has_ended());
-    // What is kept keeps its handlers, which own it.
+    // The requests own the handlers, and the handlers own the requests; this breaks the cycle.
     kept.lock().unwrap().clear();
 }
 
@@ -222,7 +222,7 @@ fn unknown_handlers_give_back_and_cancels_for_nothing_are_allowed() {
         }
     };
     assert_eq!(answer.header.kind, RETURN);
-    // That request, for lack of a handler, with credit for one message of 7 bytes.
+    // Returned for lack of a handler, with credit for one message of 7 bytes.
     assert_eq!(answer.header.words, [3 | (1 << 32) | (1 << 48), 11, 7]);
     assert_eq!(answer.payload.as_bytes(), b"unknown");
     assert!(!peer.has_ended());
@@ -279,6 +279,6 @@ fn who_gives_no_credit_is_not_sent_to() {
     let credit = Header::new(CREDIT, [2 << 48, 0, 600]);
     client.send_message(credit, &[]).unwrap();
     peer.send(handler, 0, &[]).unwrap();
-    // Longer than the window, when half of it is free.
+    // Longer than the window. It may be sent when half of the window is free.
     peer.send(handler, 0, &[0; 5000]).unwrap();
 }

@@ -1,5 +1,5 @@
-//! Who asks more than the other side takes at once: tasks on one thread, which would wait for ever if one of them blocked it,
-//! and threads one of whose handlers does so inside of another wait.
+//! Senders that exceed the window of their peer: tasks on one thread, which would deadlock if one
+//! of them blocked the thread, and threads in nested waits of handlers.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -26,7 +26,7 @@ use jstream_transport::active::{
     Guarded, Handlers, Peer, Request, RequestError, Settings, ThreadPool,
 };
 
-/// How many tasks there are, and how often each of them asks.
+/// The number of tasks, and the number of requests of each task.
 const TASKS: u64 = 20;
 const TIMES: u64 = 15;
 
@@ -56,7 +56,7 @@ fn until(happens: impl Fn() -> bool) {
     }
 }
 
-/// Polls all tasks until they are done, and serves beside, in this very thread.
+/// Polls all tasks until they are done, and serves on the same thread.
 fn run(server: &Peer, mut tasks: Vec<Task<'_>>) {
     let mut attendant = server.attendant();
     block_on(poll_fn(|context: &mut Context<'_>| {
@@ -108,7 +108,7 @@ fn tasks_wait_for_their_turns_on_one_thread(scheme: &str) {
                 2 => client.send_async(tell, 1, &bytes).unwrap().await.unwrap(),
                 _ => {
                     client.ready(bytes.len()).await.unwrap();
-                    // No other task runs in between.
+                    // No other task runs in between, so the credit is still there.
                     let ticket = client.try_request(echo, time, &bytes).unwrap();
                     assert_eq!(ticket.await.unwrap().payload.as_bytes(), bytes);
                 }
@@ -119,7 +119,7 @@ fn tasks_wait_for_their_turns_on_one_thread(scheme: &str) {
     let tasks = (0..TASKS).map(|task| Box::pin(ask(task)) as Task<'_>);
     run(&server, tasks.collect());
     assert_eq!(answered.get(), TASKS * TIMES);
-    // What was told last is on its way.
+    // The last one-way messages may still be under way; a request arrives after them.
     let last = client.request_async(echo, 0, &[]).unwrap();
     let last: Task<'_> = Box::pin(async { drop(last.await.unwrap()) });
     run(&server, vec![last]);
@@ -143,21 +143,21 @@ fn who_waits_for_its_turn_is_told_of_the_end(scheme: &str) {
     drop(asked);
 }
 
-/// When a handler asks.
+/// The moment at which a handler sends a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asks {
-    /// There is no room yet.
+    /// The window is still full.
     First,
-    /// The thread beneath it has been given what there is.
+    /// The free window has been reserved for the outer wait of the same thread.
     Second,
-    /// The same, and it asks again and again.
+    /// Like `Second`, but the handler retries in a loop.
     Again,
 }
 
-/// A thread waits for room, and inside of that a handler does.
+/// A thread waits for credit, and a handler that runs inside that wait waits for credit too.
 fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, asks: Asks) {
     let has_room = asks != Asks::First;
-    // More than half of the window.
+    // More than half of the window, in bytes.
     const LENGTH: usize = 60;
     let (begun, answered) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
     let (begins, goes_on) = (begun.clone(), answered.clone());
@@ -188,7 +188,7 @@ fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, asks: Asks) {
         let first = client.request(echo, 0, &[1; LENGTH]).unwrap();
         scope.spawn(|| {
             let ask = server.handler("ask").unwrap();
-            // It comes before the answer to the first, which comes here while that is waited for.
+            // The client runs this request while it waits for the answer to its first one.
             let reply = server.request(ask, 0, &[]).unwrap().wait().unwrap();
             assert_eq!(reply.word, LENGTH as u64);
             server.serve();
@@ -221,7 +221,8 @@ fn room_that_was_given_beneath_a_handler_that_waits_is_taken_back(scheme: &str) 
     who_waits_beneath_another_one_does_not_hold_it_up(scheme, Asks::Again);
 }
 
-/// A task that is gone on with where its answer is received waits for a message that has room since that answer.
+/// An answer frees credit for a waiting message and wakes a task. The message is sent although the
+/// task occupies the receiving thread until that message has been handled.
 fn who_waits_for_room_goes_before_what_an_answer_wakes(scheme: &str) {
     let (waits, told) = (Arc::<AtomicBool>::default(), Arc::new(AtomicU64::new(0)));
     let (waiting, was_told) = (waits.clone(), told.clone());
@@ -288,14 +289,14 @@ fn what_was_let_go_goes_on_though_it_has_waited_for_its_turn(scheme: &str) {
         first.wait().unwrap();
     }
     waited.detach();
-    // What would cancel it comes before this.
+    // A cancellation would arrive before this request.
     client.request(echo, 0, &[]).unwrap().wait().unwrap();
     *gate.lock() = true;
     until(|| done.load(Ordering::Relaxed) == 1);
     drop(serving);
 }
 
-/// There are no more numbers than 65,536: answers that nobody has taken keep theirs.
+/// There are 65,536 request numbers, and an answer that was not taken yet still holds its number.
 #[test]
 fn who_waits_for_a_number_is_told_of_one() {
     let ran = Arc::new(AtomicU64::new(0));
@@ -314,7 +315,7 @@ fn who_waits_for_a_number_is_told_of_one() {
     let ask = |_| client.request(count, 0, &[]).unwrap();
     let mut tickets: Vec<_> = (0..asked).map(ask).collect();
     until(|| client.poll() == 0 && ran.load(Ordering::Relaxed) == asked);
-    // The last answer may be on its way then, and the first one has come.
+    // Waits for the last answer, which may still be under way.
     until(|| client.poll() == 0 && server.under_way() == 0);
     client.poll();
     let full = client.try_request(count, 0, &[]).unwrap_err();
@@ -324,7 +325,7 @@ fn who_waits_for_a_number_is_told_of_one() {
     let task = common::tasks::Task::new();
     assert!(common::tasks::poll_once(ready.as_mut(), &task).is_pending());
     let before = task.woken();
-    // Nobody receives here from now on.
+    // From here on, the test does not poll the client.
     drop(tickets.swap_remove(0));
     until(|| ran.load(Ordering::Relaxed) == asked + 1);
     assert!(task.woken() > before);
@@ -332,8 +333,8 @@ fn who_waits_for_a_number_is_told_of_one() {
     drop((tickets, serving));
 }
 
-/// Answers that wait behind others, from several threads, give back what is theirs: a peer that uses all of its window
-/// keeps its connection.
+/// Answers that several threads queue return credit in the order in which they are sent, so a peer
+/// that uses its whole window keeps its connection.
 fn answers_of_many_threads_give_back_in_order(scheme: &str) {
     const LONG_ONE: usize = 16_000;
     let handlers = Handlers::builder()

@@ -1,4 +1,4 @@
-//! Which thread goes on with a handler that was woken.
+//! The threads on which woken handlers continue.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -19,7 +19,7 @@ use common::peers::joined;
 use common::{LONG, over_devices};
 use jstream_transport::active::{Handlers, Request, yield_now};
 
-/// Wakes itself, and is ready the next time.
+/// Wakes its own task, and is ready at the next poll.
 async fn again() {
     let mut is_again = false;
     poll_fn(|context| {
@@ -32,14 +32,15 @@ async fn again() {
     .await;
 }
 
-/// A handler that wakes itself goes on where it began, once; one that makes way does not.
+/// A handler that wakes itself continues on its first thread, once; a handler that yields moves to
+/// another thread.
 fn one_that_wakes_itself_goes_on_where_it_began(scheme: &str) {
     type Seen = Arc<Mutex<Vec<ThreadId>>>;
     let (wakes, yields) = (Seen::default(), Seen::default());
     let note = |seen: &Seen| seen.lock().unwrap().push(thread::current().id());
     let (waking, yielding) = (wakes.clone(), yields.clone());
     let handlers = Handlers::builder()
-        // What it asked for does not pass to who comes next.
+        // The yield that this handler requested does not affect the next handler.
         .on_async("glances", |request: Request| async move {
             let mut yielding = pin!(yield_now());
             poll_fn(|context| {
@@ -115,8 +116,8 @@ impl Gate {
     }
 }
 
-/// Where both sides are one process, the thread of one that wakes a task of the other does not go on with it: that may
-/// wait for what its thread alone serves.
+/// If both sides are in one process, a thread of one side that wakes a task of the other side does
+/// not run that task, because the task may wait for a request that only this thread serves.
 fn a_task_of_the_other_side_goes_on_elsewhere(scheme: &str) {
     let gate = Arc::new(Gate::default());
     let (passed, opened) = (gate.clone(), gate);

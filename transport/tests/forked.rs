@@ -18,7 +18,7 @@ use std::time::Duration;
 use common::process::alone;
 use common::tasks::block_on;
 use common::{LONG, SCHEMES, default_pair};
-use jstream_transport::active::{Bundle, Handlers, Peer, Request, RequestError, Settings};
+use jstream_transport::active::{Handlers, Peer, PollGroup, Request, RequestError, Settings};
 use jstream_transport::{
     CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError,
 };
@@ -130,7 +130,7 @@ fn peers_and_bundles_of_a_parent_are_refused_and_go_on_there() {
             for scheme in SCHEMES {
                 let handlers = Handlers::builder().on("echo", Request::echo).build();
                 let (client, server) = joined(scheme, &handlers);
-                let bundle = Bundle::default();
+                let bundle = PollGroup::default();
                 bundle.add(&server);
                 let echo = client.handler("echo").unwrap();
                 let mut all = Some((

@@ -48,7 +48,8 @@ pub fn run(input: &[u8]) {
         if let Ok(Some(found)) = rank.iprobe(1, 0) {
             probed += 1;
             if probed % 2 == 0 {
-                let _ = found.recv_filled();
+                // If it is only announced, its payload may never come: a blocking receive would wait.
+                receives.push(found.irecv());
             }
         }
         if probed % 4 == 3 {

@@ -164,7 +164,7 @@ impl fmt::Display for Overfull {
         let has = self.spent.capacity();
         write!(
             f,
-            "{} bytes do not fit a jbuf of {has}; take a larger one from the pool",
+            "{} bytes do not fit into a buffer of {has} bytes; take a larger one from the pool",
             self.wanted
         )
     }

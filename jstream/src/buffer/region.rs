@@ -137,7 +137,7 @@ fn memfd(len: usize, huge: bool) -> io::Result<File> {
     if limit.is_some_and(|limit| len > limit) {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            "a memory file would be longer than files of this process may be",
+            "the memory file would exceed the file size limit of this process (RLIMIT_FSIZE)",
         ));
     }
     file.set_len(len)?;
@@ -148,7 +148,7 @@ fn memfd(len: usize, huge: bool) -> io::Result<File> {
 fn memfd(_: usize, _: bool) -> io::Result<File> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
-        "this system has no memory files",
+        "memory files (memfd) are only available on Linux",
     ))
 }
 
@@ -344,7 +344,7 @@ impl Region {
         let Some(file) = &self.memfd else {
             return Err(io::Error::new(
                 io::ErrorKind::Unsupported,
-                "there is no memory file behind this region",
+                "the region has no memory file; map it with Backing::Memfd",
             ));
         };
         let seals = SealFlags::FUTURE_WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;

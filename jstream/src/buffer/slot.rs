@@ -69,7 +69,7 @@ impl Slot {
 
     pub(super) fn heap(capacity: usize) -> Self {
         let Some(layout) = layout(capacity) else {
-            panic!("a jbuf of {capacity} bytes is larger than an address space");
+            panic!("a buffer of {capacity} bytes exceeds the address space");
         };
         let Some(slot) = Self::allocated(layout, capacity, Home::Heap) else {
             alloc::handle_alloc_error(layout);

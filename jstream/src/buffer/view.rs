@@ -59,14 +59,17 @@ impl fmt::Display for ViewError {
             Self::Misaligned { type_name, align } => {
                 write!(
                     f,
-                    "the bytes are not aligned to {align}, as {type_name} must be"
+                    "the bytes are not aligned to {align} bytes, as {type_name} requires"
                 )
             }
             Self::Length {
                 type_name,
                 size,
                 len,
-            } => write!(f, "{len} bytes are no {type_name}, which have {size} each"),
+            } => write!(
+                f,
+                "a length of {len} bytes does not match {type_name}, which has {size} bytes per value"
+            ),
         }
     }
 }
@@ -200,7 +203,7 @@ impl Spent {
         const {
             assert!(
                 align_of::<T>() <= super::ALIGNMENT,
-                "larger than jbufs are aligned to"
+                "the type requires a larger alignment than that of buffers"
             )
         }
         let size = len.saturating_mul(size_of::<T>());
@@ -295,7 +298,10 @@ mod tests {
     fn what_does_not_fit_is_said() {
         let filled = Spent::heap(64).zeroed(12).unwrap();
         let error = filled.view::<u64>().unwrap_err();
-        assert!(error.to_string().contains("12 bytes are no u64"), "{error}");
+        assert!(
+            error.to_string().contains("12 bytes does not match u64"),
+            "{error}"
+        );
         assert!(filled.view_of::<u64>().is_err());
         assert!(filled.view_of::<[u8; 11]>().is_err());
         assert_eq!(Spent::heap(8).zeroed(9).unwrap_err().wanted, 9);

@@ -1,4 +1,4 @@
-//! Every resource that buffers need runs out, in a process of its own, and gives an error.
+//! Exhausts every system resource that buffers need, each in its own process, and expects an error.
 #![cfg(target_os = "linux")]
 
 use std::env;
@@ -15,9 +15,9 @@ use jstream::file::{FileError, FileMap, FileReader, FileWriter, ReadOptions, Wri
 
 const CHILD: &str = "JSTREAM_EXHAUSTION_CHILD";
 
-/// Runs `test` in this process if it is the child for it; else runs this test program again, for
-/// this test alone, in a shell that has set limits, and without the right to lock more memory than
-/// these.
+/// Runs `test` if this process is the child for it. Otherwise runs this program again, for this
+/// test alone, in a shell that sets `limits`, and without the capability to lock more memory than
+/// allowed.
 fn with_limits(name: &str, limits: &str, test: impl FnOnce()) {
     if env::var_os(CHILD).is_some() {
         return test();
@@ -35,7 +35,7 @@ fn with_limits(name: &str, limits: &str, test: impl FnOnce()) {
     if privileges.is_ok_and(|status| status.success()) {
         command.args(shell);
     } else {
-        // Without it the program must be one that may not lock anyway.
+        // Without a working `setpriv`, the program must lack that capability already.
         command = Command::new(shell[0]);
         command.args(&shell[1..]);
     }
@@ -56,7 +56,7 @@ fn pool(change: impl FnOnce(&mut PoolOptions)) -> Pool {
     Pool::new(options)
 }
 
-/// Takes until there is nothing left; returns the error.
+/// Takes buffers until the pool fails, and returns the error.
 fn take_all(pool: &Pool, capacity: usize) -> PoolError {
     let mut out = Vec::with_capacity(100_000);
     loop {
@@ -73,7 +73,7 @@ fn take_all(pool: &Pool, capacity: usize) -> PoolError {
 
 #[test]
 fn address_space() {
-    // The sanitizers need more than there is.
+    // A sanitizer needs more address space than the limit allows.
     if env::var_os("ASAN_OPTIONS").is_some() {
         return;
     }
@@ -82,7 +82,7 @@ fn address_space() {
         for capacity in [256 * 1024, 1 << 20, 64 << 20] {
             let error = take_all(&pool, capacity);
             assert!(matches!(error, PoolError::System { .. }), "{error}");
-            // What the others left idle makes room.
+            // The pool unmaps the idle buffers of other sizes to make room.
             drop(pool.take(128 << 20).unwrap());
         }
         assert!(pool.trim() > 0);
@@ -130,7 +130,7 @@ fn descriptors() {
         let pool = pool(|pool| pool.region = options.clone());
         let error = take_all(&pool, 256 * 1024);
         assert!(matches!(error, PoolError::System { .. }), "{error}");
-        // Those that are idle have theirs.
+        // Idle buffers need no new file descriptor.
         assert!(pool.take(1 << 20).is_ok());
         let files: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
         assert!(!files.is_empty());
@@ -142,7 +142,7 @@ fn descriptors() {
 
 #[test]
 fn length_of_files() {
-    // In kilobytes or in blocks of half a one, as the shell has it.
+    // The unit is 1024 or 512 bytes, depending on the shell.
     with_limits("length_of_files", "ulimit -f 1000", || {
         let mut options = RegionOptions::default();
         options.backing = Backing::Memfd;
@@ -160,7 +160,7 @@ fn huge_pages() {
     with_limits("huge_pages", "true", || {
         let mut options = RegionOptions::default();
         options.huge_pages = true;
-        // More than any machine has reserved.
+        // More huge pages than any machine has reserved.
         let pool = pool(|pool| pool.region = options.clone());
         let jbuf = pool.take(300).unwrap().zeroed(300).unwrap();
         let region = pool.region(jbuf.place().unwrap().region).unwrap();
@@ -181,7 +181,7 @@ fn huge_pages() {
     });
 }
 
-/// What a file says of its objects' lengths ends no program.
+/// The length of an object in a file never aborts the program: if memory runs out, the read fails.
 #[test]
 fn memory_for_objects_of_files() {
     if env::var_os("ASAN_OPTIONS").is_some() {

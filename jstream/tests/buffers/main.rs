@@ -1,4 +1,4 @@
-//! Pools and regions.
+//! Tests of buffer pools and memory regions.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

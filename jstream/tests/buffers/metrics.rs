@@ -1,4 +1,4 @@
-//! The counters of a pool, as the recorder of a program gets them.
+//! Metrics of a pool, as the recorder of a program receives them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use metrics::{
     Unit, with_local_recorder,
 };
 
-/// Values by name and labels: `name{label=value,...}`.
+/// Metric values by name and labels: `name{label=value,...}`.
 #[derive(Clone, Default)]
 struct Values(Arc<Mutex<BTreeMap<String, f64>>>);
 
@@ -101,7 +101,7 @@ fn what_a_pool_counts_is_exported() {
         let pool = pool("wire");
         let jbufs = [pool.take(100_000).unwrap(), pool.take(100_000).unwrap()];
         let of_size = "pool=wire,capacity=131072";
-        // It grew, and said so.
+        // The pool publishes its metrics when it grows.
         assert_eq!(values.get("jstream_pool_high_water", of_size), Some(2.0));
         assert_eq!(
             values.get("jstream_pool_mapped_bytes", of_size),
@@ -109,7 +109,7 @@ fn what_a_pool_counts_is_exported() {
         );
         let heap = pool.take(700).unwrap();
         assert!(pool.take(700).is_err());
-        // It was low, and said so.
+        // The pool publishes its metrics when it runs low.
         let all = "pool=wire,capacity=all";
         let small = "pool=wire,capacity=1024";
         assert_eq!(values.get("jstream_pool_fallbacks", small), Some(1.0));

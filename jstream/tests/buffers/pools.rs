@@ -1,4 +1,4 @@
-//! A pool against a model of it, and between threads.
+//! A pool compared with a model, and pools shared by several threads.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ fn pool(change: impl FnOnce(&mut PoolOptions)) -> Pool {
 #[derive(Debug, Clone)]
 enum Step {
     Take(usize),
-    /// Gives back one of those that are out, by its place among them.
+    /// Returns the buffer at this index, modulo their number, to the pool.
     Give(usize),
     Trim,
 }
@@ -42,18 +42,18 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a jbuf on the heap counts for.
+/// Returns the bytes that a heap buffer of this capacity counts for.
 fn on_heap(capacity: usize) -> usize {
     capacity.max(1).next_multiple_of(128)
 }
 
-/// What a pool should have, by the places that its jbufs say.
+/// A model of the expected state of a pool, derived from the places of its buffers.
 #[derive(Default)]
 struct Model {
-    /// Of regions that are in use: the size of their slots, and how many are out.
+    /// For each region in use: the size of its slots and the number of slots taken.
     regions: BTreeMap<usize, (usize, usize)>,
     on_heap: usize,
-    /// By size: how many are out, and the most that were.
+    /// For each size: the number of buffers taken, and its maximum.
     sizes: BTreeMap<usize, (usize, usize)>,
 }
 
@@ -81,7 +81,7 @@ impl Model {
     }
 }
 
-/// A jbuf that shows when somebody else writes to it.
+/// A buffer filled with one byte value, so that a foreign write to it is detected.
 struct Marked {
     filled: Filled,
     mark: u8,
@@ -201,7 +201,7 @@ proptest! {
 
 #[test]
 fn threads_that_never_have_too_many_never_fail() {
-    // Three jbufs, of which each of three threads has at most one.
+    // The pool has three buffers, and each of the three threads holds at most one at a time.
     let pool = pool(|options| options.max_mapped = 3 * SLAB);
     thread::scope(|scope| {
         for thread in 0..3u8 {
@@ -217,7 +217,7 @@ fn threads_that_never_have_too_many_never_fail() {
     });
     let stats = pool.stats();
     assert_eq!(stats.in_use, 0);
-    // Who takes one while another is given back may have a new one.
+    // A thread that takes a buffer while another one is being returned may cause a new mapping.
     assert!((stats.high_water * SLAB..=3 * SLAB).contains(&stats.mapped));
 }
 
@@ -242,7 +242,8 @@ fn what_one_thread_gives_back_another_takes() {
     assert_eq!(stats.mapped, SLAB, "what comes back is used again");
 }
 
-/// Runs `work` while another thread, which took `count` jbufs and gave them back, is still there.
+/// Runs `work` while another thread, which took and returned `count` buffers, is still alive and
+/// keeps them in its cache.
 fn beside_a_keeper(pool: &Pool, count: usize, work: impl FnOnce()) {
     let (done, ended) = (mpsc::channel::<()>(), mpsc::channel::<()>());
     thread::scope(|scope| {
@@ -250,7 +251,7 @@ fn beside_a_keeper(pool: &Pool, count: usize, work: impl FnOnce()) {
             let jbufs: Vec<_> = (0..count).map(|_| pool.take(4096).unwrap()).collect();
             drop(jbufs);
             done.0.send(()).unwrap();
-            // The other side is gone when it is done, or has panicked.
+            // The channel closes when the other side is done or has panicked.
             let _ = ended.1.recv();
         });
         let end = ended.0;
@@ -274,7 +275,7 @@ fn what_a_thread_keeps_others_find() {
             assert_eq!((stats.in_use, stats.high_water), (slots, slots));
             drop(all);
         });
-        // Those of threads that have ended, too.
+        // Buffers cached by threads that have ended are found, too.
         beside_a_keeper(&pool, slots, || {
             assert!(pool.take(SLAB).is_ok(), "all of them make room");
         });
@@ -337,8 +338,8 @@ fn who_waits_gets_what_a_thread_would_keep() {
 
 #[test]
 fn what_another_moves_is_not_missed() {
-    // One thread gives two jbufs back, and both take one at once: the other takes over what lies
-    // there, and the first must not be given a third one meanwhile.
+    // One thread returns two buffers, then both threads take one at the same time. The other thread
+    // takes over the returned buffers, and the first must not get a third buffer in the meantime.
     let pool = Pool::default();
     let begin = [AtomicUsize::new(0), AtomicUsize::new(0)];
     let together = |me: usize, round: usize| {
@@ -390,7 +391,8 @@ fn who_waits_gets_what_comes_back() {
             let pool = &pool;
             scope.spawn(move || {
                 for round in 0..rounds {
-                    // Some need what the others have mapped to be unmapped first.
+                    // Some requests need memory that the other threads have mapped to be unmapped
+                    // first.
                     let capacity = if (round + thread) % 7 == 0 {
                         2 * SLAB
                     } else {
@@ -478,8 +480,8 @@ fn each_pool_is_told_of_its_own() {
     let counts: [Arc<AtomicUsize>; 2] = Default::default();
     let inner: [Arc<Mutex<Vec<Spent>>>; 2] = Default::default();
     let [first, second] = [0, 1].map(|n| counted(&counts[n], inner[n].clone()));
-    // A function drops a jbuf of the other pool, whose function drops one of the first pool, which
-    // that one is not shown.
+    // The callback of the first pool drops a buffer of the second pool, whose callback drops a
+    // buffer of the first pool. That nested release does not call the first callback again.
     inner[0].lock().unwrap().push(second.take(1).unwrap());
     inner[1].lock().unwrap().push(first.take(1).unwrap());
     drop(first.take(1).unwrap());
@@ -495,7 +497,7 @@ fn the_program_gets_back_what_it_is_done_with() {
     let pool = pool(|options| {
         options.reclaim = Some(Callback::new(move |jbuf: Spent| {
             let mut posted = keep.lock().unwrap();
-            // One is kept; what is dropped here is not handed over again.
+            // One buffer is kept. Dropping a buffer inside the callback does not call it again.
             if posted.is_empty() {
                 posted.push(jbuf);
             }
@@ -509,7 +511,8 @@ fn the_program_gets_back_what_it_is_done_with() {
     assert_eq!(again.place(), place);
     drop(again.copied_from(b"once more").unwrap());
     assert_eq!(posted.lock().unwrap().len(), 1, "each use ends with a call");
-    // What is kept for ever would keep the pool's memory. Its own release is a call, too.
+    // A buffer that is kept for ever would keep the memory of the pool. Releasing it calls the
+    // callback, too.
     let kept = posted.lock().unwrap().pop();
     posted.lock().unwrap().push(Spent::heap(0));
     drop(kept);
@@ -554,7 +557,7 @@ fn the_program_may_use_the_pool_when_it_reclaims() {
     *slot.lock().unwrap() = Some(pool.clone());
     let out = pool.take(5000).unwrap();
     drop(pool.take(1).unwrap());
-    // The pool would else own itself.
+    // Otherwise the pool would keep itself alive.
     drop(slot.lock().unwrap().take());
     drop(pool);
     drop(out);
@@ -634,7 +637,7 @@ fn an_idle_pool_gives_back_what_a_burst_took() {
     let mapped = pool.stats().mapped;
     assert!(pool.trim_if_idle() > 0);
     assert!(pool.stats().mapped < mapped);
-    // What is left is not looked at again and again.
+    // A second call finds nothing more to release.
     assert_eq!(pool.trim_if_idle(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Types whose forms are aligned to more than the messages of a stream.
+//! Types whose forms have a larger alignment than the messages of a stream.
 #![allow(dead_code, reason = "each test program uses its part")]
 #![allow(unreachable_pub, reason = "test code")]
 
@@ -36,7 +36,7 @@ impl Shape for A64 {
     }
 }
 
-/// One that is wide in a slice only, which comes after others.
+/// A type whose only over-aligned part is a slice behind other targets.
 #[derive(Transportable, Debug)]
 pub struct Wide {
     pub name: String,
@@ -60,7 +60,7 @@ impl Wide {
     }
 }
 
-/// One that is wide in an object that holds text, far from the root.
+/// A type whose over-aligned part is in an object that contains text, far from the root.
 #[derive(Transportable, Debug)]
 pub struct Deep {
     pub inner: Vec<Rc<Inner>>,
@@ -91,7 +91,7 @@ impl Deep {
     }
 }
 
-/// One that is wide in a single value behind a pointer.
+/// A type whose over-aligned part is a single value behind a pointer.
 #[derive(Transportable, Debug)]
 pub struct Boxed {
     pub wide: Option<Box<A64>>,

@@ -1,4 +1,4 @@
-//! Types of rkyv's of every kind.
+//! Archived types of rkyv of every kind.
 #![allow(dead_code, reason = "each test program uses its part")]
 #![allow(unreachable_pub, clippy::unwrap_used, reason = "test code")]
 
@@ -36,7 +36,7 @@ pub struct Shape2 {
     pub flags: [bool; 3],
 }
 
-/// Every kind of field.
+/// A struct with every kind of field.
 #[derive(Archive, Serialize, Deserialize, Debug, PartialEq, Clone)]
 #[rkyv(derive(Debug))]
 pub struct Zoo {
@@ -94,7 +94,7 @@ pub fn zoo() -> Zoo {
     }
 }
 
-/// A list in which each node leads to the next.
+/// A linked list.
 #[derive(Archive, Serialize, Deserialize, Debug, PartialEq)]
 #[rkyv(
     derive(Debug),
@@ -108,7 +108,7 @@ pub struct List {
     pub next: Option<Box<List>>,
 }
 
-/// A list of so many nodes.
+/// Returns a list of `len` nodes.
 pub fn list(len: u32) -> List {
     let mut list = List {
         value: 0,
@@ -123,7 +123,7 @@ pub fn list(len: u32) -> List {
     list
 }
 
-/// Aligned to more than rkyv's buffers are.
+/// Types with a larger alignment than the buffers of rkyv.
 macro_rules! aligned {
     ($($name:ident $align:literal)*) => {$(
         #[derive(Archive, Serialize, Deserialize, Debug, PartialEq, Clone)]

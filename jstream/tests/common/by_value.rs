@@ -1,4 +1,4 @@
-//! What holds of every type that is its own form.
+//! Checks for every type that is its own in-place form.
 
 use std::fmt::Debug;
 
@@ -6,17 +6,17 @@ use jstream::{Filled, Reader, Spent, Transportable, Writer};
 
 use super::message;
 
-/// Bytes that no wire form leaves anywhere, should one forget to write them.
+/// A fill byte that shows up in a message if a wire form leaves a byte unwritten.
 const DIRT: u8 = 0xa5;
 
-/// The message of `value` in a jbuf that was full of other bytes.
+/// Writes the message of `value` to a buffer that was full of [`DIRT`].
 fn message_in_dirt<T: Transportable>(value: &T) -> Filled {
     let dirt = vec![DIRT; 1 << 14];
     let jbuf = Spent::heap(dirt.len()).copy_from(&dirt).unwrap();
     Writer::new().write(value, jbuf.into_spent()).unwrap()
 }
 
-/// Sends `value`, compares what arrives with it, and sends that again.
+/// Sends `value`, compares the received object with it, and sends that object again.
 fn there_and_back<T>(value: &T)
 where
     T: Transportable + PartialEq + Debug + 'static,
@@ -28,7 +28,7 @@ where
     let received = Reader::default().read::<T>(filled).unwrap();
     received.with(|object| {
         assert_eq!(object, value);
-        // Padding of what arrived is none of the next message's.
+        // Padding of the received object must not reach the next message.
         assert_eq!(message_in_dirt(object).as_bytes(), sent);
     });
 }
@@ -73,7 +73,8 @@ struct Holder<T> {
     after: u64,
 }
 
-/// What is said of the value when `damage` was done to its slot. The type's name must be in it.
+/// Damages the slot of `value` in a message and returns the reader's error, which must contain
+/// `name`, the name of the type.
 pub fn said<T>(value: &T, name: &str, damage: impl FnOnce(&mut [u8])) -> String
 where
     T: Transportable + Clone + Debug + 'static,

@@ -1,4 +1,4 @@
-//! Counts the allocations of the program that includes it.
+//! A global allocator that counts allocations per thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,22 +9,22 @@ thread_local! {
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is passed on to the system's allocator as it is.
+// SAFETY: every call is forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract, and the arguments are forwarded unchanged.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract, and the arguments are forwarded unchanged.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract, and the arguments are forwarded unchanged.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -32,7 +32,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often `of` allocates on this thread.
+/// Returns the number of allocations that `of` makes on this thread.
 pub(crate) fn allocations(of: impl FnOnce()) -> u64 {
     let before = COUNT.get();
     of();

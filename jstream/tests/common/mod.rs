@@ -1,4 +1,4 @@
-//! A recursive type with every kind of field, graphs of it at random, and a walk over all of one.
+//! A recursive type with every kind of field, random graphs of it, and a walk over a whole graph.
 #![allow(dead_code, reason = "each test program uses its part")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -58,7 +58,7 @@ pub struct Node<'b> {
     pub next: Option<&'b Node<'b>>,
 }
 
-/// What a [`Node`] is made from.
+/// The description from which [`plant`] builds a [`Node`].
 #[derive(Debug, Clone)]
 pub struct Seed {
     id: u64,
@@ -118,7 +118,7 @@ pub fn seeds() -> impl Strategy<Value = Seed> {
     })
 }
 
-/// Where graphs of references live.
+/// Arenas that own the nodes of graphs of references.
 #[derive(Default)]
 pub struct Arenas<'a> {
     nodes: Arena<Node<'a>>,
@@ -173,7 +173,7 @@ pub fn plant<'a>(seed: &'a Seed, arenas: &'a Arenas<'a>) -> Node<'a> {
     }
 }
 
-/// Looks at every value of a graph, so that a tool which watches memory sees each byte.
+/// Reads every value of a graph, so that a memory checker sees an access to each byte.
 pub fn walk(node: &Node<'_>) -> u64 {
     let mut sum = node.id ^ node.name.chars().map(u64::from).sum::<u64>();
     sum ^= u64::from(node.letter) ^ u64::from(node.side == Side::Sell);

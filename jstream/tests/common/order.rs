@@ -1,4 +1,4 @@
-// Included by tests of several crates, in which it has one descriptor.
+// Included by tests of several crates; the descriptor of `Order` is the same in each of them.
 
 #[derive(Transportable)]
 #[repr(C)]
@@ -24,5 +24,5 @@ pub(crate) enum Side {
     Sell,
 }
 
-/// The descriptor of `Order`: whoever changes it changes the format of messages.
+/// The descriptor of `Order`. A change of it is a change of the message format.
 pub(crate) const DESCRIPTOR: u64 = 0xf0b8_e599_21d5_b625;

@@ -1,5 +1,5 @@
-//! What maps are careful of: functions of the program that check an object and ask the map for
-//! another one, and memory that may be missing.
+//! Hazards of file maps: verification functions that ask the map for another object, and memory
+//! that may be unavailable.
 #![cfg(target_os = "linux")]
 
 use std::fs::File;
@@ -14,7 +14,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
 static MAP: OnceLock<FileMap> = OnceLock::new();
 
-/// One more than there are.
+/// A number one above the last object.
 const MISSING: u64 = 3;
 
 #[derive(Transportable, Debug)]
@@ -24,10 +24,12 @@ struct Link<'b> {
     to: u64,
 }
 
-/// Says with an error what the map said.
+/// Asks the map for another object while it verifies this one. Returns an error in either case:
+/// "told" if the map refuses the request with [`FileError::Checking`], otherwise the unexpected
+/// result.
 fn leads_to_another(link: &Link<'_>) -> Result<(), String> {
     let map = MAP.get().ok_or("no map")?;
-    // What takes no lock can be asked for.
+    // Requests that take no lock are allowed.
     if link.to == u64::MAX || map.len() != MISSING || format!("{map:?}").is_empty() {
         return Ok(());
     }
@@ -56,20 +58,20 @@ fn they_are_told_rather_than_kept_waiting() {
             let error = map.get::<Link<'static>>(number).unwrap_err();
             assert!(error.to_string().contains("told"), "{error}");
         }
-        // And no longer than it checks.
+        // The map refuses only while it verifies an object.
         assert_eq!(map.get::<Link<'static>>(2).unwrap().name, "nothing");
         done.send(()).unwrap();
     });
-    // Whoever waits for itself never ends.
+    // A deadlock would end in this timeout.
     wait.recv_timeout(Duration::from_secs(60)).unwrap();
 }
 
-/// Of huge pages there may be none when one is to be copied, which ends the program.
+/// If no huge page is free when a page has to be copied, the kernel kills the program.
 #[test]
 fn sealed_memory_of_huge_pages_is_not_mapped() {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
     let Ok(memory) = memfd_create("huge", flags) else {
-        // A system without them.
+        // The system has no huge pages.
         return;
     };
     let memory = File::from(memory);

@@ -1,4 +1,4 @@
-//! Files bring the structures of the classes of their trait objects along.
+//! Files contain the schemas of the classes of their trait objects.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ impl Figure for GroupRef<'_> {
     }
 }
 
-/// One that is not registered.
+/// A class that is not registered.
 #[derive(Transportable)]
 struct Stray;
 
@@ -132,7 +132,7 @@ fn each_class_that_occurs_is_stored_once() {
     let read = reader.read::<Figures>(6).unwrap();
     assert_eq!(read.get().iter().map(|one| one.area()).sum::<f64>(), 14.0);
 
-    // Without another class, there is no other directory.
+    // Without a new class, no new directory is written.
     let schemas = |path| FileReader::open(path).unwrap().summary().commit.schemas;
     let directory = schemas(&path);
     let mut writer = FileWriter::append_with(&path, &options).unwrap();
@@ -185,7 +185,7 @@ fn a_writer_of_the_programs_notes_them_too() {
     let mut writer = writer.into_writer();
     assert_known(&path, &[descriptor::<Figures>(), descriptor::<Circle>()]);
 
-    // An unread one brings none along; the same classes, written, do.
+    // A message that was not read adds no classes to the file; writing the same object does.
     let message = writer.write(&vec![square()], Spent::heap(4096)).unwrap();
     let mut file = FileWriter::append_with(&path, &options).unwrap();
     file.push_message(&message).unwrap();

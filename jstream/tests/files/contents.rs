@@ -1,5 +1,5 @@
-//! Files: what is written is read, appended to, found by number; what is refused, and how it says
-//! so.
+//! Contents of files: written objects are read back, appended and looked up by number; refused
+//! objects give the right errors.
 #![cfg(unix)]
 
 use std::fs::{self, File, OpenOptions};
@@ -27,7 +27,7 @@ fn line(at: u64) -> Line {
     }
 }
 
-/// Not synced: what is tested is what stands in the file.
+/// Options without sync, because the tests examine only the content of the file.
 fn quick() -> WriteOptions {
     let mut options = WriteOptions::default();
     options.sync = false;
@@ -40,7 +40,7 @@ fn place() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// A file of lines with these numbers.
+/// Writes a file of lines with these numbers.
 fn written(path: &PathBuf, numbers: std::ops::Range<u64>) {
     let mut writer = FileWriter::create_with(path, &quick()).unwrap();
     for number in numbers {
@@ -104,7 +104,7 @@ fn objects_of_any_types_come_back() {
     let into = reader.read_into::<Line>(0, Spent::heap(4096)).unwrap();
     assert_eq!(into.capacity(), 4096);
 
-    // What stands there is known without reading it.
+    // The index describes an object without reading it.
     let entry = reader.entry(2).unwrap();
     assert_eq!(entry.descriptor, jstream::descriptor::<Vec<f64>>());
     assert_eq!(entry.place % 128, 0);
@@ -121,7 +121,7 @@ fn objects_are_read_in_place_through_a_map() {
     let (_folder, path) = place();
     written(&path, 0..300);
     let before = fs::read(&path).unwrap();
-    // SAFETY: nobody else has the file.
+    // SAFETY: no other thread or process accesses the file.
     let map = unsafe { FileMap::open(&path, ReadOptions::default()) }.unwrap();
     let line = map.get::<Line>(200).unwrap();
     assert_eq!(line.text, "line 200");
@@ -163,7 +163,7 @@ fn sealed_memory_is_read_in_place() {
     let mut reader = FileReader::from_file(file, ReadOptions::default()).unwrap();
     assert_eq!(reader.iter::<Line>().count(), 10);
 
-    // Not sealed: others may change it while it is read.
+    // The file is not sealed, so other programs could change it during a read.
     let mut writer = FileWriter::in_file(tempfile::tempfile().unwrap(), &quick()).unwrap();
     writer.commit().unwrap();
     let (_folder, path) = place();
@@ -184,7 +184,7 @@ fn hundreds_of_appends_keep_the_index_short() {
         for _ in 0..(round * 7 % 5) {
             assert_eq!(writer.push(&line(count)).unwrap(), count);
             count += 1;
-            // Several commits by one writer are as good.
+            // Several commits by one writer must behave like commits by several writers.
             if count % 3 == 0 {
                 writer.commit().unwrap();
             }
@@ -192,7 +192,8 @@ fn hundreds_of_appends_keep_the_index_short() {
         writer.commit().unwrap();
     }
     assert_lines(&path, count);
-    // Each chunk has twice as many objects as the next: their places tell how many there are.
+    // Each index chunk has at least twice as many objects as the next one, which bounds their
+    // number.
     let bytes = fs::read(&path).unwrap();
     let chunks = bytes
         .chunks(128)
@@ -205,7 +206,7 @@ fn hundreds_of_appends_keep_the_index_short() {
     assert!(chunk_count(&bytes) <= 10);
 }
 
-/// How many chunks the newest commit leads to.
+/// Returns the number of index chunks that the newest commit leads to.
 fn chunk_count(bytes: &[u8]) -> usize {
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
     let newest = if word(1024) > word(512) { 1024 } else { 512 };
@@ -304,13 +305,14 @@ fn a_reader_and_a_map_see_what_was_there_when_they_were_opened() {
     let (_folder, path) = place();
     written(&path, 0..5);
     let mut reader = FileReader::open(&path).unwrap();
-    // SAFETY: the file is appended to only, and replaced by another one.
+    // SAFETY: the file is only appended to or replaced by another file; its bytes are never
+    // changed.
     let map = unsafe { FileMap::open(&path, ReadOptions::default()) }.unwrap();
     for round in 0..20 {
         let mut writer = FileWriter::append_with(&path, &quick()).unwrap();
         writer.push(&line(5 + round)).unwrap();
         writer.commit().unwrap();
-        // What is not committed leaves nothing.
+        // Uncommitted objects leave no trace.
         writer.push(&vec![0u8; 100_000]).unwrap();
     }
     assert_lines(&path, 25);
@@ -341,10 +343,10 @@ fn two_writers_exclude_one_another() {
     let error = FileWriter::append(&path).unwrap_err();
     assert!(matches!(&error, FileError::Locked { path: locked } if *locked == path));
     assert!(error.to_string().contains("a.jst"));
-    // A new file does not take the place of one that is being written to.
+    // A new file does not replace a file that another writer is appending to.
     second.push(&1u8).unwrap();
     assert!(matches!(second.commit(), Err(FileError::Locked { .. })));
-    // The one that was created goes on as an appender.
+    // The writer that created the file continues as an appender.
     first.push(&line(1)).unwrap();
     first.commit().unwrap();
     drop(first);
@@ -369,7 +371,7 @@ fn a_file_that_was_not_committed_leaves_nothing() {
     writer.push(&vec![1u8; 1 << 20]).unwrap();
     drop(writer);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    // And what was there stays.
+    // The previous file stays as it was.
     written(&path, 0..3);
     let before = fs::read(&path).unwrap();
     let mut writer = FileWriter::append(&path).unwrap();
@@ -462,7 +464,7 @@ fn what_is_no_file_of_objects_says_so() {
         fs::write(&path, bytes).unwrap();
         let error = FileReader::open(&path).unwrap_err();
         assert!(FileWriter::append(&path).is_err());
-        // SAFETY: nobody else has the file.
+        // SAFETY: no other thread or process accesses the file.
         let mapped = unsafe { FileMap::open(&path, ReadOptions::default()) }.unwrap_err();
         assert_eq!(error.to_string(), mapped.to_string());
         error
@@ -537,7 +539,7 @@ fn a_checksum_can_be_left_out() {
 fn places_beyond_four_gigabytes_are_reached() {
     let (_folder, path) = place();
     let mut file = File::create_new(&path).unwrap();
-    // A hole of ten gigabytes before what is appended: the end of the commit says so.
+    // A hole of ten gigabytes before the appended objects, which the end of the commit includes.
     let mut front = vec![0u8; 1536];
     front[..8].copy_from_slice(b"jstfile\x01");
     let commit = [1u64, 10 << 30, 0, 0, 0];
@@ -557,7 +559,7 @@ fn places_beyond_four_gigabytes_are_reached() {
     assert!(reader.entry(0).unwrap().place >= 10 << 30);
     reader.verify().unwrap();
     assert_eq!(reader.read::<Line>(0).unwrap().get().text, "line 0");
-    // SAFETY: nobody else has the file.
+    // SAFETY: no other thread or process accesses the file.
     let map = unsafe { FileMap::open(&path, ReadOptions::default()) }.unwrap();
     assert_eq!(map.get::<Line>(0).unwrap().text, "line 0");
     assert_eq!(map.get::<Vec<u8>>(1).unwrap().len(), 1 << 20);

@@ -1,7 +1,7 @@
-//! Programs that are killed while they write, and that run out of what the system has.
+//! Writers that are killed, and writers that run out of system resources.
 //!
-//! What limits or kills a whole program runs in one of its own: this program again, told by its
-//! environment what to do.
+//! Tests that limit or kill a whole process start this program again as a child and tell it by an
+//! environment variable what to do.
 #![cfg(target_os = "linux")]
 
 use std::env;
@@ -19,12 +19,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const PATH: &str = "JSTREAM_FILES_CRASH_PATH";
 
-/// The file to work on, if this is a program that another one has started.
+/// Returns the file to work on if this process is such a child.
 fn told() -> Option<PathBuf> {
     env::var_os(PATH).map(PathBuf::from)
 }
 
-/// This program again, to run one test, after some commands of the shell.
+/// Returns a command that runs one test in a new process of this program, after the shell commands
+/// `before`.
 fn again(test: &str, path: &Path, before: &str) -> Command {
     let mut command = Command::new("sh");
     command
@@ -51,7 +52,8 @@ fn quick() -> WriteOptions {
     options
 }
 
-/// Starts it, kills it a while after it has said something, and gives the last number that it said.
+/// Starts the child, kills it `micros` microseconds after its first output, and returns the last
+/// number that it printed.
 fn killed(test: &str, path: &Path, micros: u64) -> u64 {
     let mut child = again(test, path, "").spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -66,8 +68,8 @@ fn killed(test: &str, path: &Path, micros: u64) -> u64 {
     numbers.last().unwrap_or(first)
 }
 
-/// Writes a file. Whoever another test starts beside this one has its files, and their locks, for a
-/// moment.
+/// Calls `write` until the file is not locked. A child that another test starts at the same time
+/// inherits open files, and with them their locks, until it executes its program.
 fn when_free(write: impl Fn() -> Result<(), FileError>) {
     for _ in 0..10_000 {
         match write() {
@@ -173,7 +175,8 @@ fn fills_its_allowance() {
         panic!("{error}")
     };
     assert_eq!(source.kind(), ErrorKind::FileTooLarge);
-    // What was pushed before is there, and there may be room for a small one: all of it or nothing.
+    // The earlier objects are still pending. A small object may still fit; the commit then succeeds
+    // as a whole or fails as a whole.
     let _ = writer.push(&1u8);
     let committed = writer.commit();
     drop(writer);
@@ -185,7 +188,7 @@ fn fills_its_allowance() {
         assert_eq!(reader.len(), 1);
     }
     assert_eq!(*reader.read::<u64>(0).unwrap().get(), 42);
-    // A new file that gets too large leaves nothing.
+    // A new file that exceeds the limit is not created.
     let other = path.with_file_name("other");
     let mut writer = FileWriter::create(&other).unwrap();
     while writer.push(&large).is_ok() {}
@@ -278,7 +281,7 @@ fn no_descriptors_left_is_an_error() {
 #[ignore = "run by another test"]
 fn maps_more_than_it_may() {
     let Some(path) = told() else { return };
-    // SAFETY: nobody else has the file.
+    // SAFETY: no other thread or process accesses the file.
     let error = unsafe { FileMap::open(&path, ReadOptions::default()) }.unwrap_err();
     assert!(
         matches!(
@@ -309,7 +312,7 @@ fn too_little_address_space_for_a_map_is_an_error() {
     writer.push(&42u64).unwrap();
     writer.commit().unwrap();
     drop(writer);
-    // The commit says that a hole of ten gigabytes belongs to the file.
+    // The commit includes a hole of ten gigabytes.
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -323,7 +326,7 @@ fn too_little_address_space_for_a_map_is_an_error() {
         .unwrap();
     file.set_len(10 << 30).unwrap();
     if env::var_os("ASAN_OPTIONS").is_some() {
-        // A sanitizer needs more address space than there would be.
+        // A sanitizer needs more address space than the limit allows.
         return;
     }
     let output = again("maps_more_than_it_may", &path, "ulimit -v 4000000;")
@@ -374,7 +377,7 @@ fn a_folder_that_takes_no_files_is_an_error() {
     let folder = tempdir().unwrap();
     let error = FileWriter::create(folder.path().join("none/a.jst")).unwrap_err();
     assert!(error.to_string().contains("none"), "{error}");
-    // A folder has the name that the file is to get: the writer keeps what it has.
+    // A folder occupies the name of the file. The commit fails, and the writer keeps its objects.
     let taken = folder.path().join("taken");
     fs::create_dir_all(taken.join("inside")).unwrap();
     let mut writer = FileWriter::create_with(&taken, &quick()).unwrap();

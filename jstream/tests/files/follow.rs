@@ -1,4 +1,4 @@
-//! Readers that follow a file which grows, send its objects on, and say what its commits are.
+//! Readers that follow a growing file, pass its messages on, and describe its commits.
 #![cfg(unix)]
 
 use std::fs::{self, OpenOptions};
@@ -26,7 +26,7 @@ fn text(number: u64) -> String {
     format!("text {number}")
 }
 
-/// A file of so many texts for each commit.
+/// Writes a file with one commit for each number; each commit adds so many texts.
 fn written(path: &PathBuf, commits: &[u64]) -> FileWriter {
     let mut writer = FileWriter::create_with(path, &quick()).unwrap();
     for count in commits {
@@ -42,7 +42,7 @@ fn append(writer: &mut FileWriter, count: u64) {
     writer.commit().unwrap();
 }
 
-/// Reads on to the end, and gives how many there were.
+/// Reads to the end and returns the number of objects read.
 fn read_on(reader: &mut FileReader) -> u64 {
     let from = reader.position();
     while let Some(received) = reader.next::<String>().unwrap() {
@@ -70,7 +70,7 @@ fn a_reader_goes_on_with_what_was_appended() {
     }
     assert_eq!(reader.len(), 1009);
     reader.verify().unwrap();
-    // Earlier ones are where they were.
+    // Earlier objects are unchanged.
     assert_eq!(*reader.read::<String>(3).unwrap().get(), text(3));
 }
 
@@ -109,19 +109,19 @@ fn what_does_not_follow_is_refused_and_the_reader_as_it_was() {
     let sound = fs::read(&path).unwrap();
     let file = OpenOptions::new().write(true).open(&path).unwrap();
 
-    // The older commit alone.
+    // Only the older commit is left.
     file.write_all_at(&older[..1536], 0).unwrap();
     assert!(matches!(
         reader.reload(),
         Err(FileError::Damaged { at: 512, .. })
     ));
-    // None at all, and a file that was cut off.
+    // First no commit at all, then a file that was cut off.
     file.write_all_at(&[1; 1024], 512).unwrap();
     assert!(matches!(reader.reload(), Err(FileError::NoCommit)));
     file.write_all_at(&sound, 0).unwrap();
     file.set_len(sound.len() as u64 - 1).unwrap();
     assert!(matches!(reader.reload(), Err(FileError::Truncated { .. })));
-    // A newer one whose index is damaged.
+    // A newer commit whose index is damaged.
     file.write_all_at(&sound, 0).unwrap();
     let mut writer = FileWriter::append_with(&path, &quick()).unwrap();
     append(&mut writer, 9);
@@ -158,7 +158,7 @@ fn the_message_of_an_object_is_given_as_it_is() {
     let other = path.with_extension("other");
     let mut writer = FileWriter::create_with(&other, &quick()).unwrap();
     let bytes = fs::read(&path).unwrap();
-    // One after another, and not.
+    // In sequence, and then at random.
     for number in (0..20).chain([39, 3]) {
         let message = reader.message(number).unwrap();
         assert!(pool.contains(message.as_bytes()));
@@ -206,7 +206,7 @@ fn a_message_that_is_not_as_it_was_written_is_refused() {
     for at in [0, 9, 30, 60] {
         assert!(at_checksum(with(at, true)), "{at}");
     }
-    // Without checksums, a message of the length and type that the index says.
+    // Without checksums, the reader still checks the length and the type against the index.
     for at in [0, 9, 16] {
         let refused = with(at, false);
         assert!(matches!(refused, Err(FileError::Damaged { .. })), "{at}");
@@ -254,7 +254,7 @@ fn a_summary_says_what_counts() {
     assert_eq!(chunks, [(8, 2), (0, 8)]);
     assert_eq!(second.commit.schemas, first.commit.schemas);
 
-    // Cut short, as by a crash: the one before counts.
+    // The newest commit is incomplete, as after a crash, so the one before it counts.
     drop(writer);
     let mut bytes = fs::read(&path).unwrap();
     bytes[1030] ^= 1;

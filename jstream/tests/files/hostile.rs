@@ -1,4 +1,4 @@
-//! Files that were changed, cut off, forged, or written by a program that died.
+//! Files that were changed, cut off or forged, or whose writer died.
 #![cfg(unix)]
 
 use std::fs;
@@ -29,7 +29,7 @@ fn quick() -> WriteOptions {
     options
 }
 
-/// Adds notes, and commits.
+/// Appends notes and commits.
 fn append(path: &Path, numbers: std::ops::Range<u64>) {
     let mut writer = FileWriter::append_with(path, &quick()).unwrap();
     for number in numbers {
@@ -38,7 +38,7 @@ fn append(path: &Path, numbers: std::ops::Range<u64>) {
     writer.commit().unwrap();
 }
 
-/// The bytes of a file with a commit after each of these numbers.
+/// Returns the bytes of a file with a commit after each of these numbers.
 fn bytes(commits: &[u64]) -> Vec<u8> {
     let folder = tempdir().unwrap();
     let path = folder.path().join("a.jst");
@@ -54,14 +54,15 @@ fn bytes(commits: &[u64]) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-/// The notes that are read, and the errors there are, by each way to read them.
+/// Reads all notes with a [`FileReader`] and a [`FileMap`], checks that both agree, and returns the
+/// notes or the first error.
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<Vec<u64>, FileError> {
     let mut reader = FileReader::from_bytes(bytes.to_vec(), options.clone())?;
     let verified = reader.verify();
     assert_eq!(reader.summary().commit.objects, reader.len());
     let mut notes = Vec::new();
     let mut first = None;
-    // A forged count is no reason to go on.
+    // The count may be forged, so the loop is bounded.
     for number in 0..reader.len().min(1000) {
         match reader.read::<Note>(number) {
             Ok(received) => {
@@ -86,7 +87,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Result<Vec<u64>, FileError> {
             mapped.push(note.at);
         }
     }
-    // What one has the other has, but that a map gives each byte to one object.
+    // The map has the same notes, except that it gives each byte to one object only.
     assert!(mapped.len() <= notes.len());
     match (first, verified) {
         (None, Ok(())) => {
@@ -116,9 +117,10 @@ fn each_byte_matters_or_means_nothing() {
             let mut bytes = sound.clone();
             bytes[at] ^= change;
             match read(&bytes, &options) {
-                // The gaps between blocks, what newer ones took the place of, and the older commit.
+                // The byte is in a gap between blocks, in a block that was superseded, or in the
+                // older commit.
                 Ok(seen) if seen == notes(4) => harmless += 1,
-                // A newest commit that is not whole is one that was never completed.
+                // If the newest commit is damaged, the file has the content of the commit before.
                 Ok(seen) => {
                     assert!(
                         seen == notes(3) && (512..1536).contains(&at),
@@ -128,7 +130,7 @@ fn each_byte_matters_or_means_nothing() {
                 }
                 Err(_) => refused += 1,
             }
-            // Without checksums any number may be another, but nothing worse happens.
+            // Without checksums a number may be wrong, but nothing worse happens.
             let _ = read(&bytes, &without);
         }
     }
@@ -157,7 +159,8 @@ fn a_file_that_was_cut_off_says_so() {
     }
 }
 
-/// Where words stand that lead somewhere, and who sums them: from, to, and where the sum stands.
+/// Writes `word` at `at` and recomputes the checksum of the range `summed`, which is stored
+/// directly behind it. If `number` is given, the checksum covers that object number too.
 fn forge(
     bytes: &mut [u8],
     at: usize,
@@ -203,7 +206,7 @@ fn forged_places_and_lengths_are_refused_before_anything_is_allocated() {
     for checksums in [true, false] {
         options.checksums = checksums;
         for number in numbers {
-            // The commit: end, index, schemas, count.
+            // Fields of the commit: end, index, schemas, count.
             for field in 1..5 {
                 let mut bytes = sound.clone();
                 forge(
@@ -215,7 +218,7 @@ fn forged_places_and_lengths_are_refused_before_anything_is_allocated() {
                 );
                 let _ = read(&bytes, &options);
             }
-            // The chunk: previous, first, count.
+            // Fields of the index chunk: previous chunk, first number, count.
             for field in 1..4 {
                 let mut bytes = sound.clone();
                 forge(
@@ -232,7 +235,7 @@ fn forged_places_and_lengths_are_refused_before_anything_is_allocated() {
                     "chunk {field} {number:#x}"
                 );
             }
-            // An entry: place, length, descriptor, checksum.
+            // Fields of an entry: offset, length, descriptor, checksum.
             for field in 0..4 {
                 let mut bytes = sound.clone();
                 let entry = index + 40 + 40;
@@ -254,7 +257,8 @@ fn forged_places_and_lengths_are_refused_before_anything_is_allocated() {
                     let _ = read(&bytes, &options);
                 }
             }
-            // The directory: its count, and of its entry descriptor, place and length.
+            // Fields of the schema directory: its count, and the descriptor, offset and length of
+            // its entry.
             for field in 1..5 {
                 let mut bytes = sound.clone();
                 forge(
@@ -288,8 +292,8 @@ fn objects_that_share_bytes_are_not_made_native_twice() {
     };
     let index = word(&sound, newest + 16) as usize;
     let entry = |number: usize| index + 40 + 40 * number;
-    // Object 2 is object 1 once more: that is the same object. Then one that begins inside of it,
-    // or before it and reaches into it.
+    // Object 2 becomes an alias of object 1, which is allowed. Then it begins inside object 1, or
+    // begins before it and overlaps it.
     let first = [word(&sound, entry(0)), word(&sound, entry(0) + 8)];
     let second = [word(&sound, entry(1)), word(&sound, entry(1) + 8)];
     let mut options = ReadOptions::default();
@@ -319,7 +323,7 @@ fn objects_that_share_bytes_are_not_made_native_twice() {
             ),
         }
         assert_eq!(*one.text, *"note 1", "what was handed out stays");
-        // The other way round.
+        // The same two objects, requested in the opposite order.
         let map = FileMap::from_bytes(bytes, options.clone()).unwrap();
         let two = map.get::<Note>(2).map(|note| note.at);
         let one = map.get::<Note>(1);
@@ -344,7 +348,7 @@ fn one_object_is_not_read_as_two_types() {
     assert_eq!(note.at, 0);
 }
 
-/// A commit that was under way when the power failed: any part of what was written may be missing.
+/// A commit that a power failure interrupted: any part of the written bytes may be missing.
 #[test]
 fn a_commit_that_was_cut_short_leaves_the_old_content() {
     let folder = tempdir().unwrap();
@@ -359,8 +363,8 @@ fn a_commit_that_was_cut_short_leaves_the_old_content() {
         let old = fs::read(&path).unwrap();
         append(&path, count..count + 1);
         let new = fs::read(&path).unwrap();
-        // The blocks are synced before the commit, so of these any part may be missing while the
-        // commit is the old one.
+        // The blocks are synced before the commit record is written. So while the record is still
+        // the old one, any part of the blocks may be missing.
         for cut in (old.len()..new.len()).step_by(7) {
             let mut torn = new[..cut].to_vec();
             torn[..1536].copy_from_slice(&old[..1536]);
@@ -368,7 +372,7 @@ fn a_commit_that_was_cut_short_leaves_the_old_content() {
             torn.resize(new.len(), 0x5a);
             assert_eq!(read(&torn, &ReadOptions::default()).unwrap(), notes(count));
         }
-        // Then any part of the commit.
+        // After that, any part of the commit record may be missing.
         let changed = if old[512..1024] == new[512..1024] {
             1024..1536
         } else {
@@ -383,7 +387,7 @@ fn a_commit_that_was_cut_short_leaves_the_old_content() {
             torn[cut..changed.end].fill(0xff);
             let seen = read(&torn, &ReadOptions::default()).unwrap();
             assert_eq!(seen, notes(count));
-            // And whoever appends goes on from there.
+            // A new appender continues from the old commit.
             if cut % 64 == 0 {
                 let torn_path = folder.path().join("torn.jst");
                 fs::write(&torn_path, &torn).unwrap();

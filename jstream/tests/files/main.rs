@@ -1,4 +1,4 @@
-//! Files of objects.
+//! Tests of files of objects.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

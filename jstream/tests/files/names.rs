@@ -1,4 +1,4 @@
-//! What a new file replaces, and what it leaves alone: links, permissions, pipes, other writers.
+//! Replacement of an existing file by a new one: links, permissions, pipes and concurrent writers.
 #![cfg(unix)]
 
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -23,7 +23,7 @@ fn place() -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// A new file of one number.
+/// Writes a new file with one number.
 fn written(path: &Path, number: u32) -> Result<FileWriter, FileError> {
     let mut writer = FileWriter::create_with(path, &quick())?;
     writer.push(&number)?;
@@ -50,7 +50,7 @@ fn what_was_private_stays_private() {
         drop(written(&path, before).unwrap());
         assert_eq!(mode(&path), before);
         assert_number(&path, before);
-        // Not under the other name either.
+        // The temporary file has no wider permissions either.
         let writer = FileWriter::create(&path).unwrap();
         let names = fs::read_dir(path.parent().unwrap()).unwrap();
         let modes = names.map(|name| mode(&name.unwrap().path()));
@@ -74,7 +74,7 @@ fn a_link_goes_on_leading_to_its_file() {
     drop(written(&path, 2).unwrap());
     assert!(path.symlink_metadata().unwrap().is_symlink());
     assert_number(&led_to, 2);
-    // One that leads nowhere is replaced.
+    // A dangling link is replaced.
     let nowhere = folder.path().join("nowhere");
     symlink(other.path().join("nothing"), &nowhere).unwrap();
     drop(written(&nowhere, 3).unwrap());
@@ -96,8 +96,8 @@ fn what_is_no_file_is_not_replaced() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Of several that give a new file its name at the same time, one has it, and the others are told,
-/// rather than going on with a file that nobody finds.
+/// If several writers give their new files the same name at the same time, one succeeds. The others
+/// get an error instead of continuing with a file that has no name.
 #[test]
 fn one_writer_at_a_time_has_the_name() {
     let (_folder, path) = place();
@@ -136,7 +136,7 @@ fn one_writer_at_a_time_has_the_name() {
     }
 }
 
-/// Whoever wants to make a file only if there is none loses nothing of somebody else's.
+/// If replacing is disabled, a writer never overwrites a file that another writer has created.
 #[test]
 fn a_file_need_not_be_replaced() {
     let (folder, path) = place();
@@ -170,7 +170,7 @@ fn an_open_file_is_one_to_read_and_to_write() {
         assert!(matches!(error, FileError::Mode { .. }), "{error}");
         error.to_string()
     };
-    // Whatever its place, all that is written would go to its end.
+    // With the append flag, all writes go to the end of the file, whatever their offset.
     let mut how = OpenOptions::new();
     let file = how.create(true).read(true).append(true).open(&path);
     assert!(refused(file.unwrap()).contains("opened to append"));
@@ -186,8 +186,8 @@ fn an_open_file_is_one_to_read_and_to_write() {
     assert_number(&path, 0);
 }
 
-/// The name is that which it was when it was given. (No other test here has a path that depends on
-/// where the program works.)
+/// A relative path is resolved when the writer is created. (No other test in this program has a
+/// path that depends on the current directory.)
 #[test]
 fn a_program_may_go_elsewhere() {
     let (folder, path) = place();

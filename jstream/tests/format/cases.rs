@@ -1,4 +1,5 @@
-//! The vectors: values, and what a reader by the page alone has to find in their messages.
+//! The test vectors: values, and the JSON that a reader written from `FORMAT.md` must find in their
+//! messages.
 
 mod features;
 mod of_std;
@@ -15,12 +16,12 @@ pub use features::OF_FEATURES;
 #[cfg(unix)]
 pub use pointers::drawing;
 
-/// How the types of a vector are laid out.
+/// The layout of the types of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// As the language says: the same with every compiler.
+    /// Defined by the language: the same with every compiler.
     Fixed,
-    /// As the compiler chooses, in part. The schema says how.
+    /// Partly chosen by the compiler. The schema describes it.
     Chosen,
 }
 
@@ -33,7 +34,7 @@ pub struct Case {
     pub classes: Vec<Vec<u8>>,
     pub message: Vec<u8>,
     pub json: &'static str,
-    /// Reads a message as the vector's type, and writes what arrived.
+    /// Reads a message as the vector's type and writes the received object again.
     pub read: fn(&[u8]) -> Result<Vec<u8>, ReadError>,
 }
 
@@ -80,7 +81,7 @@ where
     }
 }
 
-/// A value for the rest of the program, which tools that look for lost memory find again.
+/// Leaks a value. A static list keeps its address, so that leak detectors find it reachable.
 fn leak<T>(value: T) -> &'static T {
     static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
     let value: &T = Box::leak(Box::new(value));

@@ -1,14 +1,14 @@
-//! Vectors with wrong bytes, and how they are refused.
+//! Damaged vectors, and the errors with which a reader must refuse them.
 
 use jstream::ReadError;
 
-/// Makes a damaged message of a sound one.
+/// A function that makes a damaged message from a sound one.
 type Damage = dyn Fn(&[u8]) -> Vec<u8>;
 
 /// A damaged vector.
 pub struct Damaged {
     pub name: &'static str,
-    /// The vector that it was.
+    /// The vector from which it was made.
     pub of: &'static str,
     pub kind: &'static str,
     pub offset: Option<usize>,
@@ -25,7 +25,7 @@ impl Damaged {
     }
 }
 
-/// The kinds of refusals, as `FORMAT.md` calls them.
+/// Returns the kind of a refusal, by its name in `FORMAT.md`.
 pub fn kind_of(error: &ReadError) -> &'static str {
     let what = match error {
         ReadError::Short { .. } => return "short",
@@ -61,7 +61,7 @@ pub fn offset_of(error: &ReadError) -> Option<usize> {
     }
 }
 
-/// Other bytes at a place.
+/// A vector with other bytes at the given offsets.
 fn patch(
     (name, of): (&'static str, &'static str),
     (kind, offset): (&'static str, Option<usize>),
@@ -82,7 +82,8 @@ fn patch(
     }
 }
 
-/// One byte fewer, or some more, and another length in the header at `field`.
+/// A vector resized by `by` bytes, whose length field at offset `field` of the header is changed by
+/// the same amount.
 fn resized(
     (name, of): (&'static str, &'static str),
     (kind, offset): (&'static str, Option<usize>),
@@ -116,7 +117,7 @@ fn cut((name, of): (&'static str, &'static str), kind: &'static str, len: usize)
     }
 }
 
-/// Where the header has the ends of the objects, and the lengths of bulk and text.
+/// Offsets of the header fields: end of the objects segment, length of bulk, length of text.
 const OBJECTS: usize = 16;
 const BULK: usize = 24;
 const TEXT: usize = 32;
@@ -208,7 +209,7 @@ fn places() -> Vec<Damaged> {
             past_end(0x40),
             &[(0x4f, &[0x10])],
         ),
-        // 2^60 of 16 bytes are 2^64.
+        // 2^60 elements of 16 bytes are 2^64 bytes, which wraps to 0.
         patch(
             ("slice_that_wraps", "order"),
             past_end(0x40),
@@ -306,7 +307,7 @@ fn graphs() -> Vec<Damaged> {
     circle.damage = Box::new(|message| {
         let mut message = message[..0x38].to_vec();
         message[OBJECTS] = 0x38;
-        // The root, which was met before.
+        // A further pointer to target 0, which is the root itself.
         message[0x28..0x30].copy_from_slice(&(1u64 << 63).to_le_bytes());
         message
     });

@@ -1,4 +1,4 @@
-//! Types of other crates.
+//! Vectors with types of other crates.
 
 use super::Case;
 #[cfg(any(
@@ -9,10 +9,11 @@ use super::Case;
 ))]
 use super::{Layout, case};
 
-/// Vectors of types of other crates, which are there with their features only.
+/// Prefixes of the vectors with types of other crates. They exist only if their features are
+/// enabled.
 pub const OF_FEATURES: [&str; 4] = ["uuid.", "jiff.", "indexmap.", "ndarray."];
 
-/// Types of other crates.
+/// Vectors with types of other crates.
 pub fn features() -> Vec<Case> {
     #[allow(unused_mut, reason = "there may be none of these features")]
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! Files of vectors.
+//! Files that contain vectors.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ use crate::cases::{drawing, schema_of};
 use crate::streams::with_order;
 use crate::types::{Circle, Drawing, Order};
 
-/// A file.
+/// A file of objects.
 pub struct Vector {
     pub name: &'static str,
-    /// The vectors that it has.
+    /// The names of the vectors in the file.
     pub of: &'static [&'static str],
     pub bytes: Vec<u8>,
-    /// How it is refused.
+    /// The expected refusal: its kind and the offset. `None` if the file is sound.
     pub refused: Option<(&'static str, u64)>,
 }
 
@@ -33,14 +33,14 @@ impl Vector {
 const OBJECTS: &[&str] = &["number", "order", "text", "number", "slice"];
 const DRAWINGS: &[&str] = &["drawing", "drawing"];
 
-/// Unsynced.
+/// Options without sync, for speed.
 fn options() -> WriteOptions {
     let mut options = WriteOptions::default();
     options.sync = false;
     options
 }
 
-/// A file with the schemas of a root and of three classes.
+/// A file with the schemas of a root type and of three classes.
 fn with_classes(path: &Path) -> Vec<u8> {
     let mut writer = FileWriter::create_with(path, &options()).unwrap();
     writer.push(&drawing()).unwrap();
@@ -49,7 +49,7 @@ fn with_classes(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-/// A file of two commits, and two chunks of the index.
+/// A file with two commits and two index chunks.
 fn written(path: &Path) -> Vec<u8> {
     let mut writer = FileWriter::create_with(path, &options()).unwrap();
     writer.push(&0x1234_5678u32).unwrap();
@@ -69,7 +69,8 @@ pub fn files() -> Vec<Vector> {
     let folder = tempfile::tempdir().unwrap();
     let bytes = written(&folder.path().join("written"));
     let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    // The second commit: where its chunk and its directory stand.
+    // Fields of the second commit record: the end, and the offsets of its index chunk and its
+    // schema directory.
     let (end, chunk, directory) = (word(1032), word(1040), word(1048));
     let damaged = |name, kind, offset: u64, at: u64| {
         let mut bytes = bytes.clone();
@@ -127,7 +128,8 @@ pub fn files() -> Vec<Vector> {
     ]
 }
 
-/// How today's reader refuses a file.
+/// Reads a file with the current reader. Returns the kind and offset of the refusal, or `None` if
+/// the file is sound.
 pub fn read(of: &[&str], bytes: &[u8]) -> Option<(&'static str, u64)> {
     let refused = |error: FileError| match error {
         FileError::Foreign { .. } | FileError::Version { .. } => ("magic", 0),
@@ -146,7 +148,7 @@ pub fn read(of: &[&str], bytes: &[u8]) -> Option<(&'static str, u64)> {
         return Some(refused(error));
     }
     if of == DRAWINGS {
-        // The root's, and three classes'.
+        // One schema of the root and three of classes.
         assert_eq!(reader.descriptors().unwrap().len(), 4);
         let received = reader.read::<Drawing>(1).unwrap();
         assert_eq!(received.get().figures.len(), 2);

@@ -1,4 +1,4 @@
-//! Types of `std` that the language does not define.
+//! Vectors with types of `std` whose layout the language does not define.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};

@@ -1,4 +1,4 @@
-//! Plain values, and what has a tag.
+//! Vectors of plain values, enums, options and results.
 
 use std::cmp::Ordering;
 use std::marker::PhantomData;

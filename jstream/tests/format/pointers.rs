@@ -1,4 +1,4 @@
-//! What points, and what several point to.
+//! Vectors with pointers and shared targets.
 
 use std::borrow::Cow;
 use std::cell::Cell;

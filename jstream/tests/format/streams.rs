@@ -1,4 +1,4 @@
-//! Streams of vectors, put together as `FORMAT.md` says.
+//! Streams of vectors, composed according to `FORMAT.md`.
 
 use jstream::{Reader, Spent, StreamError, StreamReader, StreamWriter, Writer};
 
@@ -8,10 +8,10 @@ use crate::types::{Aligned, Leg, Line, Order, Pointing, Side};
 /// A stream.
 pub struct Stream {
     pub name: &'static str,
-    /// The vectors that it has.
+    /// The names of the vectors in the stream.
     pub of: &'static [&'static str],
     pub bytes: Vec<u8>,
-    /// How it is refused.
+    /// The expected refusal: its kind and, if known, the offset. `None` if the stream is sound.
     pub refused: Option<(&'static str, Option<usize>)>,
 }
 
@@ -28,10 +28,11 @@ impl Stream {
     }
 }
 
-/// What `mixed` has; one is aligned to 128.
+/// The vectors of the stream `mixed`; one of them is aligned to 128.
 const MIXED: &[&str] = &["number", "order", "text", "aligned", "slice", "nothing"];
 
-/// Zeroes up to a multiple of 16, and padding, if there must be some, up to one of `align`.
+/// Appends zeroes up to a multiple of 16 and then, if necessary, a padding block up to a multiple
+/// of `align`.
 fn pad(stream: &mut Vec<u8>, align: usize) {
     stream.resize(stream.len().next_multiple_of(16), 0);
     let len = stream.len().next_multiple_of(align) - stream.len();
@@ -86,13 +87,13 @@ pub fn streams(cases: &[Case]) -> Vec<Stream> {
             },
             ..sound("misaligned", &["number", "aligned"])
         },
-        // The number has 44 bytes.
+        // The first message has 44 bytes, so its gap is 44 to 47.
         damaged("gap", MIXED, 48, |bytes| bytes[45] = 1),
         damaged("tail", &["number"], 48, |bytes| bytes.resize(48, 0)),
         damaged("long_tail", &["number"], 48, |bytes| bytes.resize(64, 0)),
         damaged("foreign", MIXED, 48, |bytes| bytes[50] = b'x'),
         damaged("cut", MIXED, 48, |bytes| bytes.truncate(48 + 200)),
-        // Behind 44, 229 and 63 bytes.
+        // The first three messages have 44, 229 and 63 bytes, so padding begins at 352.
         damaged("long_padding", MIXED, 352, |bytes| bytes[356] += 16),
         damaged("short_padding", MIXED, 352, |bytes| bytes[356] -= 16),
         damaged("padding_not_zero", MIXED, 352, |bytes| bytes[383] = 1),
@@ -104,7 +105,7 @@ pub fn streams(cases: &[Case]) -> Vec<Stream> {
     ]
 }
 
-/// A parent and its order, as the vector has them.
+/// Calls `then` with an order and its parent, as in the vector `order`.
 pub fn with_order<R>(then: impl FnOnce(&Order<'_>) -> R) -> R {
     let parent = Order {
         id: 1,
@@ -129,7 +130,7 @@ pub fn with_order<R>(then: impl FnOnce(&Order<'_>) -> R) -> R {
     })
 }
 
-/// The stream that today's writer makes of the values of these vectors.
+/// Writes the values of the named vectors with the current stream writer.
 pub fn written(of: &[&str]) -> Vec<u8> {
     let (mut writer, mut stream) = (Writer::new(), StreamWriter::new(Spent::heap(1 << 16)));
     for name in of {
@@ -153,7 +154,8 @@ pub fn written(of: &[&str]) -> Vec<u8> {
     stream.finish().as_bytes().to_vec()
 }
 
-/// How today's reader refuses a stream.
+/// Reads a stream with the current reader. Returns the kind and offset of the refusal, or `None` if
+/// the stream is sound.
 pub fn read(of: &Stream) -> Option<(&'static str, Option<usize>)> {
     let stream = Spent::heap(of.bytes.len()).copy_from(&of.bytes).unwrap();
     let (stream, mut reader) = (StreamReader::new(stream), Reader::default());

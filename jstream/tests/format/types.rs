@@ -1,4 +1,4 @@
-//! The types of the vectors, laid out as the language says wherever it says so.
+//! The types of the vectors, with a layout that the language defines wherever that is possible.
 #![allow(
     dead_code,
     reason = "most fields are only written, and looked at by other readers"
@@ -98,7 +98,7 @@ pub enum Side {
     Sell = 7,
 }
 
-/// Its tags are all numbers below three.
+/// An enum with contiguous tags from 0 to 2.
 #[derive(Transportable, Clone, Copy)]
 #[repr(u8)]
 pub enum Color {
@@ -167,7 +167,7 @@ pub struct Options<'b> {
     pub owned: Option<&'b Options<'b>>,
 }
 
-/// Options and results of which the compiler decides how large they are.
+/// Options and results whose size the compiler chooses.
 #[derive(Transportable)]
 #[repr(C)]
 pub struct Tagged<'b> {
@@ -225,7 +225,7 @@ pub struct References<'b> {
     pub last: &'b u16,
 }
 
-/// Bulk of 512 bytes and more begins at a multiple of 64.
+/// Targets in bulk of 512 bytes and more begin at a multiple of 64.
 #[derive(Transportable)]
 #[repr(C)]
 pub struct Long<'b> {
@@ -364,7 +364,7 @@ impl Adapter<u64> for AsText {
     }
 }
 
-/// Fields that travel otherwise than their type says.
+/// Fields whose wire form differs from the type of the field.
 #[derive(Transportable)]
 #[transportable(no_to_owned)]
 pub struct Fields {
@@ -379,7 +379,7 @@ pub struct Fields {
     pub values: Vec<f32>,
 }
 
-/// Two types of one structure, which a schema names once.
+/// Two types of the same structure, which a schema contains once.
 pub mod twice {
     use super::Transportable;
 
@@ -411,7 +411,7 @@ pub mod twice {
     }
 }
 
-/// A schema of more than a block of the checksum.
+/// A type whose schema is longer than one block of the checksum.
 #[derive(Transportable)]
 #[repr(C)]
 #[allow(non_snake_case, reason = "long names")]

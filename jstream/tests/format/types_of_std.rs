@@ -1,4 +1,4 @@
-//! Types that hold what `std` has.
+//! Types with fields of `std` types.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};

@@ -1,4 +1,4 @@
-//! Messages in one piece: in a `Vec`, and through `std::io::Write`.
+//! Messages in contiguous memory: in a `Vec`, and through `std::io::Write`.
 
 use std::error::Error;
 use std::io::{self, ErrorKind, IoSlice, Write};
@@ -7,9 +7,9 @@ use jstream::{Reader, Spent, WriteError, Writer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Takes a few bytes at a time, is interrupted, and fails in the end.
+/// A writer that accepts a few bytes per call, is interrupted, and is full at some point.
 struct Slow<'a> {
-    /// How many bytes it takes in each turn; 0 for an interruption.
+    /// The maximum number of bytes that each call accepts; 0 stands for an interruption.
     turns: std::iter::Cycle<std::slice::Iter<'a, usize>>,
     room: usize,
     taken: Vec<u8>,
@@ -40,7 +40,7 @@ impl Write for Slow<'_> {
     }
 }
 
-/// Says that it took more than it got.
+/// A writer that reports more bytes than it was given.
 struct Liar;
 
 impl Write for Liar {
@@ -56,7 +56,8 @@ impl Write for Liar {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A jbuf, a `Vec` and a writer get the same bytes, whatever is lent and however it is taken.
+    /// A buffer, a `Vec` and a writer get the same bytes, whatever is lent and however many bytes
+    /// each call accepts.
     #[test]
     fn all_ways_write_the_same(
         values in vec(vec(any::<u16>(), 0..700), 0..150),
@@ -106,7 +107,7 @@ fn errors_are_values() {
             .to_string()
             .contains("more bytes were written")
     );
-    // And the writer goes on.
+    // The writer stays usable after an error.
     writer.write_io(&7u32, &mut bytes).unwrap();
     let filled = Spent::heap(64).copy_from(&bytes[3..]).unwrap();
     assert_eq!(*Reader::default().read::<u32>(filled).unwrap().get(), 7);

@@ -1,4 +1,4 @@
-//! Depth costs no stack: not when writing, not when reading, not when finding a fault.
+//! Writing, reading and locating a fault need no more stack for deep graphs.
 
 use std::collections::HashMap;
 use std::iter;
@@ -16,7 +16,7 @@ struct List<'b> {
     next: Option<&'b List<'b>>,
 }
 
-/// Kinds in turn, so that no two neighbours are one run.
+/// Two types that alternate, so that no two neighbouring objects form a run of one type.
 #[derive(Transportable, Clone, Copy)]
 struct Even<'b> {
     next: Option<&'b Odd<'b>>,
@@ -34,7 +34,7 @@ fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
     thread.unwrap().join().unwrap();
 }
 
-/// A list in an arena. `Box`es would recurse when dropped.
+/// A list in an arena. Dropping a list of `Box`es would recurse.
 fn list<'a>(len: u64, nodes: &'a Arena<List<'a>>) -> List<'a> {
     (1..len).fold(
         List {
@@ -48,7 +48,7 @@ fn list<'a>(len: u64, nodes: &'a Arena<List<'a>>) -> List<'a> {
     )
 }
 
-/// A reader that asks nothing of depth.
+/// A reader without a depth limit.
 fn bottomless() -> Reader {
     let mut limits = Limits::default();
     limits.depth = None;
@@ -126,7 +126,7 @@ fn kinds_in_turn() {
     });
 }
 
-/// An object to which there may be several ways, with a tail to which there is one.
+/// An object that several paths may lead to, with a tail that only one path leads to.
 #[derive(Transportable)]
 #[transportable(derive(Debug))]
 struct Station {
@@ -144,7 +144,7 @@ fn tail(len: usize) -> Option<Box<Tail>> {
     (0..len).fold(None, |next, _| Some(Box::new(Tail { next })))
 }
 
-/// Reads stations of which each has another's number in its list.
+/// Writes the stations and reads them with this depth limit.
 fn read_stations(all: &Vec<Rc<Station>>, depth: Option<u32>) -> Result<(), String> {
     let filled = Writer::new().write(all, Spent::heap(1 << 20)).unwrap();
     let mut limits = Limits::default();
@@ -153,7 +153,7 @@ fn read_stations(all: &Vec<Rc<Station>>, depth: Option<u32>) -> Result<(), Strin
     read.map(|_| ()).map_err(|failure| failure.to_string())
 }
 
-/// Each one leads to the one before, and the root to all.
+/// A row of stations: each leads to the one before, and the root leads to all.
 fn row(len: usize) -> Vec<Rc<Station>> {
     let mut all: Vec<Rc<Station>> = Vec::new();
     for _ in 0..len {
@@ -166,7 +166,7 @@ fn row(len: usize) -> Vec<Rc<Station>> {
 #[test]
 fn the_longest_way_counts() {
     let mut all = row(400);
-    // The root's slice, 400 stations, and the slices of all but the last.
+    // The levels are the root's slice, 400 stations, and the slices of all but the last station.
     assert_eq!(read_stations(&all, Some(800)), Ok(()));
     let text = read_stations(&all, Some(799)).unwrap_err();
     assert!(
@@ -189,12 +189,12 @@ fn what_was_restored_is_no_deeper_than_said() {
         let received = Reader::default().read::<Vec<Rc<Station>>>(filled).unwrap();
         jstream::restore::<Vec<Rc<Station>>>(received.get()).map(|all| all.len())
     };
-    // As above: the vector, and two pointers for each station.
+    // The depth is one for the vector and two for each station.
     assert_eq!(restored(63), Ok(63));
     assert_eq!(restored(64), Err(RestoreError::Depth(128)));
 }
 
-/// How many pointers lead on from a station, one after another.
+/// Returns the number of pointers on the longest path from a station.
 fn height(of: &Station, heights: &mut HashMap<*const Station, usize>) -> usize {
     if let Some(known) = heights.get(&ptr::from_ref(of)) {
         return *known;
@@ -206,7 +206,8 @@ fn height(of: &Station, heights: &mut HashMap<*const Station, usize>) -> usize {
     height
 }
 
-/// For each station which ones before it it leads to, and the length of its tail; then the root's.
+/// For each station, the earlier stations that it leads to and the length of its tail; then the
+/// stations of the root.
 type Graph = (
     Vec<(Vec<prop::sample::Index>, usize)>,
     Vec<prop::sample::Index>,
@@ -236,7 +237,8 @@ proptest! {
     }
 }
 
-/// Flat values that have padding, and are larger than the stack of the test.
+/// The number of elements of flat values that have padding and are larger than the stack of the
+/// test.
 const LARGE: usize = 1 << 17;
 
 #[derive(Transportable)]

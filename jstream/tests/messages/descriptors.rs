@@ -1,4 +1,4 @@
-//! Descriptors: equal for equal structures, wherever they are defined, and different after every
+//! Descriptors: equal for equal structures wherever these are defined, and different after every
 //! change.
 #![allow(
     clippy::arithmetic_side_effects,
@@ -29,7 +29,7 @@ mod there {
     }
 }
 
-/// The first difference between two types, in words.
+/// Returns a description of the first difference between two types.
 fn difference<A: Transportable + 'static, B: Transportable + 'static>() -> String {
     let ((a, root), (b, other)) = (Schema::of::<A>(), Schema::of::<B>());
     let found = a.difference(root, &b, other);
@@ -37,7 +37,8 @@ fn difference<A: Transportable + 'static, B: Transportable + 'static>() -> Strin
     found.map_or_else(String::new, |found| found.to_string())
 }
 
-/// Definitions of one type, each in a module of its own, and what tells it from the first.
+/// Tests several definitions of one type, each in its own module, against the first definition.
+/// Each must have its own descriptor and the given difference.
 macro_rules! changes {
     ($test:ident: $root:ident, $original:ident $($definitions:tt)*) => {
         mod $test {
@@ -242,7 +243,7 @@ struct Both {
     b: Vec<there::deeper::Leg>,
 }
 
-/// The same as `Both`, with one definition where that has two.
+/// The structure of the outer `Both`, with one definition of `Leg` instead of two.
 mod one {
     use jstream::Transportable;
 
@@ -306,7 +307,7 @@ fn recursion_ends_and_roots_are_told_apart() {
     );
 }
 
-/// Two instances of one generic type in one schema are two types.
+/// Two instances of a generic type in one schema are different types.
 #[test]
 fn instances_of_generic_types_are_told_apart() {
     type Two<A, B> = Pair<Pair<A, A>, Pair<B, B>>;
@@ -322,7 +323,7 @@ fn instances_of_generic_types_are_told_apart() {
     );
 }
 
-/// What a type reaches has one descriptor, whatever was described before it in the same schema.
+/// A type has the same descriptor in every schema, whatever was described before it.
 #[test]
 fn a_type_that_two_roots_reach_has_one_descriptor() {
     let alone = descriptor::<here::Leg>();
@@ -336,7 +337,7 @@ fn a_type_that_two_roots_reach_has_one_descriptor() {
     }
 }
 
-/// The descriptors of all types in a schema that are called `Leg`.
+/// Returns the descriptors of all types in a schema that are called `Leg`.
 fn legs(schema: &Schema) -> Vec<u64> {
     use jstream::schema::{Kind, TypeIndex};
     fn reached(of: &Kind) -> Vec<TypeIndex> {
@@ -362,7 +363,7 @@ fn legs(schema: &Schema) -> Vec<u64> {
     legs.map(|index| schema.descriptor(*index)).collect()
 }
 
-/// The descriptors of types whose layout one compilation decides.
+/// Returns the descriptors of types whose layout the compiler may choose.
 fn of_this_process() -> String {
     let all = [
         descriptor::<here::Order<'_>>(),
@@ -424,12 +425,13 @@ fn a_mismatch_names_the_first_difference_and_shows_both_structures() {
     assert_eq!(mismatch.difference().unwrap().path, "Pair.b");
 }
 
-/// A message of a type that only another process knows, told by its descriptor.
+/// A message of a type that only another process knows is described by its descriptor, and by its
+/// structure once the reader has learnt the schema.
 #[test]
 fn a_reader_learns_the_types_of_peers() {
     let message = Writer::new().write(&7u64, Spent::heap(4096)).unwrap();
     let mut bytes = message.as_bytes().to_vec();
-    // `Leg` is not written, read, or asked for the descriptor of, but for this line.
+    // This line is the only one that describes, writes or reads the type.
     let (schema, root) = Schema::of::<Pair<u64, there::deeper::Side>>();
     let theirs = schema.to_bytes(root);
     let of_theirs = schema.descriptor(root);
@@ -450,7 +452,7 @@ fn a_reader_learns_the_types_of_peers() {
     assert!(reader.learn_bytes(&theirs[1..]).is_err());
 }
 
-/// A reader that is taught without end takes so much and no more.
+/// The number of types that a reader learns is limited.
 #[test]
 fn a_reader_learns_only_so_much() {
     let (schema, root) = Schema::of::<here::Leg>();
@@ -469,13 +471,13 @@ fn a_reader_learns_only_so_much() {
     };
     assert_eq!(learnt, 256);
     assert!(full.to_string().contains("no room"), "{full}");
-    // What is known needs no room.
+    // A known type needs no room.
     let mut first = bytes;
     first[at..at + 2].copy_from_slice(b"AA");
     reader.learn_bytes(&first).unwrap();
 }
 
-/// A form is laid out in the order in which it is declared, under every compiler.
+/// A form is laid out in declaration order, with every compiler.
 #[test]
 fn forms_are_laid_out_as_declared() {
     #[derive(Transportable)]

@@ -1,4 +1,4 @@
-//! Trait objects arrive as the types that they were.
+//! Trait objects arrive with their concrete types.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ impl Figure for Circle {
     }
 }
 
-/// As large and with the same structure, but for its name.
+/// A class of the same size and structure as another, with a different name.
 #[derive(Transportable, Debug)]
 #[transportable(implements(Figure))]
 struct Square {
@@ -37,7 +37,7 @@ impl Figure for Square {
     }
 }
 
-/// One that owns its parts, others of its kind among them.
+/// A class that owns its parts, among them other trait objects.
 #[derive(Transportable, Debug)]
 #[transportable(implements(Figure), derive(Debug))]
 struct Group {
@@ -60,7 +60,7 @@ impl Figure for GroupRef<'_> {
     }
 }
 
-/// One without size.
+/// A class without size.
 #[derive(Transportable, Debug)]
 #[transportable(implements(Figure))]
 struct Point;
@@ -84,7 +84,7 @@ impl<T: Copy + Into<f64> + std::fmt::Debug + Transportable> Figure for Scaled<T>
 
 jstream::implements!(Figure: Scaled<f32>, Scaled<u8>);
 
-/// Never registered.
+/// A class that is never registered.
 #[derive(Transportable, Debug)]
 struct Blob {
     size: f64,
@@ -189,7 +189,7 @@ fn an_unknown_class_names_the_trait_and_the_number() {
         format!("View.main: class {class:#018x} is no registered implementation of dyn Figure");
     assert!(text.starts_with(&expected), "{text}");
 
-    // A known class of another size does not fit what was written.
+    // A registered class of another size does not fit the written object.
     let mut swapped = bytes.clone();
     swapped.copy_within(64..72, 48);
     assert!(read::<View<'static>>(&swapped).is_err());
@@ -233,7 +233,7 @@ fn registered_types_have_names() {
     );
 }
 
-/// Two types of one name and structure.
+/// Two types of the same name and structure.
 mod twins {
     pub(crate) mod a {
         #[derive(jstream::Transportable)]
@@ -308,7 +308,7 @@ fn a_fault_behind_trait_objects_has_a_path() {
         other: Some(&outer),
     };
     let mut bytes = bytes_of(&view);
-    // The last true in the objects segment is the inner one's.
+    // The last `true` in the objects segment belongs to the inner object.
     let end = u64::from_le_bytes(bytes[16..24].try_into().unwrap());
     let at = (40..usize::try_from(end).unwrap())
         .rev()
@@ -322,8 +322,8 @@ fn a_fault_behind_trait_objects_has_a_path() {
     );
 }
 
-/// A type expression that names another type wherever an item `__INVENTORY` of another size is
-/// in scope, as there is one inside `inventory::submit!`.
+/// A type expression that resolves to another type if an item `__INVENTORY` of another size is in
+/// scope, as inside `inventory::submit!`.
 mod ambiguous {
     use std::mem::size_of_val;
 
@@ -380,7 +380,7 @@ mod ambiguous {
         let text: Box<dyn Labelled> = Box::new(Text("text"));
         let mut read = 0;
         for (object, label) in [(numbers, "numbers"), (text, "text")] {
-            // The expression names one of both types; the other one is not registered.
+            // The expression names one of the two types; the other one is not registered.
             let written = Writer::new().write(&object, Spent::heap(4096));
             if let Ok(written) = written {
                 let received = Reader::default()

@@ -1,4 +1,4 @@
-//! Objects that have forgotten their type.
+//! Tests of type-erased received objects.
 
 use std::thread;
 
@@ -74,7 +74,7 @@ struct Column<'b> {
     more: &'b mut [u64],
 }
 
-/// An object whose pointers lead elsewhere than where they did: it needs another jbuf.
+/// Returns an object whose pointers were swapped, so that forwarding it needs another buffer.
 fn swapped(pool: &Pool) -> Erased {
     let column = Column {
         values: &mut [1, 2, 3],

@@ -1,14 +1,14 @@
-//! What is said of a message that is wrong is found without looking at what was not read.
+//! Locating a fault in a message never examines memory that was not read.
 
 use std::cell::Cell;
 
 use jstream::{Adapter, Reader, Spent, Transportable, Writer, transportable};
 
-/// No bytes, and nothing that could be wrong with them.
+/// A type without bytes, of which every wire form is valid.
 #[derive(Clone, Copy)]
 struct Token;
 
-/// Refuses all the same.
+/// An adapter that refuses every value.
 struct Never;
 
 impl Adapter<Token> for Never {
@@ -33,7 +33,7 @@ struct Nothing {
 struct Holder<'b> {
     first: u8,
     tokens: [Nothing; 3],
-    /// Still wire form when the tokens are refused.
+    /// A pointer that is still in wire form when the tokens are refused.
     deep: &'b Deep<'b>,
 }
 
@@ -116,7 +116,7 @@ fn never(_: &u64) -> Result<(), &'static str> {
     Err("no number is right")
 }
 
-/// Takes what it approves of out of the graph.
+/// Accepts the value, but removes a part of it from the graph.
 fn cut(top: &Top<'_>) -> Result<(), &'static str> {
     top.inner.set(None);
     Ok(())

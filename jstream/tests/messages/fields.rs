@@ -1,4 +1,4 @@
-//! Fields that travel otherwise than their type says, and types that are verified.
+//! Fields whose wire form differs from their type, and types with verification functions.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ fn read<T: Transportable + 'static>(bytes: &[u8]) -> Result<Received<T>, String>
     read.map_err(|failure| failure.to_string())
 }
 
-/// Sends a value, and receives it as a `T`, the type for all time.
+/// Sends a value and receives it as a `T`.
 fn trip<T: Transportable + 'static>(value: &impl Transportable) -> Received<T> {
     read(&bytes_of(value)).unwrap()
 }
@@ -115,7 +115,7 @@ fn what_is_skipped_leaves_no_trace_in_the_message() {
     assert_eq!(bytes_of(&one), bytes_of(&other));
 }
 
-/// Types of another crate.
+/// A type of another crate.
 #[derive(Debug, PartialEq, Clone, Copy)]
 struct Percent(u8);
 
@@ -246,7 +246,7 @@ fn adapters_refuse() {
     );
 }
 
-/// A wire value that is verified itself.
+/// A wire type with its own verification function.
 #[derive(Transportable, Clone, Copy)]
 #[transportable(verify = Even::check)]
 struct Even(u32);
@@ -329,7 +329,7 @@ struct Document {
     pair: (u8, Span),
 }
 
-/// Looks at more than the value itself: everything is final.
+/// Verifies several parts of the document, all of which are final.
 fn within(document: &DocumentRef<'_>) -> Result<(), String> {
     let len = u32::try_from(document.text.len()).unwrap();
     match document.spans.iter().position(|span| span.end > len) {
@@ -525,7 +525,7 @@ fn numbers_are_changed_where_they_lie() {
         }
         samples.gain = 1.0;
         samples.pairs[0].0 = 9;
-        // Two of one lifetime can change places.
+        // Two slices with the same lifetime can be swapped.
         let right = samples.right.take().unwrap();
         samples.right = Some(std::mem::replace(&mut samples.left, right));
     });
@@ -534,7 +534,7 @@ fn numbers_are_changed_where_they_lie() {
     assert_eq!(samples.right.as_deref().unwrap(), [1.0, 2.0]);
     assert_eq!((samples.gain, &*samples.pairs), (1.0, &[(9, 2)][..]));
     assert_eq!(samples.right.as_deref().unwrap().as_ptr(), address);
-    // What was changed can be sent on.
+    // The changed object can be sent again.
     let again = read::<Samples<'static>>(&bytes_of(samples)).unwrap();
     assert_eq!(again.get().left, [4.0]);
 
@@ -626,7 +626,8 @@ fn deep_objects_are_printed_and_compared_on_a_small_thread() {
     );
 }
 
-/// Cells alone need no attribute, and types that refer to such say so.
+/// A type whose pointers are all in cells needs no attribute; a type that refers to it needs
+/// `invariant`.
 #[derive(Transportable)]
 struct Knot<'b> {
     to: Cell<Option<&'b Knot<'b>>>,

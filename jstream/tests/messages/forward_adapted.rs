@@ -1,4 +1,4 @@
-//! Adapters see what is forwarded, and no copies of it.
+//! Adapters see the forwarded fields themselves, not bitwise copies of them.
 
 use std::cell::RefCell;
 use std::mem;
@@ -7,14 +7,14 @@ use std::sync::Mutex;
 use jstream::{Adapter, Reader, Spent, Transportable, Writer};
 
 thread_local! {
-    /// The addresses of numbers that an adapter may no longer see.
+    /// Addresses of numbers that were moved out of an object and that no adapter may see.
     static TAKEN: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Where numbers live that nobody frees, known to whoever looks for leaks.
+/// A leaked allocation for numbers, which this static keeps reachable for leak detectors.
 static ROOM: Mutex<&mut [u32]> = Mutex::new(&mut []);
 
-/// A number that one side alone refers to.
+/// An exclusive reference to a number.
 type Only = &'static mut u32;
 
 fn only(number: u32) -> Only {
@@ -22,7 +22,7 @@ fn only(number: u32) -> Only {
     if room.is_empty() {
         *room = Box::leak(Box::new([0; 100]));
     }
-    // From the end, so that what stays begins where the allocation does.
+    // Taken from the end, so that the rest still begins at the start of the allocation.
     let (last, rest) = mem::take(&mut *room).split_last_mut().unwrap();
     *room = rest;
     *last = number;

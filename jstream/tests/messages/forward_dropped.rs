@@ -1,4 +1,4 @@
-//! What the program has dropped from an object is not sent on with it, not in the gaps either.
+//! Parts that the program has removed from an object are not forwarded with it, not even in gaps.
 
 use jstream::{Reader, Spent, Transportable, Writer};
 
@@ -8,7 +8,7 @@ struct Named<'b> {
     name: &'b str,
 }
 
-/// The same, at multiples of 64.
+/// An object that is not flat and is aligned to 64.
 #[derive(Transportable, Debug, PartialEq)]
 #[repr(C, align(64))]
 struct Line<'b> {

@@ -1,4 +1,4 @@
-//! Messages that somebody made or damaged: an error, or a valid object, and nothing else.
+//! Forged and damaged messages: a read gives either an error or a valid object.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use common::{Arenas, Node, message, plant, seeds, walk};
 use jstream::{Limits, ReadError, Reader, Spent, Transportable};
 use proptest::prelude::*;
 
-/// Reads `bytes` as a `T` and walks what is handed out.
+/// Reads `bytes` as a `T` and walks the received object.
 fn attack<T>(bytes: &[u8]) -> Result<(), ReadError>
 where
     T: Transportable + 'static,
@@ -16,7 +16,7 @@ where
     let received = Reader::default()
         .read::<T>(filled)
         .map_err(|failure| failure.error)?;
-    // Formatting looks at every field, and says so if text is not UTF-8.
+    // Formatting reads every field and reveals text that is not UTF-8.
     assert!(!format!("{received:?}").is_empty());
     Ok(())
 }
@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-/// The message of `value`, with `change` made to its bytes.
+/// Returns the message of `value` after `change` was applied to its bytes.
 fn changed<T: Transportable>(value: &T, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = message(value).as_bytes().to_vec();
     change(&mut bytes);
@@ -86,7 +86,7 @@ fn put(bytes: &mut [u8], at: usize, word: u64) {
     bytes[at..end].copy_from_slice(&word.to_le_bytes()[..end - at]);
 }
 
-/// What the error says when the word at `at` of a message is replaced.
+/// Replaces the word at `at` of the message of `value` and returns the reader's error.
 fn said<T>(value: &T, at: usize, word: u64) -> String
 where
     T: Transportable + 'static,
@@ -138,7 +138,7 @@ fn errors_say_what_where_and_why() {
         parent: Some(&parent),
     };
     let bytes = message(&order);
-    // The root and its parent are one run of orders, then come the parent's legs.
+    // The root and its parent are one run of orders; the parent's legs follow.
     let side = ROOT + 2 * size_of::<Order<'_>>() + 3 * size_of::<Leg<'_>>() + 8;
     let bad = changed(&order, |bytes| bytes[side] = 7);
     assert_eq!(bad.len(), bytes.len());
@@ -289,13 +289,13 @@ fn headers_are_checked() {
     assert!(text.contains("not a (u64, String)"), "{text}");
 }
 
-/// A bulk segment that claims less alignment than its elements need.
+/// A bulk segment that declares a smaller alignment than its elements need.
 #[test]
 fn bulk_can_not_be_misaligned() {
     let value = (vec![1u64, 2], 1u8);
     let bytes = changed(&value, |bytes| {
         bytes[4] = 1;
-        // One byte more of objects moves the bulk segment to an odd place.
+        // One more byte of objects moves the bulk segment to an odd offset.
         let end = u64::from_le_bytes(bytes[16..24].try_into().unwrap());
         put(bytes, 16, end + 1);
         bytes.insert(usize::try_from(end).unwrap(), 0);
@@ -314,7 +314,7 @@ fn text_is_checked_and_cut_at_characters() {
         attack::<Value>(&bytes).unwrap_err().to_string(),
         format!("the text is not UTF-8 (at offset {:#x})", text + 1)
     );
-    // Root, then two wide pointers: the first string ends inside the character.
+    // The root, then two wide pointers. The first string ends inside a character.
     let strings = ROOT + 16;
     let bytes = changed(&value, |bytes| {
         put(bytes, strings + 8, 2);
@@ -339,14 +339,14 @@ fn invalid_leaves_are_refused() {
     assert_eq!(text, "bool: byte 2 is not a bool (at offset 0x28)");
     let bytes = changed(&Some(5u32), |bytes| bytes[ROOT + 4] = 2);
     assert!(attack::<Option<u32>>(&bytes).is_err());
-    // The tag of an option without room is a byte of text.
+    // An option whose slot has no room for a tag has its tag in the text segment.
     let bytes = changed(&Some(true), |bytes| *bytes.last_mut().unwrap() = 2);
     assert!(attack::<Option<bool>>(&bytes).is_err());
     let bytes = changed(&Some(true), |bytes| bytes[ROOT] = 2);
     assert!(attack::<Option<bool>>(&bytes).is_err());
 }
 
-/// Every byte of results of several layouts, in every way that a byte can be wrong.
+/// Replaces every byte of results of several layouts by every value.
 #[test]
 fn damaged_results() {
     type Value = Vec<(
@@ -367,7 +367,8 @@ fn damaged_results() {
     }
 }
 
-/// A fault behind a pointer inside an option, whose slot is still wire form when it is met.
+/// A fault behind a pointer inside an option. The option's slot is still in wire form at that time,
+/// so the error names the option.
 #[test]
 fn a_fault_inside_an_option_is_blamed_on_it() {
     let value = (1u8, Some((2u8, vec![true, false, true])));

@@ -1,4 +1,4 @@
-//! Messages that somebody made to do harm, case by case: which error they give, and of what field.
+//! Forged messages, case by case: the expected error and the field that it names.
 
 mod again;
 mod classes;
@@ -16,7 +16,7 @@ fn read<T: Transportable + 'static>(bytes: &[u8]) -> Result<Received<T>, ReadErr
     read.map_err(|failure| failure.error)
 }
 
-/// A message, and where its parts of each kind stand.
+/// A message with access to its parts by their meaning.
 struct Forged<T> {
     sound: Vec<u8>,
     bytes: Vec<u8>,
@@ -33,7 +33,7 @@ impl<T: Transportable + 'static> Forged<T> {
         }
     }
 
-    /// Where the part of this kind stands that is met as the `nth`.
+    /// Returns the offset of the `nth` part with this meaning.
     fn at(&self, meaning: Meaning, nth: usize) -> usize {
         let places = places::<T>(&self.sound);
         assert!(places.complete);
@@ -46,7 +46,7 @@ impl<T: Transportable + 'static> Forged<T> {
         u64::from_le_bytes(self.sound[at..at + 8].try_into().unwrap())
     }
 
-    /// Replaces a word of the message as it was written.
+    /// Replaces a word, whose offset is determined from the sound message.
     fn put(&mut self, meaning: Meaning, nth: usize, word: u64) -> &mut Self {
         let at = self.at(meaning, nth);
         self.bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
@@ -59,7 +59,7 @@ impl<T: Transportable + 'static> Forged<T> {
         self
     }
 
-    /// The error, after which the message is sound again.
+    /// Reads the changed message, restores the sound one, and returns the error.
     #[track_caller]
     fn error(&mut self) -> ReadError {
         let bytes = std::mem::replace(&mut self.bytes, self.sound.clone());
@@ -69,7 +69,7 @@ impl<T: Transportable + 'static> Forged<T> {
         }
     }
 
-    /// Expects an error of this field that says this.
+    /// Expects an error that names `field` and contains `says`.
     #[track_caller]
     fn expect(&mut self, field: &str, says: &str) {
         match self.error() {

@@ -1,4 +1,4 @@
-//! Graphs in which several pointers lead to one object.
+//! Graphs in which several pointers lead to the same object.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ fn a_pointer_elsewhere_changes_no_bytes() {
     assert_eq!(alone.as_bytes(), message.as_bytes());
 }
 
-/// A pointer that owns its target alone, and one that borrows it, which is met later.
+/// An owning pointer to a target and, behind it, a borrowing pointer to the same target.
 #[derive(Transportable)]
 #[transportable(no_to_owned)]
 struct Top<'a> {

@@ -21,7 +21,7 @@ mod of_uuid {
         groups: Vec<Uuid>,
     }
 
-    /// Many of them are sent from where they are.
+    /// A long vector of them is sent from where it is.
     #[test]
     fn in_a_type_that_owns() {
         let groups: Vec<Uuid> = (0..1000).map(Uuid::from_u128).collect();
@@ -259,7 +259,8 @@ mod of_jiff {
         when: DateTime,
     }
 
-    /// Every value of every byte: nothing panics, and what is accepted can be shown.
+    /// Replaces every byte by every value. The reader never panics, and accepted values can be
+    /// formatted.
     fn sweep<T>(value: &T) -> usize
     where
         T: Transportable + 'static,
@@ -324,7 +325,7 @@ mod of_ndarray {
         Array::from_shape_vec(shape, (0..count).collect()).unwrap()
     }
 
-    /// Sends an array, compares the view of what arrives, and sends that again.
+    /// Sends an array, compares it with the received view, and sends the received form again.
     macro_rules! travels {
         ($of:ty, $array:expr) => {{
             let array: $of = $array;
@@ -379,7 +380,7 @@ mod of_ndarray {
         assert_eq!(message(&view).as_bytes(), message(&rows).as_bytes());
     }
 
-    /// Elements that hold text are queued, wherever they lie.
+    /// Arrays of elements with text are read correctly among other targets with text.
     #[test]
     fn of_strings_among_others() {
         type Value = (String, Array2<String>, Vec<String>, ArrayD<Option<u16>>);
@@ -401,7 +402,7 @@ mod of_ndarray {
         }
     }
 
-    /// Replaces the word of the shape whose value is `was`.
+    /// Replaces the word of the shape that has the value `was`.
     fn with_axis<T: Transportable>(value: &T, was: u64, is: u64) -> Filled {
         let mut bytes = message(value).as_bytes().to_vec();
         let word = |at: &usize| bytes[*at..*at + 8] == was.to_le_bytes();
@@ -482,7 +483,7 @@ mod hostile {
         };
         let kit = Kit::<Mixed>::visiting(|form: &MixedRef<'_>| {
             assert!(!format!("{form:?}").is_empty());
-            // What does not fit is an error, and no panic.
+            // Content that does not fit gives an error, not a panic.
             if let Ok(owner) = form.to_owned() {
                 assert!(owner.letters.len() <= 3 && owner.name.len() <= 8);
                 assert_eq!(owner.texts.as_slice(), form.texts);

@@ -1,4 +1,4 @@
-//! A writer's limit holds for each segment.
+//! The limit of a writer applies to each segment.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ fn bulk_beyond_the_limit_is_not_written() {
     );
 }
 
-/// Each node reaches the next twice, so the last is reached in more ways than can be written.
+/// A node that leads to the next one twice, so the number of paths to the last one is exponential.
 #[derive(Transportable)]
 struct Twice<'b> {
     id: u64,
@@ -95,7 +95,8 @@ fn the_field_of_too_much_text_or_bulk_is_named() {
     );
 }
 
-/// Neither elements without size nor long arrays are gone through for the name of a field.
+/// Naming the field that exceeds the limit does not iterate over elements without size or long
+/// arrays.
 #[test]
 fn looking_for_the_field_ends() {
     #[derive(Transportable)]
@@ -115,7 +116,7 @@ fn looking_for_the_field_ends() {
     assert!(Writer::new().write(&marks, Spent::heap(1 << 17)).is_err());
 }
 
-/// However many other values are verified, the root is.
+/// The root is always verified, however many other checks are pending.
 #[test]
 fn the_root_is_verified_at_the_limit_of_pending_checks() {
     #[derive(Transportable)]

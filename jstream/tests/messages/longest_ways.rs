@@ -1,4 +1,4 @@
-//! The depth of a graph is that of its longest ways, however it was met.
+//! The depth of a graph is the length of its longest path, in whatever order its objects are met.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ fn link(id: u64, next: Option<Rc<Link>>) -> Link {
     Link { id, next, tail }
 }
 
-/// A chain whose links all stand in one slice, which meets them first.
+/// A chain of links that are also elements of one slice, in which the reader meets them first.
 fn message(last: Link, count: u64) -> Filled {
     message_of(last, count, link)
 }
@@ -28,7 +28,8 @@ fn message_of(last: Link, count: u64, link: fn(u64, Option<Rc<Link>>) -> Link) -
         all.push(Rc::new(link(id, next)));
     }
     all.reverse();
-    // They are dropped from the first on, each while the vector has the next: without recursion.
+    // The vector drops the first link while it still holds the next one, so dropping does not
+    // recurse.
     Writer::new().write(&all, Spent::heap(64 << 20)).unwrap()
 }
 
@@ -63,7 +64,7 @@ fn what_belongs_to_the_last_link_counts() {
 
 #[test]
 fn ways_through_other_objects_count() {
-    // Every other link leads on through an object of its own, which is met when all links were.
+    // Every other link continues through an object of its own, which is met after all links.
     let alternate = |id, next| match id % 2 {
         0 => link(id, next),
         _ => Link {
@@ -100,7 +101,7 @@ struct Twice<'b> {
     b: Shared<'b, Holder<'b>>,
 }
 
-/// An empty slice is no object, wherever it is said to begin.
+/// An empty slice is not an object, whatever its pointer contains.
 #[test]
 fn empty_slices_do_not_count() {
     let holder = Holder {

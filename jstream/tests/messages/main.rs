@@ -1,4 +1,4 @@
-//! Messages: what is written is read, and what is wrong with damaged bytes is found.
+//! Tests of messages: writing, reading, and detecting damage.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! Maps and sets, compared with those of `std` that were sent.
+//! Maps and sets, compared with the `std` collections that were sent.
 
 use crate::common;
 
@@ -17,7 +17,7 @@ fn read<T: Transportable + 'static>(value: &T) -> Received<T> {
     read.map_err(|failure| failure.error).unwrap()
 }
 
-/// A key that owns its parts, whose form is another type.
+/// A key that owns its parts, so its form is another type.
 #[derive(Transportable, Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[transportable(derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord))]
 enum Key {
@@ -29,7 +29,7 @@ enum Key {
 }
 
 impl Key {
-    /// The same key as what it arrives as.
+    /// Calls `visit` with the received form of this key.
     fn with_form<R>(&self, visit: impl FnOnce(&KeyRef<'_>) -> R) -> R {
         visit(read(self).get())
     }
@@ -60,7 +60,7 @@ fn keys() -> impl Strategy<Value = Key> {
     })
 }
 
-/// A directory, and maps of each kind.
+/// A directory with maps and sets of each kind.
 #[derive(Transportable, Debug, Clone, Default, PartialEq)]
 #[transportable(derive(Debug, Clone, Copy, PartialEq))]
 struct Dir {
@@ -299,7 +299,7 @@ fn read_static(map: &BTreeMap<u8, &'static str>) -> Received<BTreeMap<u8, &'stat
     read(map)
 }
 
-/// Keys that all hash alike, as a poor `Hash` makes them, are found all the same.
+/// A key with a poor `Hash`: 1000 keys share each hash, and all of them are found.
 #[derive(Transportable, Debug, PartialEq, Eq, Clone, Copy)]
 struct Poor(u32);
 
@@ -332,7 +332,7 @@ fn big_maps_and_keys_that_hash_alike() {
     assert!((0..4000).all(|n| form.contains(&Poor(n)) == (n < 3000)));
 }
 
-/// Borrowed and owned parts, parameters, paths, and forms that are parts themselves.
+/// A type with borrowed and owned parts, type parameters, qualified paths, and forms as fields.
 #[derive(Transportable)]
 #[transportable(derive(Debug))]
 struct Mixed<'a, K: Hash, V> {
@@ -341,7 +341,7 @@ struct Mixed<'a, K: Hash, V> {
     received: jstream::map::SortedMap<'a, &'a str, u8>,
 }
 
-/// Its own form.
+/// A type that is its own form.
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 struct Sent<'b> {
     map: SortedMap<'b, &'b str, HashedSet<'b, u8>>,

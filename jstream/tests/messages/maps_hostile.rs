@@ -1,4 +1,4 @@
-//! Maps that somebody forged or damaged, and keys whose traits lie: wrong answers at most.
+//! Forged and damaged maps, and keys with inconsistent traits: the worst result is a wrong answer.
 
 use crate::common;
 
@@ -16,7 +16,8 @@ use jstream::{Reader, Received, Spent, Transportable, descriptor};
 use proptest::collection::{btree_map, btree_set, hash_map, hash_set, vec};
 use proptest::prelude::*;
 
-/// What a map of each kind consists of, in the order of its parts.
+/// The parts of a sorted map in their wire order. The types below have the parts of the other
+/// kinds.
 #[derive(Transportable, Debug)]
 #[repr(C)]
 struct Sorted<'b, K, V> {
@@ -48,7 +49,7 @@ struct Indexed<'b, K, V> {
     values: &'b [V],
 }
 
-/// Reads the parts as the map that they are said to be.
+/// Reads the parts as the map type `T`, by forging its descriptor.
 fn forge<F: Transportable, T: Transportable + 'static>(parts: &F) -> Received<T> {
     let mut bytes = message(parts).as_bytes().to_vec();
     bytes[8..16].copy_from_slice(&descriptor::<T>().to_le_bytes());
@@ -57,7 +58,8 @@ fn forge<F: Transportable, T: Transportable + 'static>(parts: &F) -> Received<T>
     read.map_err(|failure| failure.error).unwrap()
 }
 
-/// All that a map can be asked. What is found must be there, also where the table is not right.
+/// Calls all methods of a map. Every entry found must be an entry of the map, even if its table is
+/// wrong.
 macro_rules! ask {
     ($map:expr, $probes:expr) => {{
         let map = $map;
@@ -116,7 +118,7 @@ proptest! {
     #[test]
     fn forged_indexed((keys, values) in columns(), table in numbers(), starts in numbers()) {
         let parts = Indexed { keys: &keys, table: &table, starts: &starts, values: &values };
-        // The form is its own type, and there without the feature that sends it.
+        // `IndexedMap` is its own form and exists without the feature that sends it.
         let map = forge::<_, IndexedMap<'static, u8, u16>>(&parts);
         let map = map.get();
         ask!(map, 0..=255);
@@ -191,7 +193,7 @@ fn call() -> u64 {
     CALLS.get()
 }
 
-/// A key whose traits count their calls.
+/// A key that counts the calls of its traits.
 #[derive(Transportable, Debug, Clone, Copy)]
 struct Counted(u32);
 
@@ -216,7 +218,7 @@ fn a_forged_table_has_few_keys_compared() {
     let keys: Vec<Counted> = (0..100_000).map(Counted).collect();
     let places: Vec<u32> = (0..100_000).collect();
     let values = vec![(); 10_000];
-    // All keys in one bucket, in all buckets, or in a table that says nothing.
+    // All keys in one bucket, all keys in every bucket, and an empty table.
     let all = [0, 100_000].repeat(50_000);
     for starts in [&[0, 100_000][..], &all, &[]] {
         let parts = Hashed {
@@ -242,7 +244,7 @@ fn a_forged_table_has_few_keys_compared() {
     }
 }
 
-/// A key that hashes as all others do, and counts how often it is compared.
+/// A key whose hash is always the same and that counts comparisons.
 #[derive(Transportable, Debug, Clone, Copy)]
 struct Alike(u32);
 
@@ -261,7 +263,7 @@ impl PartialEq for Alike {
 
 impl Eq for Alike {}
 
-/// Maps of each kind of the same keys.
+/// Forges a hashed and an indexed map with the same keys.
 fn forge_both(keys: &[Alike]) -> (Received<HashMap<Alike, ()>>, Received<IndexedAlike>) {
     let places: Vec<u32> = (0..).zip(keys).map(|(at, _)| at).collect();
     let all = [0, u32::try_from(keys.len()).unwrap()];
@@ -282,7 +284,7 @@ fn forge_both(keys: &[Alike]) -> (Received<HashMap<Alike, ()>>, Received<Indexed
 
 type IndexedAlike = IndexedMap<'static, Alike, ()>;
 
-/// Few comparisons, and the same answer in both directions.
+/// Comparing such maps needs few comparisons of keys and is symmetric.
 #[test]
 fn repeated_keys_that_hash_alike_have_few_compared() {
     const KEYS: usize = 10_000;
@@ -346,7 +348,7 @@ fn equality_of_repeated_keys_is_symmetric() {
     }
 }
 
-/// A key whose traits say something else each time.
+/// A key whose traits give another answer each time.
 #[derive(Transportable, Debug, Clone, Copy)]
 struct Liar(u32);
 
@@ -379,7 +381,7 @@ impl Ord for Liar {
 #[test]
 fn keys_whose_traits_lie() {
     let hashed: HashMap<Liar, u32> = (0..3000).map(|n| (Liar(n), n)).collect();
-    // Collecting would sort the keys first, and find out.
+    // `collect` would sort the keys and notice the inconsistent order.
     let mut sorted = BTreeMap::new();
     for n in 0..3000 {
         sorted.insert(Liar(n), n);

@@ -1,4 +1,4 @@
-//! Types of `std` that travel by value, whatever their layout.
+//! Types of `std` that are sent by value, whatever their layout.
 
 use crate::common;
 
@@ -284,7 +284,8 @@ fn what_is_no_value_is_refused() {
     assert!(text.contains(".value.0: byte 2 is not a bool"), "{text}");
 }
 
-/// Replaces the element at `at` of a message of elements by `bits`.
+/// Replaces the element at `at` in the message of `values` by `bits` and returns the reader's
+/// error.
 fn element_said<T, const SIZE: usize>(values: &Vec<T>, at: usize, bits: [u8; SIZE]) -> String
 where
     T: Transportable + Debug + 'static,
@@ -325,7 +326,7 @@ fn each_element_is_checked() {
     }
 }
 
-/// One of each.
+/// One value of each type.
 #[derive(Transportable, Debug, Clone, PartialEq)]
 struct Leaves {
     duration: Duration,
@@ -431,7 +432,7 @@ fn one_damaged_byte_gives_an_error_or_valid_objects() {
                     accepted += 1;
                     shown.clear();
                     write!(shown, "{:?}", received.get()).unwrap();
-                    // What was accepted can go on, and arrives as the same again.
+                    // An accepted value can be sent again and arrives unchanged.
                     let again = message(received.get());
                     let again = Reader::default().read::<All<'static>>(again).unwrap();
                     assert_eq!(again.get(), received.get());

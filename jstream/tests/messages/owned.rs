@@ -1,4 +1,4 @@
-//! Types that own their parts, and the forms that the derive makes of them.
+//! Types that own their parts, and the forms that the derive generates for them.
 
 use crate::common;
 
@@ -50,12 +50,12 @@ struct Pair<A, B> {
     b: Vec<B>,
 }
 
-/// Nothing in its own fields tells that it has another form.
+/// A type whose fields do not reveal that its form is another type.
 #[derive(Transportable, Debug, Clone, PartialEq)]
 #[transportable(owned, derive(Debug, PartialEq))]
 struct Team(Player, Option<Item>);
 
-/// Its field is spelled in a way that tells nothing.
+/// An alias that does not reveal that the field owns its parts.
 type Names = Vec<String>;
 
 #[derive(Transportable)]
@@ -65,7 +65,7 @@ struct Aliased {
     names: Names,
 }
 
-/// Borrowed and owned parts together.
+/// A type with borrowed and owned parts.
 #[derive(Transportable)]
 #[transportable(derive(Debug))]
 struct Mixed<'a> {
@@ -212,7 +212,7 @@ proptest! {
         let received = read(&player);
         let form: &PlayerRef<'_> = received.get();
         prop_assert!(same_player(&player, form));
-        // The form is a type of its own: sent again as it is, it is the same message.
+        // The form is a type of its own; sending it produces the same message.
         let (first, second) = (message(&player), message(form));
         prop_assert_eq!(first.as_bytes(), second.as_bytes());
         let again = Reader::default().read::<PlayerRef<'static>>(second).unwrap();

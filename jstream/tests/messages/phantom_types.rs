@@ -1,4 +1,4 @@
-//! Forms that are not the same type are never taken for one another.
+//! Forms that are different types are never confused.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ trait Choice {
 struct Number;
 struct Text;
 
-/// A number that looks like the address of something.
+/// A number that looks like an address.
 #[derive(Clone, Copy)]
 struct Address(usize);
 
@@ -68,7 +68,7 @@ fn a_shared_target_is_not_taken_for_one_of_another_phantom_type() {
     let number = chosen::<PhantomData<Number>>();
     let twice: Twice = (number.clone(), number);
     let twice = Writer::new().write(&twice, Spent::heap(512)).unwrap();
-    // A hostile peer says that it is the other type.
+    // A hostile peer declares the other type.
     let mut bytes = twice.as_bytes().to_vec();
     bytes[8..16].copy_from_slice(&descriptor::<Both>().to_le_bytes());
     let message = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! What is made again from a form equals what was sent.
+//! A value restored from its form equals the value that was sent.
 
 use std::rc::Rc;
 use std::sync::Arc;

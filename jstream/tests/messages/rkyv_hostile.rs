@@ -1,4 +1,4 @@
-//! Damaged archives, and crafted ones.
+//! Damaged and forged archives.
 
 use crate::archives;
 
@@ -22,7 +22,7 @@ fn message<T: Transportable>(value: &T) -> Vec<u8> {
     written.as_bytes().to_vec()
 }
 
-/// What is said of a message.
+/// Reads a message and returns the error.
 fn error<T: Transportable + 'static>(message: &[u8]) -> String {
     match Reader::default().read::<T>(filled(message)) {
         Ok(_) => panic!("nothing is said"),
@@ -30,7 +30,7 @@ fn error<T: Transportable + 'static>(message: &[u8]) -> String {
     }
 }
 
-/// Looks at everything in an archive.
+/// Reads everything in an archive.
 fn look(zoo: &Archived<Zoo>) -> usize {
     let mut seen = format!("{:?}{:?}", zoo.logs, zoo.shapes).len();
     seen += zoo
@@ -111,7 +111,8 @@ fn roots_of_every_kind() {
     all(Rc::new(Rkyv(log(3))));
 }
 
-/// An archive's own bytes, wherever they are wrong, are blamed on the field that leads to them.
+/// A fault anywhere in an archive is attributed to the field that leads to the archive, and the
+/// error text contains no address.
 #[test]
 fn errors_name_the_field_and_no_address() {
     let value = mixed();
@@ -133,7 +134,7 @@ fn errors_name_the_field_and_no_address() {
         assert!(said.starts_with("Mixed.archive: "), "{said}");
         assert!(said.ends_with(&format!("(at offset {at:#x})")), "{said}");
         assert!(said.len() < 1200 && !said.contains('\n'), "{said}");
-        // An address has twelve digits that are not zero or more.
+        // An address has at least twelve significant hexadecimal digits.
         for digits in said.split("0x").skip(1) {
             let len = digits.chars().take_while(char::is_ascii_hexdigit).count();
             assert!(len <= 10 || len == 32, "{said}");
@@ -142,7 +143,7 @@ fn errors_name_the_field_and_no_address() {
     assert!(refused > 20, "{refused}");
 }
 
-/// Bytes of any length and content, sent for an archive.
+/// Bytes of any length and content, sent as an archive.
 #[test]
 fn what_is_no_archive_is_refused() {
     for len in [0usize, 1, 3, 7, 8, 15, 16, 17, 39, 40, 41, 4096] {
@@ -159,7 +160,7 @@ fn what_is_no_archive_is_refused() {
     let whole = RkyvBuf::<u32, _>::new([1u8, 2, 3, 4, 5]);
     let said = error::<RkyvBuf<u32>>(&message(&whole));
     assert!(said.contains("unaligned pointer: ptr 0x1 "), "{said}");
-    // What stands before the root belongs to nobody, which does no harm.
+    // Bytes before the root are unused, which is harmless.
     let longer = RkyvBuf::<u32, _>::new([9u8, 9, 9, 9, 7, 0, 0, 0]);
     let received = Reader::default()
         .read::<RkyvBuf<u32>>(filled(&message(&longer)))
@@ -167,15 +168,14 @@ fn what_is_no_archive_is_refused() {
     assert_eq!(***received.get(), 7);
 }
 
-/// The archive of a list of so many nodes, made without recursion: each node leads to the one
-/// before.
+/// Returns the archive of a list of `nodes` nodes, each of which leads to the one before. It is
+/// made without recursion.
 fn crafted(nodes: usize) -> AlignedVec {
     let mut bytes = AlignedVec::<16>::with_capacity(nodes * 12);
     assert_eq!(size_of::<Archived<List>>(), 12);
     for node in 0..nodes {
         bytes.extend_from_slice(&u32::try_from(node).unwrap().to_le_bytes());
-        // An option of a relative pointer: the tag, and how far it is from the pointer to the
-        // target.
+        // An optional relative pointer: the tag, and the distance from the pointer to its target.
         bytes.extend_from_slice(&u32::from(node > 0).to_le_bytes());
         let back = if node > 0 { -20i32 } else { 0 };
         bytes.extend_from_slice(&back.to_le_bytes());
@@ -198,8 +198,8 @@ fn the_crafted_list_is_what_rkyv_makes() {
     assert!(one.next.is_none() && other.next.is_none());
 }
 
-/// A list of a million nodes is an error, on the stack of a thread, with and without a limit of
-/// depth.
+/// A list of a million nodes is refused without overflowing the stack of a thread, with and without
+/// a depth limit.
 #[test]
 fn a_deep_list_does_not_overflow_the_stack() {
     let deep = RkyvBuf::<List>::new(crafted(1_000_000));
@@ -224,7 +224,7 @@ fn a_deep_list_does_not_overflow_the_stack() {
     ordinary.unwrap().join().unwrap();
 }
 
-/// Levels above the archive count.
+/// The depth limit includes the levels above the archive.
 #[test]
 fn the_depth_of_the_message_counts() {
     let value = vec![vec![Rkyv(list(3))]];
@@ -239,7 +239,7 @@ fn the_depth_of_the_message_counts() {
     }
 }
 
-/// What a type says of itself when it is checked.
+/// A type with its own bytecheck verification.
 #[derive(rkyv::Archive, rkyv::Serialize)]
 #[rkyv(derive(Debug), bytecheck(verify))]
 struct Even {
@@ -262,7 +262,7 @@ impl std::fmt::Display for Odd {
 
 impl std::error::Error for Odd {}
 
-// SAFETY: nothing relies on numbers that are even.
+// SAFETY: no code relies on the numbers being even.
 unsafe impl<C: Fallible<Error: rkyv::rancor::Source> + ?Sized> rkyv::bytecheck::Verify<C>
     for ArchivedEven
 {

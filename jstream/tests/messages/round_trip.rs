@@ -1,4 +1,4 @@
-//! What is written is read back equal, in place.
+//! Written objects are read back equal, in place.
 
 use crate::common;
 
@@ -79,7 +79,7 @@ fn extremes_survive() {
     });
 }
 
-/// Options nest, with and without room for their tags, beside text.
+/// Nested options beside text, with and without room for their tags in the slot.
 #[test]
 fn options_of_every_layout() {
     type Deep = Option<Option<Option<(bool, String)>>>;
@@ -208,7 +208,7 @@ fn received_objects_are_ordinary_ones() {
         .unwrap();
     let copy = *received.get();
     assert_eq!(legs_of(&copy), 2);
-    // A received object can be sent on, alone or as part of another.
+    // A received object can be sent again, alone or as part of another object.
     let wrapped = Node {
         next: Some(received.get()),
         ..node

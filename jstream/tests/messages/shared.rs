@@ -1,4 +1,4 @@
-//! Sharing and circles arrive as they were sent, and nothing else does.
+//! Shared targets and cycles arrive as they were sent, and forged ones are refused.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jstream::{Covariant, Limits, Reader, Received, Shared, Spent, Transportable, Writer};
 use typed_arena::Arena;
 
-/// The message of a value, as bytes that can be damaged.
+/// Returns the message of a value as bytes.
 fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
     let filled = Writer::new().write(value, Spent::heap(1 << 20)).unwrap();
     filled.as_bytes().to_vec()
@@ -99,7 +99,7 @@ fn sharing_that_was_not_there_is_not_made() {
     assert!(!a.ptr_eq(*b) && !b.ptr_eq(*c) && !a.ptr_eq(*c));
 }
 
-/// Plain references whose identity is kept.
+/// Plain references with preserved identity.
 #[derive(Transportable, Debug)]
 struct Net<'b> {
     nodes: &'b [Place<'b>],
@@ -145,7 +145,7 @@ fn plain_references_can_be_shared() {
     assert_eq!((net.start.name, net.all[0].name), ("b", "a"));
 }
 
-/// A doubly linked list.
+/// A link of a doubly linked list.
 #[derive(Transportable)]
 struct Link<'b> {
     value: u32,
@@ -193,7 +193,7 @@ fn circles_through_cells() {
                 at = next;
             }
             assert!(std::ptr::eq(at, first.get()));
-            // What was received is a graph of cells like any other.
+            // The received graph has ordinary cells, which can be changed.
             at.next.set(Some(at));
             assert!(std::ptr::eq(at.next.get().unwrap(), at));
         });
@@ -212,7 +212,7 @@ fn the_root_itself_may_be_on_a_circle() {
     });
 }
 
-/// Where pointers to shared targets that were met before stand in a message.
+/// Returns the offsets of the further pointers to shared targets in a message.
 fn repeats(bytes: &[u8]) -> Vec<usize> {
     (40..bytes.len() - 7)
         .step_by(8)
@@ -288,8 +288,8 @@ fn no_circle_without_a_cell() {
     let bytes = bytes_of(&first);
     assert_eq!(received::<Chain<'_>>(&bytes).get(), &first);
     let at = repeats(&bytes);
-    // The second pointer to the last object is middle's; it may not lead to the middle or the
-    // first.
+    // The second pointer to the last object belongs to the middle one. It must not lead to the
+    // middle or the first object, which would close a cycle.
     let to_last = *at.last().unwrap();
     for number in [0u8, 1, 2] {
         let mut forged = bytes.clone();
@@ -318,7 +318,7 @@ fn no_circle_without_a_cell() {
 
 #[test]
 fn a_graph_without_circles_may_lead_back_to_earlier_objects() {
-    // Two that lead to the third, which the second reaches only after the first has been read.
+    // Two objects lead to the third, and the second is read before the first.
     let last = Chain {
         value: 9,
         next: None,

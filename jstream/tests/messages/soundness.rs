@@ -1,11 +1,12 @@
-//! What was once wrong, or nearly so, and must stay right.
+//! Regression tests for former soundness bugs and near misses.
 
 use crate::common;
 
 use common::message;
 use jstream::{Pool, Reader, Spent, Transportable, WriteError, Writer};
 
-/// Padding of flat values, which are written in a temporary, is zero and not what the stack held.
+/// Flat values are written through a temporary. Their padding is zero and not a remnant of the
+/// stack.
 #[test]
 fn flat_padding_is_zero() {
     #[derive(Transportable, Clone, Copy)]
@@ -22,7 +23,7 @@ fn flat_padding_is_zero() {
     }
 }
 
-/// No byte of a message is one that was in the jbuf before.
+/// No byte of the buffer's previous content reaches a message.
 #[test]
 fn nothing_stale_is_sent() {
     #[derive(Transportable)]
@@ -101,7 +102,7 @@ fn a_circle_ends_at_the_writers_limit() {
     );
     let unwritten = writer.write(&RING, Spent::heap(1 << 16)).unwrap_err();
     assert!(matches!(unwritten.error, WriteError::EndOfStream { .. }));
-    // The writer is as good as new.
+    // The writer stays usable after an error.
     let end = Ring {
         next: None,
         name: "end",
@@ -118,7 +119,7 @@ fn a_circle_ends_at_the_writers_limit() {
     );
 }
 
-/// What does not fit is given up at once, whichever segment it belongs to.
+/// If a message does not fit its buffer, the writer gives up early, whichever segment is too long.
 #[test]
 fn little_is_gathered_for_a_small_jbuf() {
     let text = "x".repeat(1 << 20);
@@ -135,7 +136,7 @@ fn little_is_gathered_for_a_small_jbuf() {
     assert!(Writer::new().write(&arrays, Spent::heap(1 << 16)).is_err());
 }
 
-/// A name that means something else here than where the derive was written.
+/// An alias that shadows the name of the tag's integer type.
 #[test]
 fn aliases_do_not_mislead_the_tag() {
     #[allow(non_camel_case_types, reason = "the attack")]
@@ -165,7 +166,7 @@ fn aliases_do_not_mislead_the_tag() {
     );
 }
 
-/// Looking for a fault does not count elements that have no size.
+/// Locating a fault does not iterate over elements without size.
 #[test]
 fn a_fault_behind_very_many_nothings() {
     #[derive(Transportable, Debug)]

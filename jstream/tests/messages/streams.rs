@@ -1,4 +1,4 @@
-//! Streams: any types one after another, written and read, and what writers hand out to be filled.
+//! Streams: objects of any types in sequence, written and read, and slots that the caller fills.
 
 use crate::aligned;
 
@@ -14,7 +14,7 @@ use jstream::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Where the next item begins that needs no more than 16.
+/// Returns the offset of the next item if its alignment is at most 16.
 fn padded(len: usize) -> usize {
     len.next_multiple_of(16)
 }
@@ -29,7 +29,7 @@ fn filled(bytes: &[u8]) -> Filled {
     Spent::heap(bytes.len()).copy_from(bytes).unwrap()
 }
 
-/// Something of every sort, to be written and read back.
+/// An item of any kind, to be written and read back.
 #[derive(Debug, Clone, PartialEq)]
 enum Item {
     Number(u32),
@@ -62,7 +62,8 @@ fn item() -> impl Strategy<Value = Item> {
 }
 
 impl Item {
-    /// Writes it; what is written must be what a writer makes of it, where the format says.
+    /// Writes the item and checks that the stream then contains the message of the item at the
+    /// specified position.
     fn write(&self, stream: &mut StreamWriter, writer: &mut Writer) -> Result<(), WriteError> {
         let before = stream.as_bytes().to_vec();
         let (result, align, alone) = match self {
@@ -144,7 +145,7 @@ impl Item {
         result
     }
 
-    /// Reads one and compares it.
+    /// Reads the next item and compares it with this one.
     fn read(&self, stream: &StreamReader, reader: &mut Reader) {
         match self {
             Self::Number(value) => assert_eq!(stream.next::<u32>(reader).unwrap(), value),
@@ -185,7 +186,7 @@ impl Item {
 }
 
 proptest! {
-    /// All that fits is written, read, skipped, forwarded and written again after `clear`.
+    /// Items that fit are written, read, skipped, forwarded, and written again after `clear`.
     #[test]
     fn what_was_written_is_read(
         items in vec((item(), any::<bool>()), 0..14),
@@ -396,7 +397,7 @@ fn what_is_not_completed_leaves_no_trace() {
     let mut slice = stream.uninit_slice::<u8>(&mut writer, 100).unwrap();
     slice.as_uninit_mut().fill(MaybeUninit::new(9));
     drop(slice);
-    // Nothing is done when it is dropped, so forgetting it is the same.
+    // The type has no destructor, so forgetting it has the same effect.
     assert!(!std::mem::needs_drop::<
         jstream::stream::UninitSlice<'_, A128>,
     >());
@@ -453,7 +454,7 @@ fn values_are_written_where_they_are_sent_from() {
         for slot in slice.as_uninit_mut() {
             slot.write(value);
         }
-        // SAFETY: two were written, and one more.
+        // SAFETY: the loop initialised all three elements, and two are claimed.
         unsafe { slice.assume_init(2) };
         let stream = StreamReader::new(stream.finish());
         assert_eq!(*stream.next::<u8>(&mut reader).unwrap(), 1);
@@ -478,7 +479,7 @@ fn values_are_written_where_they_are_sent_from() {
 #[test]
 fn a_misaligned_item_is_refused_and_stays() {
     let (mut writer, mut reader) = (Writer::new(), Reader::default());
-    // Written as messages one after another, without padding.
+    // Plain messages in sequence, without padding for alignment.
     let mut bytes = message(&1u8);
     bytes.resize(padded(bytes.len()), 0);
     bytes.extend(message(&A32([5; 4])));
@@ -501,7 +502,7 @@ fn a_misaligned_item_is_refused_and_stays() {
     );
     assert_eq!(stream.position(), 41);
     stream.skip().unwrap();
-    // That a target would not be aligned shows in the pass.
+    // The reading pass detects a misaligned target.
     let error = stream.next::<Vec<A64>>(&mut reader).unwrap_err();
     assert!(matches!(error, StreamError::Damaged { .. }), "{error}");
     let error = stream.next::<Wide>(&mut reader).err().unwrap();
@@ -513,8 +514,9 @@ fn a_misaligned_item_is_refused_and_stays() {
 }
 
 thread_local! {
-    /// The stream that is being read, and what was read of it in the meantime.
+    /// The stream that is being read.
     static BEING_READ: RefCell<Option<Rc<StreamReader>>> = const { RefCell::new(None) };
+    /// The results of reading the next item during the verification of another.
     static MEANWHILE: RefCell<Vec<Result<u32, StreamError>>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -1,4 +1,4 @@
-//! Streams that somebody made or damaged: errors, or valid objects, and an end.
+//! Forged and damaged streams: errors or valid objects, and no endless loop.
 
 use crate::aligned;
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 type Words = Vec<Vec<String>>;
 type Flags = Vec<(bool, char)>;
 
-/// Items of several types, two of them behind padding.
+/// A stream of items of several types, two of them behind padding.
 fn sound() -> Vec<u8> {
     let mut writer = Writer::new();
     let mut stream = StreamWriter::new(Spent::heap(4096));
@@ -33,17 +33,17 @@ fn sound() -> Vec<u8> {
     stream.finish().as_bytes().to_vec()
 }
 
-/// What became of a stream.
+/// The outcome of reading a stream.
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {
     read: usize,
     damaged: usize,
     skipped: usize,
-    /// The error that it ended with, unless that was its end.
+    /// The error at which reading stopped, or `None` at the end of the stream.
     broken: Option<StreamError>,
 }
 
-/// Reads all there is, as whatever it seems to be, and looks at all of it once everything is read.
+/// Reads each item as the first type that fits, skips the others, and finally looks at all objects.
 fn drain(bytes: &[u8], reader: &mut Reader) -> Outcome {
     fn any<'s, T>(
         stream: &'s StreamReader,
@@ -104,7 +104,7 @@ fn drain(bytes: &[u8], reader: &mut Reader) -> Outcome {
         assert!(!stream.skip().unwrap().as_bytes().is_empty());
         outcome.skipped += 1;
     }
-    // Formatting looks at every field of what was handed out first, though more was read later.
+    // Formatting reads every field, including those of objects that were read before later items.
     assert!(
         objects
             .iter()
@@ -116,7 +116,7 @@ fn drain(bytes: &[u8], reader: &mut Reader) -> Outcome {
 #[test]
 fn a_sound_stream_is_read_to_its_end() {
     let outcome = drain(&sound(), &mut Reader::default());
-    // The type that this program does not know by its name here is skipped.
+    // `Wide` is not among the types that `drain` tries.
     assert_eq!((outcome.read, outcome.skipped), (5, 1));
     assert_eq!((outcome.damaged, outcome.broken), (0, None));
 }
@@ -130,7 +130,7 @@ fn each_truncation_is_an_error_or_a_shorter_stream() {
         assert_eq!(outcome.damaged, 0, "{len}");
         whole += usize::from(outcome.broken.is_none());
     }
-    // Where an item ends, and at the start.
+    // Only a cut at the start or at the end of one of the first five items leaves a sound stream.
     assert_eq!(whole, 6);
 }
 
@@ -142,14 +142,14 @@ fn each_byte_counts_or_does_no_harm() {
             let mut bytes = sound.clone();
             bytes[at] ^= bits;
             drain(&bytes, &mut reader);
-            // And as a message alone.
+            // The same bytes as a single message.
             let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
             assert!(reader.read::<u32>(filled).is_err());
         }
     }
 }
 
-/// A `u32`, and padding as it should be, behind which stands a message that needs it.
+/// A `u32`, correct padding, and a message that needs the padding for its alignment.
 fn padded() -> Vec<u8> {
     let mut writer = Writer::new();
     let mut stream = StreamWriter::new(Spent::heap(1024));
@@ -196,11 +196,11 @@ fn padding_that_lies_is_an_error() {
         bytes[at] = 1;
         assert!(drain(&bytes, &mut reader).broken.is_some(), "{at}");
     }
-    // Padding behind padding, and padding at the end.
+    // Two padding blocks in a row.
     let mut twice = sound.clone();
     twice.splice(128..128, [&b"jsp\x01\x80\0\0\0"[..], &[0; 120]].concat());
     assert!(drain(&twice, &mut reader).broken.is_some());
-    // Padding that a message needs nowhere, as it begins at a multiple of 128 without it.
+    // Padding before a message that needs none, because it begins at a multiple of 128 anyway.
     let mut needless = [&b"jsp\x01\x80\0\0\0"[..], &[0; 120]].concat();
     needless.extend_from_slice(&sound[..44]);
     let outcome = drain(&needless, &mut reader);

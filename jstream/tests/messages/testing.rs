@@ -1,4 +1,4 @@
-//! The kit for users' own types finds what is wrong with them, and nothing where nothing is.
+//! The test kit detects faulty user-defined types and reports no false findings.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -71,14 +71,15 @@ fn every_part_of_a_message_is_found() {
             .count()
     };
     assert_eq!(count(Meaning::Header), 5);
-    // Four lists, a friend and a name of two players, two pages with their list, two tags' names.
+    // Two players with a name and three lists each, one list of pages, two pages, and two tag
+    // names.
     assert_eq!(count(Meaning::Length), 2 * 4 + 1 + 2 + 2);
     assert_eq!(count(Meaning::Offset), count(Meaning::Length) + 2);
-    // Of lives twice, of two items, and of two tags.
+    // The two `lives`, two items and two tags.
     assert_eq!(count(Meaning::Tag), 2 + 2 + 2);
     assert_eq!(count(Meaning::Unknown), 0);
 
-    // Nothing is known of what follows a damaged pointer, so every word may mean something.
+    // Behind a damaged pointer the meaning of the words is unknown.
     let offset = places
         .all
         .iter()
@@ -144,7 +145,7 @@ impl Figure for Dot {}
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Level(u8);
 
-/// Sends one more than it should.
+/// An adapter that sends one more than the value.
 struct OneMore;
 
 impl Adapter<Level> for OneMore {
@@ -176,7 +177,7 @@ fn an_adapter_that_changes_the_value_is_found() {
     assert!(matches!(found, Wrong::Changed { at: 40 }), "{found}");
 }
 
-/// Accepts what it will not send again.
+/// An adapter that produces a value whose wire form it refuses.
 struct Halved;
 
 impl Adapter<Level> for Halved {
@@ -219,7 +220,7 @@ fn an_adapter_that_makes_what_it_refuses_is_found() {
     assert!(text.contains("damage: 0x28: 01 became ff;"), "{text}");
 }
 
-/// Its function approves of what makes its `Debug` panic.
+/// A type whose verification accepts values for which `Debug` panics.
 #[derive(Transportable)]
 #[transportable(verify = Span::ordered)]
 struct Span {
@@ -247,11 +248,11 @@ impl fmt::Debug for Span {
 #[test]
 fn a_verification_that_lets_something_through_is_found() {
     let found = wrong(Kit::<Span>::new().check(&Span { start: 3, end: 3 }));
-    // Overflow in the function itself is found too, if it comes first.
+    // An overflow in the verification itself is a finding too, if it comes first.
     assert!(matches!(found, Wrong::Panicked(_)), "{found}");
 }
 
-/// No value of it equals any other.
+/// A type without equal values.
 #[derive(Transportable, Debug)]
 struct Unequal(u32);
 
@@ -280,7 +281,7 @@ thread_local! {
     static GREEDY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Is not its own opposite, and says so after it was asked for a while.
+/// A type whose verification accepts only the first value.
 #[derive(Transportable, Debug)]
 #[transportable(verify = Moody::asked)]
 struct Moody(u8);
@@ -340,7 +341,7 @@ fn circles_are_visited() {
     NAMES.with_borrow(|names| {
         assert!(names.len() > tally.accepted);
         assert!(names.iter().any(|name| name == "ab"));
-        // The circle was made shorter.
+        // The damage made the cycle shorter.
         assert!(
             names.iter().any(|name| name == "bb" || name == "aa"),
             "{names:?}"
@@ -351,14 +352,14 @@ fn circles_are_visited() {
 #[test]
 fn a_fuzzers_bytes_decide() {
     let value = player();
-    // No step: the message as it was written.
+    // A script without steps leaves the message unchanged.
     assert!(testing::fuzz(&value, &[]));
     assert!(testing::fuzz(&value, &[2]));
-    // The first place is the header's alignment, which 0 is none.
+    // The first part is the alignment in the header, for which 0 is invalid.
     assert!(!testing::fuzz(&value, &[2, 2, 0, 0, 0]));
-    // With the depth limited to none.
+    // A depth limit of 0.
     assert!(!testing::fuzz(&value, &[0x82]));
-    // A message as it is, and one whose header is made to fit.
+    // A message with a fitted descriptor, and segments with a fitted header.
     let bytes = bytes_of(&value);
     assert!(testing::fuzz(&value, &[&[0], bytes.as_slice()].concat()));
     let numbers = bytes_of(&(1u8, 2u8));

@@ -1,4 +1,4 @@
-//! Functions that verify values may change the cells in them; errors are still found by their type.
+//! Verification functions may change cells. Faults are still located with the correct types.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use typed_arena::Arena;
 #[jstream::transportable]
 trait Shape {}
 
-/// Refers to something where the other one has a number.
+/// A class with a reference where [`Number`] has a number.
 #[derive(Transportable)]
 #[transportable(implements(Shape))]
 struct Holder<'b> {
@@ -85,14 +85,15 @@ fn a_trait_object_is_walked_as_its_own_class() {
         shown: &first,
     };
     let message = Writer::new().write(&whole, Spent::heap(4096)).unwrap();
-    // The walk that finds the path meets the second trait object, and not the first any more.
+    // The walk that locates the fault meets only the second trait object, because the first was
+    // removed.
     let read = Reader::default().read::<Whole<'_>>(message);
     let text = read.err().unwrap().to_string();
     let expected = "Whole.shown.next.next.next.name: is empty";
     assert!(text.starts_with(expected), "{text}");
 }
 
-/// Whose verification may change the cells of all that it reaches, and then refuse.
+/// A type whose verification may change the cells of all nodes that it reaches and then refuse.
 #[derive(Transportable)]
 #[transportable(invariant, verify = Node::change)]
 struct Node<'b> {
@@ -103,11 +104,11 @@ struct Node<'b> {
     list: &'b [Node<'b>],
 }
 
-/// The node whose cell is changed, whether that is its `up`, and to which node it leads then.
+/// A change of a cell: the node, true for its `up` or false for its `link`, and the new target.
 type Change = (u32, bool, Option<u32>);
 
 thread_local! {
-    /// Which node refuses, and what it changes before that.
+    /// The node that refuses, and the changes that it makes before.
     static CHANGES: RefCell<(u32, Vec<Change>)> = const { RefCell::new((u32::MAX, Vec::new())) };
 }
 
@@ -122,7 +123,7 @@ impl<'b> Node<'b> {
         }
     }
 
-    /// The nodes that this one reaches, by their numbers.
+    /// Returns the nodes that this one reaches, by their numbers.
     fn reached(&self) -> HashMap<u32, &'b Node<'b>> {
         let mut all = HashMap::new();
         let mut open: Vec<&'b Node<'b>> = self.neighbours().collect();
@@ -155,7 +156,7 @@ impl<'b> Node<'b> {
         })
     }
 
-    /// The node at the end of a path like `Node.next.list[2].link`.
+    /// Returns the number of the node at the end of a path like `Node.next.list[2].link`.
     fn at(&self, path: &str) -> u32 {
         let mut node = self;
         for step in path.strip_prefix("Node").unwrap().split('.').skip(1) {
@@ -172,7 +173,7 @@ impl<'b> Node<'b> {
         node.id
     }
 
-    /// Has the node with the number `refusing` make changes and refuse; returns the path in the
+    /// Lets the node with the number `refusing` make changes and refuse. Returns the path in the
     /// error.
     fn refused(&self, refusing: u32, changes: &[Change]) -> String {
         let message = Writer::new().write(self, Spent::heap(4096)).unwrap();
@@ -226,7 +227,7 @@ fn a_node_behind_empty_slices_is_found_after_changes() {
     );
 }
 
-/// Pseudo-random numbers below `most`.
+/// Returns a pseudo-random number below `most`.
 fn random(state: &mut u64, most: usize) -> usize {
     *state = state
         .wrapping_mul(6_364_136_223_846_793_005)
@@ -239,7 +240,7 @@ fn whatever_cells_are_changed_a_path_leads_to_what_was_refused() {
     let mut state = 1;
     let mut found = 0;
     for _ in 0..5_000 {
-        // Each node leads to those made before it; cells lead anywhere.
+        // Each node leads to nodes made before it; cells lead to any node.
         let arena = Arena::new();
         let mut made: Vec<&Node<'_>> = Vec::new();
         let mut free: Vec<&Node<'_>> = Vec::new();
@@ -247,7 +248,8 @@ fn whatever_cells_are_changed_a_path_leads_to_what_was_refused() {
         for _ in 0..=random(&mut state, 8) {
             let mut node = Node::new(id);
             id += 1;
-            // Plain references lead to different nodes: a further one would be a copy.
+            // Plain references lead to distinct nodes, because a second reference would be sent as
+            // a copy.
             if random(&mut state, 3) > 0 {
                 node.next = free.pop();
             }
@@ -262,7 +264,7 @@ fn whatever_cells_are_changed_a_path_leads_to_what_was_refused() {
             free.push(node);
         }
         let root = *made.last().unwrap();
-        // A cell leads to objects of their own, not into a slice.
+        // Cells lead to separate objects only, not to elements of slices.
         for node in &made {
             for cell in [&node.link, &node.up] {
                 if random(&mut state, 2) == 0 {
@@ -283,7 +285,7 @@ fn whatever_cells_are_changed_a_path_leads_to_what_was_refused() {
             continue;
         }
         let path = root.refused(refusing, &changes);
-        // The same changes to what was sent.
+        // Makes the same changes to the sent graph.
         let all = root.reached();
         let _ = all.get(&refusing).map_or(root, |node| node).change();
         if path != "Node…" {

@@ -1,4 +1,5 @@
-//! What was received is sent on, changed or not: where it lies if all in it leads where it led.
+//! Forwarding of received objects, changed or not. If all pointers of an object still lead to the
+//! same targets, it is sent from its buffer without a copy.
 
 use crate::counting;
 
@@ -11,7 +12,7 @@ use jstream::{
 };
 use proptest::prelude::*;
 
-/// Room behind a message, as jbufs of a pool have it.
+/// Free bytes behind a message, as buffers of a pool have them.
 const SLACK: usize = 1024;
 
 fn received<T: Transportable + 'static, V: Transportable>(value: &V, slack: usize) -> Received<T> {
@@ -21,7 +22,8 @@ fn received<T: Transportable + 'static, V: Transportable>(value: &V, slack: usiz
     Reader::default().read::<T>(message).unwrap()
 }
 
-/// Forwards an object, which must give the message that writing it gives, and reads that.
+/// Forwards an object, checks that the result equals the message that writing the object produces,
+/// and reads it again. Returns true if the object was forwarded in place.
 fn forwarded<T>(received: Received<T>) -> (bool, Received<T>)
 where
     T: Transportable + 'static,
@@ -62,7 +64,7 @@ const LEAF: Node<'_> = Node {
     numbers: &[1, 2, 3],
 };
 
-/// A change of an object.
+/// A function that changes an object.
 type Change = for<'x, 'y> fn(&'y mut Node<'x>);
 
 #[test]
@@ -82,7 +84,7 @@ fn a_changed_root_goes_on_in_place_or_is_copied() {
         (|_| {}, true),
         (|node| node.large += 1, true),
         (|node| node.maybe = Some(true), true),
-        // A value as a whole, whose padding may be anything.
+        // Replaces a whole value, so its padding may hold any bytes.
         (|node| *node = Node { small: 9, ..*node }, true),
         (|node| node.name = &node.name[..2], false),
         (|node| node.name = "forever", false),
@@ -152,8 +154,8 @@ fn nothing_uninitialised_is_sent() {
             message, in_place, ..
         } = Writer::new().forward(object).unwrap();
         assert!(in_place);
-        // Whether each byte is initialised only tools see; that it is zero where it is padding this
-        // sees too.
+        // Only a memory checker sees whether each byte is initialised. This test sees that padding
+        // is zero.
         let changed = Block {
             first: gappy(7),
             all: &mut [gappy(8), gappy(8)],
@@ -191,7 +193,7 @@ fn ring_of(names: &[&'static str]) -> Received<Ring<'static>> {
     received(&nodes[0], SLACK)
 }
 
-/// The names met on a walk by `next`, of so many steps.
+/// Returns the names of the first `steps` nodes along `next`.
 fn walk(ring: &Ring<'_>, steps: usize) -> Vec<String> {
     let mut names = Vec::new();
     let mut at = Some(ring);
@@ -208,7 +210,7 @@ fn cells_that_lead_elsewhere_are_followed() {
     type Turn = for<'x> fn(&'x Ring<'x>);
     let turns: [(Turn, bool); 7] = [
         (|_| {}, true),
-        // Nothing is where it was, though all of it is still there.
+        // All nodes are still reachable, but in another order.
         (
             |ring| {
                 let next = ring.next.get();
@@ -217,7 +219,8 @@ fn cells_that_lead_elsewhere_are_followed() {
             },
             false,
         ),
-        // To itself. The one that it led to is met by another way, in the same order.
+        // A node that points to itself. Its former successor is reached on another path, in the
+        // same order.
         (
             |ring| {
                 let next = ring.next.get().unwrap();
@@ -225,7 +228,7 @@ fn cells_that_lead_elsewhere_are_followed() {
             },
             true,
         ),
-        // A further pointer becomes another further one: nothing has to move.
+        // A further pointer now leads to another known target, so no object has to move.
         (
             |ring| ring.next.get().unwrap().back.set(ring.next.get()),
             true,
@@ -288,7 +291,8 @@ fn shared_targets_keep_their_numbers() {
     let object = received::<Holder<'_>, _>(&holder, SLACK);
     let (in_place, mut object) = forwarded(object);
     assert!(in_place);
-    // What was the first way to a shared target no longer makes it one.
+    // The first shared pointer to the leaf is replaced by a plain one, so the layout of the message
+    // changes.
     object.with_mut(|holder| holder.plain = holder.first.take().map(Shared::get));
     let (in_place, again) = forwarded(object);
     assert!(!in_place);
@@ -306,7 +310,7 @@ struct Mixed<'b> {
     small: &'b [Shared<'b, u32>],
 }
 
-/// A change of an object with shared targets of several kinds.
+/// A function that changes an object with shared targets of several kinds.
 type Mix = for<'x, 'y> fn(&'y mut Mixed<'x>);
 
 #[test]
@@ -317,7 +321,8 @@ fn shared_targets_of_several_kinds_are_told_apart() {
     let leaves = [Leaf { name: "x" }, Leaf { name: "y" }, Leaf { name: "x" }];
     let number = |i: usize| Shared::new(&numbers[i]);
     let pair = |i: usize, j: usize| (number(i), Shared::new(words[j]));
-    // Each for the first time, and then again, in one run of their kind and between others.
+    // Every target occurs for the first time and again, both in a run of its kind and between
+    // others.
     let pairs = [
         (0, 0),
         (2, 1),
@@ -433,7 +438,7 @@ fn a_pool_without_room_gives_the_object_back() {
 mod honest {
     use super::Transportable;
 
-    // Both are `repr(C)`: the compiler may lay two types with the same fields out differently.
+    // `repr(C)`, because the compiler may lay out two types with the same fields differently.
     #[derive(Transportable)]
     #[transportable(opt_in)]
     #[repr(C)]
@@ -470,7 +475,7 @@ fn what_a_forger_put_in_is_refused() {
     let unforwarded = Writer::new().forward(object).unwrap_err();
     assert!(matches!(unforwarded.error, WriteError::Displaced));
     assert!(unforwarded.received.is_none());
-    // And what is honest goes on.
+    // A sound object can still be forwarded.
     let sound = honest::Pair {
         left: None,
         right: None,

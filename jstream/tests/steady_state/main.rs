@@ -1,4 +1,4 @@
-//! Allocations in steady state, counted on the thread that writes or reads.
+//! Tests that count allocations in the steady state, on the thread that writes or reads.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

@@ -1,5 +1,5 @@
-//! Reading maps, looking keys up and going through entries allocates nothing; writing sorted maps
-//! neither, once the contexts have met their peak.
+//! Reading maps, looking up keys and iterating over entries does not allocate. Neither does writing
+//! sorted maps, once the writer's scratch memory has reached its maximum.
 
 use crate::counting;
 

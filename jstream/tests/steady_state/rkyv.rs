@@ -1,4 +1,4 @@
-//! Types of rkyv's, as the root of messages, as parts of others, and forwarded.
+//! rkyv types as the root of a message, as parts of other types, and forwarded.
 
 use crate::archives;
 use crate::counting;
@@ -38,7 +38,7 @@ fn read<T: Transportable + 'static>(value: &T) -> Received<T> {
     Reader::default().read::<T>(filled).unwrap()
 }
 
-/// Sends a value, makes it again from what arrives, and sends what arrived once more.
+/// Sends a value, restores it from the received form, and sends the received form again.
 macro_rules! travels {
     ($($value:expr),* $(,)?) => {$({
         let value = Rkyv($value);
@@ -181,7 +181,7 @@ fn owners_are_made_again() {
     );
 }
 
-/// A type of references, which is its own form, and one that owns something beside.
+/// A type that only has references and is its own form. `Mixed` also owns a part.
 #[derive(Transportable)]
 struct Entry<'b> {
     id: u64,
@@ -226,7 +226,7 @@ fn borrowed_from_where_they_are() {
     assert_eq!(received.get().name, "mixed");
 }
 
-/// Of an archive only the pointer is written; the archive is sent from where it is.
+/// The writer copies only the pointer to an archive; the archive is sent from where it is.
 #[test]
 fn large_archives_are_lent() {
     let buf = RkyvBuf::serialize(&(0..1000).map(log).collect::<Vec<_>>()).unwrap();
@@ -346,13 +346,13 @@ fn bytes_that_are_no_archive_are_not_taken_for_one() {
     shifted.extend_from_slice(&bytes);
     let error = RkyvArchive::<Log>::access(&shifted[8..]).unwrap_err();
     assert_eq!(error.to_string(), "the bytes are not aligned to 16");
-    // Some that are cut off are others.
+    // A truncated archive may happen to be another valid archive.
     let cut = (0..bytes.len()).filter(|len| RkyvArchive::<Log>::access(&bytes[..*len]).is_err());
     assert!(cut.count() > bytes.len() / 2);
     assert!(RkyvArchive::<()>::access(&bytes[..0]).is_ok());
 }
 
-/// What can't be serialized.
+/// A type whose serialization fails.
 #[derive(rkyv::Archive, rkyv::Serialize)]
 struct Path {
     #[rkyv(with = Refusing)]

@@ -1,5 +1,5 @@
-//! Reading allocates nothing, writing neither, once the contexts have met their peak; and what is
-//! received lies in the jbuf.
+//! Reading does not allocate. Neither does writing, once the writer's scratch memory has reached
+//! its maximum. Received objects lie in the receive buffer.
 
 use crate::counting;
 

@@ -1,4 +1,4 @@
-//! What the failures of a call are to its caller.
+//! Conversion of failures of a call to [`CallError`].
 
 use jstream_transport::SendError;
 use jstream_transport::active::{Reason, RequestError, Returned};
@@ -7,7 +7,8 @@ use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
 use crate::interface::Method;
 
-/// The error that a peer reported, whose words are not to be trusted with more than being shown.
+/// Converts an error code and text of the peer. The text is untrusted, so it is only ever
+/// displayed.
 pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallError {
     let text = || match shown(&String::from_utf8_lossy(text)) {
         text if text.is_empty() => "no reason given".to_owned(),
@@ -49,7 +50,10 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
         },
         Some(Code::TooLate) => overdue(Outcome::DidNotRun),
         Some(Code::Overdue) => overdue(Outcome::MayHaveRun),
-        None => lost(method, format!("it answers with the unknown code {code}")),
+        None => lost(
+            method,
+            format!("the peer answered with the unknown code {code}"),
+        ),
     }
 }
 
@@ -61,7 +65,7 @@ pub(crate) fn lost(method: &'static Method, reason: String) -> CallError {
     }
 }
 
-/// Why a call has no answer.
+/// Converts the error of a call that has no answer.
 pub(super) fn unanswered(method: &'static Method, error: RequestError) -> CallError {
     match error {
         RequestError::Returned { returned, .. } => returned_as(method, &returned),
@@ -72,7 +76,7 @@ pub(super) fn unanswered(method: &'static Method, error: RequestError) -> CallEr
     }
 }
 
-/// Why a call was given back.
+/// Converts the reason for which the transport returned a call.
 fn returned_as(method: &'static Method, returned: &Returned) -> CallError {
     let name = method.name();
     let given_up = |outcome| CallError::Cancelled {
@@ -96,7 +100,7 @@ fn returned_as(method: &'static Method, returned: &Returned) -> CallError {
     }
 }
 
-/// Why a call was not sent.
+/// Converts the error of a call that was not sent.
 pub(crate) fn unsent(method: &'static Method, error: RequestError) -> CallError {
     let name = method.name();
     let not_sent = |source| CallError::NotSent {

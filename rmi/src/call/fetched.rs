@@ -12,25 +12,26 @@ use crate::error::CallError;
 use crate::interface::{Method, Remotable, Stub};
 use crate::message::read;
 use crate::object::Object;
-use crate::promise::{Ahead, Made};
+use crate::pipelining::{Ahead, CallTrailer};
 use crate::reference::{Between, Leads, Passed, Taking};
 use crate::session::Connection;
 
-/// A call whose result is a [`Remote`](crate::Remote), or an [`Option`], [`Vec`] or [`Result`] of that: as [`Call`], but for
-/// the result, which is owned.
-#[must_use = "a call's result, or failure, is known only after waiting for it, and dropping it gives it up"]
+/// A call whose result is a [`Remote`](crate::Remote), or an [`Option`], [`Vec`] or [`Result`] of
+/// that. Works like [`Call`], except that the result is owned.
+#[must_use = "the outcome of a call is known only after waiting for it, and dropping it cancels it"]
 pub struct RemoteCall<P> {
-    /// What its parts are is not named here, so that the compiler sees in every async method that it is `Send`.
+    /// A trait object, so that the compiler can prove that every async method holding this call is
+    /// `Send`.
     fetch: Box<dyn Fetch<P> + Send>,
 }
 
-/// A call, whatever stands for its result.
+/// A call, with the type of its wire result erased.
 trait Fetch<P> {
     fn wait(self: Box<Self>) -> Result<P, CallError>;
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<P, CallError>>;
 
-    /// What it will give.
+    /// Returns the placeholder for the object that the call will return.
     fn ahead(&self) -> Arc<Ahead>;
 }
 
@@ -41,9 +42,9 @@ struct Fetched<P: Passed> {
     expected: Expected,
 }
 
-/// What is called before it has come.
+/// Placeholder for the result, if the program makes pipelined calls of it.
 struct Expected {
-    made: Option<Made>,
+    made: Option<CallTrailer>,
     ahead: OnceLock<Arc<Ahead>>,
 }
 
@@ -55,7 +56,7 @@ impl Expected {
     }
 }
 
-/// What was given up gives nothing.
+/// If the call is dropped, pipelined calls of its result fail.
 impl Drop for Expected {
     fn drop(&mut self) {
         if let Some(ahead) = self.ahead.get() {
@@ -89,7 +90,7 @@ impl<P: Passed> Fetch<P> for Fetched<P> {
                 _ => None,
             };
             let ahead = Ahead::new(at);
-            // The server does not know of it.
+            // A call that was not sent never returns an object.
             if self.call.has_failed() {
                 ahead.settle(None);
             }
@@ -104,7 +105,7 @@ impl<P> RemoteCall<P> {
         call: Call<P::Wire>,
         from: Between,
         method: &'static Method,
-        made: Option<Made>,
+        made: Option<CallTrailer>,
     ) -> Self
     where
         P: Passed,
@@ -120,20 +121,25 @@ impl<P> RemoteCall<P> {
         }
     }
 
-    /// What calls the object that this call will give, before it has. Such calls are sent at once, and held by the server
-    /// until this one is over. They begin then in the order in which they were made, each when the one before it has ended
-    /// or waits: for a future, or for a call of its own. A method that blocks its thread in another way holds up those behind
-    /// it. Once the result was taken here, and the calls that were made before have ended, the stub calls as the result does.
+    /// Returns a stub of the object that this call will return, before the result has arrived.
+    /// Calls of this stub are sent at once (pipelined), and the server holds them until this call
+    /// is over. They then start in the order in which they were made. Each starts when the one
+    /// before it has ended or is suspended, at a future or at a call of its own. A method that
+    /// blocks its thread in another way delays the calls after it. After the caller has received
+    /// the result, and the earlier calls have ended, the stub behaves like the result itself.
     ///
-    /// Where this call goes back as busy and is sent again, those that name it wait for that. While nobody waits for it,
-    /// which is what sends it again, they fail after five seconds.
+    /// If the server returns this call as busy and the call is retried, calls that depend on it
+    /// wait for the retry. Only a caller that waits for this call retries it; without such a
+    /// caller, dependent calls fail after five seconds.
     ///
-    /// They fail with [`CallError::NotGiven`], and do not run, where this call fails, is dropped before its
-    /// result has come, or gives no object of the server: none, one of the caller, or one of somebody else. At most 64 calls
-    /// wait for each other in a row; held calls count among [those that
-    /// wait](crate::ServerOptions::max_waiting), and end with [`CallError::Ending`] when the server is shut down. The
-    /// server knows what the last 1,024 such calls have given: take a result before so many others have come.
-    /// The result of a call of an object of this program is waited for first.
+    /// Dependent calls fail with [`CallError::NotGiven`], and do not run, if this call fails, is
+    /// dropped before its result has arrived, or returns no object of the server: `None`, an object
+    /// of the caller, or an object of a third party. At most 64 calls can wait for each other in a
+    /// chain. Held calls count as [suspended methods](crate::ServerOptions::max_waiting), and end
+    /// with [`CallError::Ending`] when the server shuts down. The server remembers the results of
+    /// the last 1,024 such calls, so take a result before that many others have arrived. If this
+    /// call is a call of an object in the same program, this method blocks until the result is
+    /// available.
     ///
     /// ```
     /// use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
@@ -185,15 +191,15 @@ impl<P> RemoteCall<P> {
         Stub::new(Object::ahead(self.fetch.ahead()))
     }
 
-    /// Blocks until the result has come.
+    /// Blocks until the result arrives.
     ///
     /// # Errors
     ///
-    /// A [`CallError`] that says what failed, and whether the method ran.
+    /// A [`CallError`], which states what failed and whether the method ran.
     ///
     /// # Panics
     ///
-    /// When the call was polled before, and has given its result.
+    /// If the call was polled before and has returned its result.
     pub fn wait(self) -> Result<P, CallError> {
         self.fetch.wait()
     }
@@ -204,7 +210,7 @@ impl<P> Future for RemoteCall<P> {
 
     /// # Panics
     ///
-    /// When it has given its result before.
+    /// If the call has returned its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.fetch.poll(context)
     }
@@ -229,7 +235,7 @@ fn taken<P: Passed>(
     })
 }
 
-/// Drops the result of a call that was given up, so that its owner knows.
+/// Drops the result of an abandoned call, so that the owner of its references is notified.
 pub(crate) fn drop_result<P: Passed>(connection: &Connection, payload: Filled) {
     if let Ok(received) = read::<P::Wire>(payload, Limits::default()) {
         let taking = Taking::new(Between::Peers(connection.clone()));

@@ -8,11 +8,11 @@ use crate::error::CallError;
 use crate::interface::Method;
 use crate::message::read;
 
-/// The result of a call, in the buffer that it was received in.
+/// The result of a call, in its receive buffer.
 pub struct Reply<R: Transportable + 'static>(pub(super) Received<R>);
 
 impl<R: Transportable + 'static> Reply<R> {
-    /// The result.
+    /// Returns the result.
     #[must_use]
     pub fn get(&self) -> &R::InPlace<'_>
     where
@@ -21,7 +21,7 @@ impl<R: Transportable + 'static> Reply<R> {
         self.0.get()
     }
 
-    /// The result and its buffer.
+    /// Returns the result together with its buffer.
     #[must_use]
     pub fn into_received(self) -> Received<R> {
         self.0

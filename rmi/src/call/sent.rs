@@ -1,4 +1,4 @@
-//! A call that was sent, and what comes of it.
+//! A call that was sent, and the handling of its answer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,37 +13,37 @@ use crate::frame::Code;
 use crate::intercept::Watched;
 use crate::interface::Method;
 use crate::object::DropResult;
-use crate::promise::Became;
+use crate::pipelining::Became;
+use crate::rare_box::RareBox;
 use crate::reference::{Giving, Import};
-use crate::seldom::Seldom;
 use crate::session::{Connection, MUCH, Session, number_of};
 
-/// A call whose reply is to come. The server is told when it is dropped before.
+/// A call in flight. Dropping it cancels the call at the server.
 pub(crate) struct Sent {
     pub(crate) ticket: Ticket,
     pub(crate) method: &'static Method,
     pub(crate) deadline: Option<Instant>,
-    /// It is a moment of the system's clock.
+    /// True if the deadline is a time of the system clock.
     pub(crate) by_system: bool,
-    /// The object is not given back before the call is over.
+    /// Keeps the reference to the object until the call is over.
     pub(crate) _import: Option<Arc<Import>>,
-    /// Those that call the same object behind it call it by the same number.
+    /// Keeps the number by which later calls of the same pipelined object name it.
     pub(crate) _ahead: Option<Arc<Became>>,
-    pub(crate) rest: Seldom<Rest>,
+    pub(crate) rest: RareBox<Rest>,
 }
 
-/// What most calls have nothing of.
+/// State that most calls do not need.
 #[derive(Default)]
 pub(crate) struct Rest {
-    /// The references that it has.
+    /// References among the arguments.
     kept: Option<KeptReferences>,
     watched: Option<Arc<Watched>>,
-    /// It has run, and its result is asked for, by this number.
+    /// Number of the kept result, if the method has run and its result was requested.
     fetching: Option<[u8; 4]>,
 }
 
 impl Rest {
-    /// Of a call that is seen.
+    /// Returns the state of an intercepted call.
     #[cold]
     pub(crate) fn watched(watched: Arc<Watched>) -> Box<Self> {
         Box::new(Self {
@@ -53,15 +53,15 @@ impl Rest {
     }
 }
 
-/// The references of a call on its way.
+/// References of a call in flight.
 pub(crate) struct KeptReferences {
     pub(crate) giving: Giving,
-    /// Drops its result, if that has some.
+    /// Function that drops a result which contains references.
     pub(crate) result: Option<DropResult>,
 }
 
 impl KeptReferences {
-    /// It is known what came of the call, or it is given up.
+    /// Settles the references when the outcome of the call is known, or when the call is abandoned.
     fn settle(self, ticket: Ticket, answer: Option<&Result<active::Reply, RequestError>>) {
         if answer.is_some() {
             return self.giving.arrived(answer.is_some_and(has_arrived));
@@ -82,11 +82,11 @@ impl KeptReferences {
     }
 }
 
-/// What came of a request; nothing in time.
+/// Outcome of a request. `None` if the deadline passed before the answer arrived.
 pub(super) type Answered = Option<Result<active::Reply, RequestError>>;
 
 impl Sent {
-    /// Waits for the message of the result.
+    /// Blocks until the message of the result arrives.
     pub(crate) fn wait_for_message(mut self) -> Result<Filled, CallError> {
         let answer = self.answer();
         let ended = self.end(answer.as_ref());
@@ -96,18 +96,18 @@ impl Sent {
         message
     }
 
-    /// References go with it.
+    /// Attaches the references among the arguments.
     pub(crate) fn keep(&mut self, kept: KeptReferences) {
         self.rest.get_or_insert_default().kept = Some(kept);
     }
 
-    /// Waits for what comes of it.
+    /// Blocks until the final answer arrives.
     fn answer(&mut self) -> Answered {
         let answer = self.wait();
         self.answer_behind(answer)
     }
 
-    /// Waits for what is here next.
+    /// Blocks until the next answer arrives.
     #[inline]
     pub(super) fn wait(&mut self) -> Answered {
         match self.deadline {
@@ -116,7 +116,7 @@ impl Sent {
         }
     }
 
-    /// What comes of it where that has come: the same, as a rule.
+    /// Returns the final answer. This is `answer` itself, unless the result has to be fetched.
     pub(super) fn answer_behind(&mut self, mut answer: Answered) -> Answered {
         while !is_small(&answer) {
             if let Some(answer) = self.fetch(answer) {
@@ -127,13 +127,14 @@ impl Sent {
         answer
     }
 
-    /// Whether nothing is to be done but to read that as its result.
+    /// Returns true if the payload is the complete result and needs no further handling.
     #[inline]
     pub(super) fn ends_with(&self, payload: &Filled) -> bool {
         self.rest.is_none() && payload.len() < MUCH
     }
 
-    /// Asks for a result that is kept, which is the answer from now on: any other one comes back.
+    /// Requests a kept result; the call then waits for the answer to that request. Returns any
+    /// other answer unchanged.
     #[cold]
     pub(super) fn fetch(&mut self, answer: Answered) -> Option<Answered> {
         let Some(Ok(reply)) = &answer else {
@@ -165,8 +166,11 @@ impl Sent {
         self.rest.as_ref()?.fetching
     }
 
-    /// It is known what came of it, or it is given up.
-    pub(super) fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> AbandonedCall {
+    /// Ends the call. `answer` is `None` if the call is abandoned.
+    pub(super) fn end(
+        mut self,
+        answer: Option<&Result<active::Reply, RequestError>>,
+    ) -> AbandonedCall {
         let rest = self.rest.take().map_or_else(Rest::default, |rest| *rest);
         let (kept, fetching) = (rest.kept, rest.fetching);
         let was_sent = answer.is_some() || fetching.is_some() || !self.ticket.withdraw();
@@ -177,7 +181,8 @@ impl Sent {
             has_run: fetching.is_some(),
         };
         match (kept, fetching) {
-            // The method has them, whatever comes of its result.
+            // The method has run, so it has received the references, whatever becomes of its
+            // result.
             (kept, Some(number)) => {
                 if let Some(kept) = kept {
                     kept.giving.arrived(true);
@@ -194,7 +199,7 @@ impl Sent {
         ended
     }
 
-    /// Whether something is left of it at the server when nobody waits for it any more.
+    /// Returns true if the server may hold state of this call after the caller has abandoned it.
     pub(super) fn leaves_something(&self) -> bool {
         let rest = self.rest.as_ref();
         rest.is_some_and(|rest| rest.kept.is_some() || rest.fetching.is_some())
@@ -213,7 +218,7 @@ impl Sent {
     }
 }
 
-/// Whether it is an answer with nothing to be fetched, nor to be learnt from.
+/// Returns true if the answer needs no fetch and is too small to open a lane.
 #[inline]
 pub(super) fn is_small(answer: &Answered) -> bool {
     match answer {
@@ -222,24 +227,24 @@ pub(super) fn is_small(answer: &Answered) -> bool {
     }
 }
 
-/// A call that nobody waits for any more.
+/// A call that is no longer waited for.
 pub(super) struct AbandonedCall {
     method: &'static Method,
     watched: Option<Arc<Watched>>,
-    /// Else the server knows nothing of it.
+    /// False if the server never received the call.
     was_sent: bool,
-    /// It ran, and its result was asked for.
+    /// True if the method ran and its result was requested.
     has_run: bool,
 }
 
 impl AbandonedCall {
-    /// The message of the result.
+    /// Converts the answer to the message of the result.
     fn message(&self, answer: Answered) -> Result<Filled, CallError> {
         match answer {
             Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
             Some(_) if self.has_run => Err(CallError::NoResult {
                 method: self.method.name(),
-                reason: "it was kept by the server, and could not be fetched".to_owned(),
+                reason: "the server kept it, but it could not be fetched".to_owned(),
             }),
             Some(Ok(reply)) => {
                 let words = reply.payload.as_bytes();
@@ -271,7 +276,7 @@ impl AbandonedCall {
         result
     }
 
-    /// The call has ended.
+    /// Reports the outcome to the interceptors.
     #[inline]
     fn seen<T>(&self, result: &Result<T, CallError>, bytes: u64) {
         if let Some(watched) = &self.watched {
@@ -280,7 +285,7 @@ impl AbandonedCall {
     }
 }
 
-/// A call was given up whose result may be kept.
+/// Abandons a call whose result may be kept by the server.
 fn leave(ticket: Ticket) {
     let connection = Connection::of(ticket.peer());
     if !connection.fetches() {
@@ -293,7 +298,7 @@ fn leave(ticket: Ticket) {
     references.follow(&connection, ticket, Box::new(settle));
 }
 
-/// Whether the arguments of a call have been read, as far as its answer tells.
+/// Returns true if the answer implies that the arguments were read.
 fn has_arrived(answer: &Result<active::Reply, RequestError>) -> bool {
     match answer {
         Ok(reply) => !matches!(

@@ -1,4 +1,4 @@
-//! How long a call is waited for.
+//! Waiting for a call until its deadline.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::session::{Connection, Session};
 use crate::stream::{Line, until_ready};
 
 impl Sent {
-    /// What its deadline goes by.
+    /// Returns the clock of the deadline.
     pub(super) fn clock(&self) -> &Clock {
         let session = self.ticket.attached::<Session>();
         session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
     }
 
-    /// Blocks until the answer is here, or it is that moment of its clock.
+    /// Blocks until the answer arrives or the call's clock reaches `deadline`.
     #[inline]
     pub(super) fn wait_until(&mut self, deadline: Instant) -> Answered {
         if self.by_system {
@@ -27,7 +27,7 @@ impl Sent {
         }
     }
 
-    /// The same by a clock that somebody moves on.
+    /// Waits by a manual clock.
     #[cold]
     fn wait_for_clock(&mut self, deadline: Instant) -> Answered {
         let clock = self.clock().clone();

@@ -1,4 +1,4 @@
-//! What waits for the disk, and the thread that writes it.
+//! The queue of captured records, and the thread that writes them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -14,21 +14,21 @@ use jstream::capture::{Record, encode};
 use super::CaptureOptions;
 use crate::sync::lock;
 
-/// What all connections write to.
+/// State that all captured connections share.
 pub(super) struct Shared {
     folder: PathBuf,
     options: CaptureOptions,
     state: Mutex<DiskState>,
-    /// There is something to write, or nobody will write more.
+    /// Notified when the queue is not empty, or the thread has to end.
     work: Condvar,
-    /// Something was written.
+    /// Notified when the thread has written its batch.
     written: Condvar,
 }
 
 #[derive(Default)]
 struct DiskState {
     queue: VecDeque<(u64, Job)>,
-    /// How many bytes there are in the queue, and with the thread.
+    /// Number of bytes in the queue and in the batch that is being written.
     waiting: u64,
     is_writing: bool,
     is_ending: bool,
@@ -38,11 +38,11 @@ struct DiskState {
     lost: u64,
 }
 
-/// What is known of a file that is open.
+/// State of an open file.
 #[derive(Default)]
 struct Account {
     bytes: u64,
-    /// What is missing since the last record.
+    /// Number of messages and bytes that were lost since the last record.
     lost: (u64, u64),
     has_failed: bool,
 }
@@ -53,13 +53,13 @@ enum Job {
 }
 
 impl Account {
-    /// Counts what can't be written.
+    /// Counts a message that can't be written.
     fn lose(&mut self, bytes: u64) {
         let (messages, before) = self.lost;
         self.lost = (messages.saturating_add(1), before.saturating_add(bytes));
     }
 
-    /// The record of what is missing, if anything is.
+    /// Encodes the record of lost messages, if there are any.
     fn mark(&mut self) -> Option<Vec<u8>> {
         let (messages, bytes) = std::mem::take(&mut self.lost);
         (messages > 0).then(|| {
@@ -78,7 +78,7 @@ impl DiskState {
 }
 
 impl Shared {
-    /// A file that begins so.
+    /// Opens a file with these first bytes. Returns its number.
     pub(super) fn open(&self, bytes: Vec<u8>) -> u64 {
         let mut state = lock(&self.state);
         let number = state.next;
@@ -90,13 +90,14 @@ impl Shared {
         number
     }
 
-    /// Whether so many bytes could be written now; for a guess, before they are copied.
+    /// Returns true if the buffer currently has room for `length` bytes. A hint, used before the
+    /// bytes are copied.
     pub(super) fn may_have_room(&self, length: u64) -> bool {
         let waiting = lock(&self.state).waiting;
         waiting.saturating_add(length) <= self.options.max_buffer
     }
 
-    /// A message was not written.
+    /// Counts a message that was not written.
     pub(super) fn lose(&self, file: u64, length: u64) {
         let mut state = lock(&self.state);
         state.lost = state.lost.saturating_add(1);
@@ -135,7 +136,7 @@ impl Shared {
         self.work.notify_one();
     }
 
-    /// Nothing more is written to a file.
+    /// Closes a file after its last record.
     pub(super) fn close(&self, file: u64) {
         let mut state = lock(&self.state);
         let mark = state.files.remove(&file).and_then(|mut of| of.mark());
@@ -151,7 +152,7 @@ impl Shared {
         lock(&self.state).lost
     }
 
-    /// Waits until all is written that was there before.
+    /// Blocks until everything that was queued before is written.
     pub(super) fn flush(&self) {
         let mut state = lock(&self.state);
         while state.is_writing || !state.queue.is_empty() {
@@ -160,7 +161,7 @@ impl Shared {
         }
     }
 
-    /// Writes until nobody has anything to write any more.
+    /// Writes until the capture is dropped and the queue is empty.
     fn run(&self) {
         let mut files = BTreeMap::new();
         let mut state = lock(&self.state);
@@ -212,7 +213,7 @@ impl Shared {
         }
     }
 
-    /// A new file, for this user alone.
+    /// Creates a file that only the current user can access.
     fn create(&self, number: u64) -> io::Result<File> {
         let (mut folder, mut file) = (DirBuilder::new(), OpenOptions::new());
         folder.recursive(true);
@@ -232,10 +233,10 @@ impl Shared {
 }
 
 fn warn(folder: &Path, error: &io::Error) {
-    tracing::warn!(folder = %folder.display(), %error, "a capture can't be written");
+    tracing::warn!(folder = %folder.display(), %error, "could not write a capture file");
 }
 
-/// Has the thread end when it is dropped.
+/// Handle of the writing thread. Dropping it ends the thread.
 pub(super) struct Owner(Arc<Shared>);
 
 impl Owner {

@@ -1,4 +1,4 @@
-//! The file of one connection, as its messages see it.
+//! The capture file of one connection, filled from its messages.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,20 +11,20 @@ use jstream::capture::{
 use jstream_transport::active::{Tap, Tapped, TappedKind};
 
 use super::{Capturing, MOST_METHODS};
-use crate::frame::Word;
+use crate::frame::CallHeader;
 use crate::interface::Interface;
 use crate::session::CALLS;
 use crate::sync::lock;
 
-/// What a connection writes.
+/// Writer of the capture file of one connection.
 pub(crate) struct Tape {
     to: Capturing,
-    /// The number of its file.
+    /// Number of the file.
     file: u64,
     began: Instant,
-    /// The places of the handler of calls, here and at the other side.
+    /// Index of the handler of calls at this side and at the other side.
     calls: OnceLock<[Option<u16>; 2]>,
-    /// Which methods were described, as which interface.
+    /// Interface ids of the methods that are already described.
     described: Mutex<BTreeMap<(bool, u32, u16), u64>>,
 }
 
@@ -49,12 +49,12 @@ impl Tape {
         }
     }
 
-    /// The other side calls a method of this object.
+    /// Describes a method of an object of this side that the other side calls.
     pub(crate) fn called(&self, object: u32, place: u16, interface: &'static Interface) {
         self.describe(Direction::Inward, (object, place), interface);
     }
 
-    /// Writes what is called by these numbers, once.
+    /// Writes the description of a method, once.
     fn describe(
         &self,
         direction: Direction,
@@ -90,7 +90,7 @@ impl Tape {
         self.to.shared().write(self.file, bytes);
     }
 
-    /// What the message calls, if it is a call.
+    /// Returns the object and method of a message, if it is a call.
     fn call(&self, tapped: &Tapped<'_>) -> Option<(u32, u16)> {
         let (TappedKind::Request { handler, .. } | TappedKind::OneWay { handler }) = tapped.kind
         else {
@@ -98,7 +98,7 @@ impl Tape {
         };
         let [ours, theirs] = *self.calls.get()?;
         let calls = if tapped.sent { theirs } else { ours };
-        let word = Word::of(tapped.word);
+        let word = CallHeader::of(tapped.word);
         (calls == Some(handler)).then_some((word.object, word.method))
     }
 }

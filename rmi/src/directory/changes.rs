@@ -1,4 +1,4 @@
-//! What happens to the names of a registry, told across its restarts.
+//! Changes of the names in a registry, reported across its restarts.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -11,15 +11,17 @@ use super::{Change, ChangeRef, Event};
 use crate::interface::Stub;
 use crate::stream::{Stream, StreamError, until_ready};
 
-/// All names that a registry has, and then what happens to them: made by [`Names::watch`](super::Names::watch).
+/// All names of a registry, followed by their changes. Created by
+/// [`Names::watch`](super::Names::watch).
 ///
-/// It is an iterator that blocks until something has happened. When the connection to the registry is lost it goes on with
-/// the next one, and tells what has changed meanwhile: names that are bound no more, and those that are new, or are bound to
-/// another interface. It ends behind [`Event::Missed`], with an error that is no loss of the connection, and behind
-/// [`Event::Refused`], where as many watch as the registry allows.
+/// A blocking iterator. If the connection to the registry is lost, the iterator continues with the
+/// next connection and reports the differences: names that are no longer bound, new names, and
+/// names that are bound to another interface. The iterator ends after [`Event::Missed`], after an
+/// error other than the loss of the connection, and after [`Event::Refused`], if the registry has
+/// its maximum number of watchers.
 pub struct Changes {
     link: Arc<Link>,
-    /// The connection that is watched, or was.
+    /// Number of the connection that is or was watched.
     number: u64,
     stream: Option<Stream<Change>>,
     told: Told,
@@ -38,7 +40,7 @@ impl Changes {
         }
     }
 
-    /// What has happened next, or whom to wake when something has. `None` when there will be nothing more.
+    /// Polls for the next change. Returns `None` at the end.
     pub fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -74,7 +76,7 @@ impl Changes {
         Poll::Ready(None)
     }
 
-    /// What has happened next, if that is within this time: `None` when the time is over.
+    /// Blocks until the next change, or until the timeout: then it returns `None`.
     pub fn next_timeout(
         &mut self,
         timeout: Duration,
@@ -82,7 +84,7 @@ impl Changes {
         self.wait_until(Instant::now().checked_add(timeout))
     }
 
-    /// Blocks. A thread serves the connection meanwhile.
+    /// Blocks until the next change. A background thread serves the connection meanwhile.
     fn wait_until(&mut self, until: Option<Instant>) -> Option<Option<<Self as Iterator>::Item>> {
         until_ready(|| None, until, |context| self.poll_next(context))
     }
@@ -102,22 +104,22 @@ impl fmt::Debug for Changes {
     }
 }
 
-/// What was told, by which it is known what has changed while there was no connection.
+/// The reported names, used to find the differences after a lost connection.
 #[derive(Default)]
 struct Told {
-    /// The names that are bound, each with whether it is known to be still.
+    /// Bound names. The flag is true if the current connection has confirmed the name.
     names: BTreeMap<String, (Bound, bool)>,
-    /// Whether all names are being told again.
+    /// True while a new connection lists all names.
     is_again: bool,
     is_complete: bool,
     due: VecDeque<Change>,
 }
 
-/// The interface's name and id.
+/// Name and id of an interface.
 type Bound = (String, u64);
 
 impl Told {
-    /// Another connection tells all names.
+    /// Starts the list of a new connection.
     fn begin_anew(&mut self) {
         self.is_again = true;
         for (_, is_still) in self.names.values_mut() {
@@ -131,7 +133,7 @@ impl Told {
         let is_news = match change.event {
             Event::Bound => {
                 let before = self.names.insert(name, (bound.clone(), true));
-                // What was told before the connection was lost.
+                // The name was reported before the connection was lost.
                 let is_known = before.is_some_and(|(was, is_still)| was == bound && !is_still);
                 !(self.is_again && is_known)
             }
@@ -152,7 +154,7 @@ impl Told {
         }
     }
 
-    /// What was not told again is bound no more.
+    /// Reports the names that the new connection has not confirmed as unbound.
     fn forget(&mut self) {
         self.is_again = false;
         let due = &mut self.due;
@@ -201,7 +203,7 @@ mod tests {
 
         told.begin_anew();
         assert_eq!(take(&mut told, Event::Bound, "a", 1), []);
-        // Twice is a change.
+        // A second event for the same name is a change.
         let again = take(&mut told, Event::Bound, "a", 1);
         assert_eq!(again, news(Event::Bound, "a"));
         let other = take(&mut told, Event::Bound, "c", 2);
@@ -210,7 +212,7 @@ mod tests {
         assert_eq!(new, news(Event::Bound, "e"));
         let rest = take(&mut told, Event::Complete, "", 0);
         assert_eq!(rest, news(Event::Unbound, "b"));
-        // As always, from here on.
+        // After the list, each event is a change.
         let bound = take(&mut told, Event::Bound, "a", 1);
         assert_eq!(bound, news(Event::Bound, "a"));
     }

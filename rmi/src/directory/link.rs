@@ -1,4 +1,4 @@
-//! A connection to a registry, which is made anew when it has ended.
+//! A connection to a registry, which reconnects when it is lost.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,19 +16,19 @@ use crate::error::{CallError, LookupError, Outcome};
 use crate::stream::Tasks;
 use crate::sync::lock;
 
-/// How long it is waited before the first attempt to connect anew. The longer it was, up to the other, the longer it is
-/// waited again: a registry that comes back is not run over by those who miss it.
+/// Initial pause before an attempt to reconnect. The pause doubles up to `LONGEST_PAUSE`, and has
+/// jitter, so that a registry that restarts is not overloaded by its clients.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
-/// The connection, and what is to be done with the next one.
+/// A connection to a registry, with the state that the next connection needs.
 pub(super) struct Link {
     address: Address,
     options: ClientOptions,
     line: Mutex<Line>,
-    /// Whoever makes a connection.
+    /// Held while a connection is being made.
     renewing: Mutex<()>,
-    /// Those who wait for the next connection.
+    /// Tasks that wait for the next connection.
     tasks: Tasks,
     pauses: Arc<Pauses>,
 }
@@ -36,16 +36,16 @@ pub(super) struct Link {
 struct Line {
     client: Client,
     directory: DirectoryStub,
-    /// How many connections there were before this one.
+    /// Number of earlier connections.
     number: u64,
-    /// What was bound, and is to be bound again.
+    /// Entries that are bound, and are bound again by the next connection.
     bound: BTreeMap<String, Entry>,
-    /// Whether it is made anew without being used.
+    /// True if a lost connection is replaced in the background, even if it is not used.
     is_kept: bool,
     thread: Option<Serving>,
 }
 
-/// The connection as it is used once.
+/// The connection for one use.
 pub(super) struct Used {
     pub(super) directory: DirectoryStub,
     pub(super) number: u64,
@@ -90,7 +90,7 @@ impl Link {
         }
     }
 
-    /// A connection behind that with this number.
+    /// Polls for a connection with another number than this one.
     pub(super) fn poll_next(&self, number: u64, waker: &Waker) -> Poll<Used> {
         self.tasks.register(waker);
         let used = self.current();
@@ -100,13 +100,14 @@ impl Link {
         }
     }
 
-    /// Whether the connection with this number has ended.
+    /// Returns true if the connection with this number has ended.
     pub(super) fn has_ended(&self, number: u64) -> bool {
         let line = lock(&self.line);
         line.number != number || line.client.connection().peer().has_ended()
     }
 
-    /// Asks the registry, once more where the connection had ended, if the call did not run or may run twice.
+    /// Asks the registry. If the connection was lost, it asks again over a new one, provided that
+    /// the call did not run or `twice` allows running it twice.
     pub(super) fn ask<R>(
         self: &Arc<Self>,
         twice: bool,
@@ -124,7 +125,8 @@ impl Link {
         ask(&self.current().directory)
     }
 
-    /// What is bound from now on, also by the next connection: what was bound to the name before.
+    /// Sets or removes an entry to be bound by later connections. Returns the previous entry of the
+    /// name.
     pub(super) fn remember(&self, name: &str, entry: Option<Entry>) -> Option<Entry> {
         let mut line = lock(&self.line);
         match entry {
@@ -133,7 +135,7 @@ impl Link {
         }
     }
 
-    /// Sees to it that the connection is made anew as soon as it ends.
+    /// From now on, reconnects in the background as soon as the connection ends.
     pub(super) fn keep(self: &Arc<Self>) -> io::Result<()> {
         let mut line = lock(&self.line);
         if line.is_kept {
@@ -147,7 +149,7 @@ impl Link {
         Ok(())
     }
 
-    /// Has the connection followed by another one.
+    /// Starts a thread to reconnect when this connection ends.
     fn attend(self: &Arc<Self>, client: &Client, number: u64) {
         let (link, pauses) = (Arc::downgrade(self), self.pauses.clone());
         client.connection().peer().on_end(move || {
@@ -155,12 +157,12 @@ impl Link {
                 return;
             }
             let again = thread::Builder::new().name("jstream-names".to_owned());
-            // Without a thread it is made when it is used.
+            // If no thread can be started, the next use of the link reconnects.
             let _ = again.spawn(move || follow(&link, number, &pauses));
         });
     }
 
-    /// Makes the connection behind that with this number, unless somebody else has.
+    /// Replaces the connection with this number, unless another thread already has.
     fn renew(self: &Arc<Self>, number: u64) -> Result<(), LookupError> {
         let renewing = lock(&self.renewing);
         if lock(&self.line).number != number {
@@ -182,7 +184,7 @@ impl Link {
             match client.start() {
                 Ok(thread) => lock(&self.line).thread = Some(thread),
                 Err(error) => {
-                    tracing::warn!(%error, "a connection to a registry is served when it is used alone");
+                    tracing::warn!(%error, "no thread serves the connection to a registry: it is served only while it is used");
                 }
             }
             self.attend(&client, number);
@@ -195,12 +197,12 @@ impl Link {
     fn bind_again(&self, directory: &DirectoryStub, entry: &Entry) {
         let addresses: Vec<&str> = entry.addresses.iter().map(String::as_str).collect();
         let done = directory.bind(entry.borrowed(&addresses), false).wait();
-        // Where the connection is lost again it is tried again.
+        // If the connection was lost again, the next one binds the name.
         let Ok(Err(refused)) = done.map(|done| *done.get()) else {
             return;
         };
-        tracing::warn!(name = %entry.name, %refused, "a name is not bound again");
-        // It is somebody else's now.
+        tracing::warn!(name = %entry.name, %refused, "could not bind a name again");
+        // Another program has bound the name meanwhile.
         if refused == Refusal::Taken {
             self.remember(&entry.name, None);
         }
@@ -227,7 +229,7 @@ fn connect(
     Ok((client, directory))
 }
 
-/// Makes the next connection, as long as somebody would use it.
+/// Reconnects, as long as the link exists.
 fn follow(link: &Weak<Link>, number: u64, pauses: &Pauses) {
     let mut pause = SHORTEST_PAUSE;
     while pauses.pass(jittered(pause)) {
@@ -236,14 +238,15 @@ fn follow(link: &Weak<Link>, number: u64, pauses: &Pauses) {
             Ok(()) => return,
             Err(error) => {
                 let address = link.address();
-                tracing::debug!(%address, %error, "a registry is not back yet");
+                tracing::debug!(%address, %error, "could not reconnect to a registry yet");
             }
         }
         pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
     }
 }
 
-/// Between half of it and the whole, so that those who have lost the same registry don't come back at once.
+/// Returns a random duration between half of the pause and the whole, so that clients do not
+/// reconnect at the same time.
 fn jittered(pause: Duration) -> Duration {
     let part = getrandom::u32().unwrap_or(u32::MAX) >> 16;
     let half = pause.checked_div(2).unwrap_or(pause);
@@ -251,7 +254,7 @@ fn jittered(pause: Duration) -> Duration {
     half.saturating_add(more.unwrap_or_default())
 }
 
-/// Waiting that ends early when nobody needs what it is waited for.
+/// An interruptible pause, which ends when the link is dropped.
 #[derive(Default)]
 struct Pauses {
     is_over: Mutex<bool>,
@@ -259,7 +262,7 @@ struct Pauses {
 }
 
 impl Pauses {
-    /// Waits for so long. False when nobody needs it any more.
+    /// Blocks for this time. Returns false if the link was dropped.
     fn pass(&self, time: Duration) -> bool {
         let until = Instant::now().checked_add(time);
         let mut is_over = lock(&self.is_over);

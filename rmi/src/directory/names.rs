@@ -1,4 +1,4 @@
-//! A registry of several servers, as programs use it.
+//! The client side of a registry of several servers.
 
 use std::fmt;
 use std::io;
@@ -17,56 +17,57 @@ use crate::reference::Owners;
 use crate::reflection::Bound;
 use crate::server::Serving;
 
-/// A connection to a registry of several servers. Cheap to clone. What was bound by it is unbound when the last clone is
-/// dropped, or the process ends.
+/// A connection to a registry of several servers. Cheap to clone. The names that it has bound are
+/// unbound when the last clone is dropped, or the process ends.
 ///
-/// When the connection is lost, as the registry is restarted, another one is made: at once by who uses this, and as soon as
-/// the registry is back where something was bound by it, or is watched. Names that were bound by it are bound again then, but
-/// for those that others have bound meanwhile; one that somebody else has unbound is bound again, too, as long as its server
-/// keeps this.
+/// If the connection is lost, for example because the registry restarts, it is replaced: at the
+/// next use, or, if this connection has bound names or is watched, as soon as the registry is back.
+/// The names that it has bound are then bound again, except those that other programs have bound
+/// meanwhile. A name that another program has unbound is bound again, too.
 #[derive(Clone)]
 pub struct Names {
     link: Arc<Link>,
     owners: Arc<Owners>,
 }
 
-/// Why a registry did not do what it was asked for.
+/// Error of an operation of a registry.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirectoryError {
-    /// It refuses to.
-    #[error("\"{name}\" is not changed: {source}")]
+    /// The registry refuses the change.
+    #[error("\"{name}\" was not changed: {source}")]
     Refused {
         /// The name.
         name: String,
-        /// Why.
+        /// The reason.
         source: Refusal,
     },
-    /// The server that is to be bound has bound nothing to that name itself.
-    #[error("the server has no \"{name}\" itself; bind an object to it there first")]
+    /// The server itself has not bound an object to the name.
+    #[error("the server has no object named \"{name}\"; bind it there first")]
     NotServed {
         /// The name.
         name: String,
     },
-    /// There is no thread that would keep the connection to it.
-    #[error("no thread for the connection to the registry")]
+    /// The system can't start a thread to keep the connection to the registry.
+    #[error("could not start the thread for the connection to the registry")]
     Thread(#[source] io::Error),
-    /// It could not be asked.
-    #[error("the registry could not be asked")]
+    /// The call to the registry failed.
+    #[error("the call to the registry failed")]
     Call(#[from] CallError),
 }
 
 impl Names {
-    /// Connects to the registry that is served at an address.
+    /// Connects to the registry at an address.
     ///
     /// # Errors
     ///
-    /// [`LookupError`] when it can't be reached, or has no registry of this kind.
+    /// [`LookupError`] if the registry can't be reached, or the server has none.
     pub fn connect(address: &Address) -> Result<Self, LookupError> {
         Self::connect_with(address, &ClientOptions::default())
     }
 
-    /// Connects with options of one's own, which count for the servers that are found there, too.
+    /// Connects with custom options, which also apply to the connections to the servers that are
+    /// looked up.
     ///
     /// # Errors
     ///
@@ -78,22 +79,23 @@ impl Names {
         })
     }
 
-    /// Binds what a server has bound to a name to the same name here, as long as this connection lasts.
+    /// Binds an object of a server at the registry, under the name that it has at the server, for
+    /// the lifetime of this connection.
     ///
     /// # Errors
     ///
-    /// [`DirectoryError`] when the server has no such name, when it is bound here already, and when the registry refuses or
-    /// can't be asked.
+    /// [`DirectoryError`] if the server has no such name, if the name is already bound at the
+    /// registry, or if the registry refuses or can't be reached.
     pub fn bind(&self, name: &str, serving: &Serving) -> Result<(), DirectoryError> {
         self.put(name, serving, false)
     }
 
-    /// Binds as [`bind`](Self::bind) does, and replaces the object that is bound to the name, if any.
+    /// Binds a name like [`bind`](Self::bind), and replaces the object that is bound to it, if any.
     ///
     /// # Errors
     ///
-    /// As for [`bind`](Self::bind), except that the name may be bound by these `Names`. A name that another
-    /// connection has bound is refused with [`Refusal::NotBinder`], unless the
+    /// As for [`bind`](Self::bind), except that the name may be bound by these `Names`. A name that
+    /// another connection has bound is refused with [`Refusal::NotBinder`], unless the
     /// [registry](super#who-may-change-names) allows it.
     pub fn rebind(&self, name: &str, serving: &Serving) -> Result<(), DirectoryError> {
         self.put(name, serving, true)
@@ -114,7 +116,7 @@ impl Names {
         };
         self.link.keep().map_err(DirectoryError::Thread)?;
         let addresses: Vec<&str> = entry.addresses.iter().map(String::as_str).collect();
-        // The connection may be made anew meanwhile.
+        // The entry is recorded first, because the connection may be replaced during the call.
         let before = self.link.remember(name, Some(entry.clone()));
         let done = self.link.ask(true, |directory| {
             let done = directory.bind(entry.borrowed(&addresses), replace).wait();
@@ -131,8 +133,9 @@ impl Names {
     ///
     /// # Errors
     ///
-    /// [`DirectoryError`] if the registry cannot be asked, or refuses: with [`Refusal::NotBinder`] if another
-    /// connection has bound the name, unless the [registry](super#who-may-change-names) allows it.
+    /// [`DirectoryError`] if the registry cannot be asked, or refuses: with [`Refusal::NotBinder`]
+    /// if another connection has bound the name, unless the [registry](super#who-may-change-names)
+    /// allows it.
     pub fn unbind(&self, name: &str) -> Result<bool, DirectoryError> {
         let before = self.link.remember(name, None);
         let done = self.link.ask(false, |directory| {
@@ -148,12 +151,12 @@ impl Names {
         done?.map_err(|source| refused(name, source))
     }
 
-    /// The object that is bound to a name, at its server, which calls go to directly.
+    /// Returns the stub of the object that is bound to a name. Calls go to its server directly.
     ///
     /// # Errors
     ///
-    /// [`LookupError`] when nothing is bound to it, when that has another interface, or when the registry or the server
-    /// can't be reached.
+    /// [`LookupError`] if the name is not bound, if its object has another interface, or if the
+    /// registry or the server can't be reached.
     pub fn lookup<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
         let interface = T::interface();
         let found = self
@@ -179,7 +182,7 @@ impl Names {
         };
         let owner = reached()?;
         match owner.lookup::<T>(name) {
-            // It was a connection that nobody had used since it ended.
+            // An unused connection to the server had ended.
             Err(LookupError::Call(_)) if owner.connection().peer().has_ended() => {
                 reached()?.lookup::<T>(name)
             }
@@ -187,7 +190,7 @@ impl Names {
         }
     }
 
-    /// A connection to the first of these that can be reached.
+    /// Connects to the first of the addresses that can be reached.
     fn owner(&self, addresses: &[&str]) -> Result<Client, Option<ConnectError>> {
         let mut failed = None;
         for address in addresses {
@@ -203,11 +206,11 @@ impl Names {
         Err(failed)
     }
 
-    /// All names that are bound, in order, with the interfaces of what is bound to them.
+    /// Returns all bound names in order, with the interfaces of their objects.
     ///
     /// # Errors
     ///
-    /// [`CallError`] when the registry can't be asked.
+    /// [`CallError`] if the call to the registry fails.
     pub fn list(&self) -> Result<Vec<Bound>, CallError> {
         let list = self.link.ask(true, |directory| directory.list().wait())?;
         let bound = list.get().iter().map(|of| Bound {
@@ -218,18 +221,19 @@ impl Names {
         Ok(bound.collect())
     }
 
-    /// All names that are bound, and then each change, for as long as it is looked at, also when the registry is restarted.
-    /// Who takes too slowly is [told](super::Event::Missed) so, as the last it gets, and may watch anew.
+    /// Watches the registry: returns all bound names, followed by their changes, also across
+    /// restarts of the registry. If the watcher is too slow, it receives
+    /// [`Event::Missed`](super::Event::Missed) as its last event, and can watch again.
     ///
     /// # Errors
     ///
-    /// [`DirectoryError::Thread`] when the system is out of threads.
+    /// [`DirectoryError::Thread`] if no thread can be started.
     pub fn watch(&self) -> Result<Changes, DirectoryError> {
         self.link.keep().map_err(DirectoryError::Thread)?;
         Ok(Changes::new(self.link.clone()))
     }
 
-    /// The registry itself, by the connection that there is now.
+    /// Returns the stub of the registry itself, over the current connection.
     #[must_use]
     pub fn directory(&self) -> DirectoryStub {
         self.link.current().directory

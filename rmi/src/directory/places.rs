@@ -1,4 +1,4 @@
-//! Where those are who ask a registry, and where servers are as seen from there.
+//! Locations: the host of a caller of the registry, and the reachability of servers from there.
 
 use std::net::IpAddr;
 
@@ -8,17 +8,17 @@ use super::Refusal;
 use crate::context::context;
 use crate::session::Connection;
 
-/// How many addresses a server may have, and how long each may be. Answers the threat of entries that are larger than
-/// their use.
+/// Maximum number of addresses of a server. `LONGEST_ADDRESS` is the maximum length of each in
+/// bytes. Protects against oversized entries.
 pub(super) const MOST_ADDRESSES: usize = 8;
 pub(super) const LONGEST_ADDRESS: usize = 512;
 
-/// The connection of the call that is answered. None of a call from this program.
+/// Returns the connection of the current call. `None` if the call comes from this program.
 pub(super) fn caller() -> Option<Connection> {
     Some(Connection::of(context().call?.peer()))
 }
 
-/// The same connection has the same one, as long as it lasts.
+/// Returns a number that identifies a connection during its lifetime.
 pub(super) fn number(of: Option<&Connection>) -> usize {
     of.map_or(0, |of| std::ptr::from_ref(of.session()).addr())
 }
@@ -71,7 +71,7 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
-/// The same address on another host, where it names none.
+/// Replaces the host of an address for all interfaces by the host of `on`.
 pub(super) fn located(address: Address, on: Option<&Address>) -> Address {
     let names_none = |host: &String| {
         let ip = host.parse::<IpAddr>();
@@ -89,7 +89,7 @@ pub(super) fn located(address: Address, on: Option<&Address>) -> Address {
     moved.unwrap_or(address)
 }
 
-/// The addresses of a server that others can use, as seen from here.
+/// Returns the addresses of a server that other programs can use, as seen from this process.
 pub(super) fn usable(
     addresses: &[&str],
     caller: Option<&Connection>,
@@ -108,7 +108,7 @@ pub(super) fn usable(
     Ok(all)
 }
 
-/// Whether an address may lead to the same place from here and from where the caller is.
+/// Returns true if an address may lead to the same server from this process and from the caller.
 pub(super) fn leads(address: &Address, caller: Option<&Connection>) -> bool {
     match address {
         Address::Inproc { .. } => is_inproc(caller),

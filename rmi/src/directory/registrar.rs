@@ -1,4 +1,4 @@
-//! The object that has the names of several servers.
+//! The object that holds the names of several servers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -18,38 +18,39 @@ use crate::session::Connection;
 use crate::stream::Stream;
 use crate::sync::lock;
 
-/// What a [`Registrar`] accepts.
+/// Limits of a [`Registrar`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RegistrarOptions {
-    /// The longest name in bytes (default 256).
+    /// Maximum length of a name in bytes (default 256).
     pub max_name: usize,
-    /// The longest description of an interface in bytes (default 64 KiB): a longer one is cut, as it is for people alone.
+    /// Maximum length of an interface description in bytes (default 64 KiB). Longer ones are
+    /// truncated, because they are only for display.
     pub max_description: usize,
-    /// Names that one connection may have bound at once (default 1,024). Answers the threat of programs that bind without
-    /// an end, so that others can't.
+    /// Maximum number of names that one connection may have bound at once (default 1,024). Protects
+    /// against programs that bind an unlimited number of names.
     pub max_names_each: usize,
-    /// Names in all (default 65,536), and the bytes of their entries (default 64 MiB). Answers the threat of many such
-    /// programs.
+    /// Maximum number of names in total (default 65,536). Protects against many such programs.
     pub max_names: usize,
-    /// The bytes of all entries.
+    /// Maximum size of all entries in bytes (default 64 MiB).
     pub max_bytes: usize,
-    /// How many may watch at once (default 1,024). Further ones are told [`Event::Refused`], and no more.
+    /// Maximum number of watchers (default 1,024). Further ones receive [`Event::Refused`] only.
     pub max_watchers: usize,
-    /// How many watchers one connection may have at once (default 8). Further ones are told the same. Answers the threat of
-    /// programs that take the places of all others.
+    /// Maximum number of watchers of one connection (default 8). Further ones receive
+    /// [`Event::Refused`] only. Protects against programs that occupy all places.
     pub max_watchers_each: usize,
-    /// How many changes may wait for one who watches (default 1,024); then it is told that it has missed some, and no
-    /// more. Answers the threat of watchers who don't read.
+    /// Maximum number of changes that wait for one watcher (default 1,024). A watcher beyond that
+    /// receives [`Event::Missed`] and no more. Protects against watchers that do not read.
     pub max_changes: usize,
-    /// The bytes of the changes that wait for all who watch (default 16 MiB). If there are more, the watcher for whom the
-    /// most wait is told that it has missed some, and no more. Answers the threat of many watchers who don't read.
+    /// Maximum size in bytes of the changes that wait for all watchers (default 16 MiB). Beyond
+    /// that, the watcher with the most waiting bytes receives [`Event::Missed`] and no more.
+    /// Protects against many watchers that do not read.
     pub max_change_bytes: usize,
     /// If true, every caller that may bind names may also replace and unbind the names of others
     /// (default false). If false, only the connection that bound a name, a caller that proved the
     /// server's [secret](crate::ServerOptions::secret), and the registry's own program may. A name
-    /// whose binder has gone is open to all in both cases. Answers the threat of local programs that
-    /// take over the names of others.
+    /// whose binder has gone is open to all callers that may bind names in both cases. Protects
+    /// against local programs that take over the names of others.
     pub anyone_may_replace: bool,
 }
 
@@ -70,8 +71,8 @@ impl Default for RegistrarOptions {
     }
 }
 
-/// The names of several servers, as an object to be bound to [`NAME`](super::NAME) at one. See the
-/// [module](super).
+/// The names of several servers, as an object to be bound to [`NAME`](super::NAME) at a server. See
+/// the [module](super).
 #[derive(Default)]
 pub struct Registrar {
     options: RegistrarOptions,
@@ -83,19 +84,20 @@ pub struct Registrar {
 struct RegistrarState {
     names: BTreeMap<String, Kept>,
     bytes: usize,
-    /// How many names each connection has bound.
+    /// Number of names that each connection has bound.
     binders: HashMap<usize, usize>,
     watchers: HashMap<u64, Watcher>,
     watcher: u64,
-    /// Who writes them to a file.
+    /// Requests to write the file, if there is one.
     wanted: Option<Arc<Wanted>>,
 }
 
 struct Kept {
     entry: Arc<Entry>,
-    /// The connection that has bound it; none since the registry was restarted.
+    /// The connection that has bound the name. `None` if it has gone, as after a restart of the
+    /// registry.
     binder: Option<usize>,
-    /// A connection that has bound the same entry since, as a program does that has lost its
+    /// A connection that has bound the same entry later, for example after the program has lost its
     /// connection. It becomes the binder when the connection of the binder ends.
     successor: Option<usize>,
 }
@@ -122,7 +124,7 @@ impl Kept {
     }
 }
 
-/// The bytes that an entry counts.
+/// Returns the number of bytes for which an entry counts.
 pub(super) fn size(entry: &Entry) -> usize {
     let texts = [
         &entry.name,
@@ -137,7 +139,7 @@ pub(super) fn size(entry: &Entry) -> usize {
 }
 
 impl RegistrarState {
-    /// Takes a name away, if it is bound by that connection, or whoever it was.
+    /// Removes a name, and updates the count of its binder.
     fn remove(&mut self, name: &str) -> Option<Kept> {
         let kept = self.names.remove(name)?;
         self.bytes = self.bytes.saturating_sub(size(&kept.entry));
@@ -148,7 +150,7 @@ impl RegistrarState {
         Some(kept)
     }
 
-    /// Puts a name there.
+    /// Inserts a name.
     fn insert(&mut self, entry: Arc<Entry>, binder: Option<usize>) {
         self.bytes = self.bytes.saturating_add(size(&entry));
         if let Some(binder) = binder {
@@ -167,7 +169,8 @@ impl RegistrarState {
         );
     }
 
-    /// Tells all who watch. Whom to wake, without a lock.
+    /// Reports a change to all watchers. Returns the wakers, which the caller wakes after releasing
+    /// the lock.
     fn note(&mut self, change: &Change, limits: WatcherBudget) -> Vec<Waker> {
         if let Some(wanted) = &self.wanted {
             wanted.want();
@@ -204,12 +207,12 @@ impl Caller {
     }
 }
 
-/// How much may wait for watchers.
+/// Limits for changes that wait for watchers.
 #[derive(Clone, Copy)]
 struct WatcherBudget {
-    /// Changes for one.
+    /// Number of changes for one watcher.
     changes: usize,
-    /// Bytes for all.
+    /// Bytes for all watchers.
     bytes: usize,
 }
 
@@ -219,7 +222,7 @@ fn wake(all: Vec<Waker>) {
     }
 }
 
-/// The beginning of a text, no longer than that.
+/// Truncates a text to at most `most` bytes.
 fn cut(text: &str, most: usize) -> &str {
     let mut most = most.min(text.len());
     while !text.is_char_boundary(most) {
@@ -229,7 +232,7 @@ fn cut(text: &str, most: usize) -> &str {
 }
 
 impl Registrar {
-    /// One with limits of its own.
+    /// Creates a registrar with custom limits.
     #[must_use]
     pub fn new(options: RegistrarOptions) -> Self {
         Self {
@@ -238,16 +241,18 @@ impl Registrar {
         }
     }
 
-    /// One whose names are kept in a file, and outlive its process: those that were bound when that ended are bound
-    /// again. A name that is bound, or unbound, is so in the file when its caller is answered. Where there is no file it is
-    /// made. No two registries may keep their names in one file.
+    /// Creates a registrar that keeps its names in a file, so that they survive a restart of its
+    /// process. Names that are in the file are bound again. A change is in the file before its
+    /// caller receives the answer. If the file does not exist, it is created. Two registries must
+    /// not share a file.
     ///
-    /// The file is written anew for each change, or for several that come together: it is meant for names that change
-    /// now and then.
+    /// The file is rewritten for each change, or for several concurrent changes together, so this
+    /// is meant for names that change rarely.
     ///
     /// # Errors
     ///
-    /// [`PersistError`] says what is wrong with the file, and where; it is left as it is then.
+    /// [`PersistError`], which states what is wrong with the file and where. The file is not
+    /// changed then.
     pub fn persistent(
         file: impl AsRef<Path>,
         options: RegistrarOptions,
@@ -305,7 +310,7 @@ impl Registrar {
             state.binders.entry(binder).or_default();
             return Ok((Vec::new(), is_first));
         }
-        // What is replaced makes room.
+        // A replaced entry frees its room.
         let is_own = before.is_some_and(|kept| kept.binder == Some(binder));
         let freed = before.map_or(0, |kept| size(&kept.entry));
         let (names, is_new_name) = (state.names.len(), before.is_none());
@@ -344,20 +349,20 @@ impl Registrar {
         }
     }
 
-    /// Why that connection can't have another watcher.
+    /// Returns the reason why the connection can't have another watcher, if any.
     fn refuses(&self, state: &RegistrarState, owner: Option<usize>) -> Option<String> {
         let (all, each) = (self.options.max_watchers, self.options.max_watchers_each);
         if state.watchers.len() >= all {
             return Some(format!(
-                "{all} watch this registry already, the most that may (RegistrarOptions::max_watchers): try again later"
+                "the registry has {all} watchers, its limit (RegistrarOptions::max_watchers): try again later"
             ));
         }
         let of_owner = |watcher: &&Watcher| owner.is_some() && watcher.owner() == owner;
         let count = state.watchers.values().filter(of_owner).count();
         (count >= each).then(|| {
             format!(
-                "this connection has {each} watchers, the most that it may (RegistrarOptions::max_watchers_each): drop one of \
-                 them, or share one among those who watch"
+                "this connection has {each} watchers, its limit (RegistrarOptions::max_watchers_each): \
+                 drop one of them, or share one"
             )
         })
     }
@@ -379,7 +384,8 @@ impl Registrar {
         ))
     }
 
-    /// What is said to who has changed something, when that is kept.
+    /// Returns a future that completes when all changes so far are in the file. Its value is the
+    /// answer to the caller.
     fn kept(&self) -> impl Future<Output = Result<(), Refusal>> + Send + use<> {
         let saved = self.saving.as_ref().map(|saving| saving.saved());
         async move {
@@ -389,7 +395,8 @@ impl Registrar {
     }
 }
 
-/// A connection has ended: its names are bound no more, but for those that outlive the registry, where that ends.
+/// Handles the end of a connection: unbinds its names. If the server itself ends, names that are
+/// kept in a file stay.
 fn leave(state: &Weak<Mutex<RegistrarState>>, binder: usize, limits: WatcherBudget, ends: bool) {
     let Some(state) = state.upgrade() else { return };
     let mut wakers = Vec::new();
@@ -500,7 +507,7 @@ impl Directory for Registrar {
     }
 }
 
-/// The place of one who watches, as long as its stream lasts.
+/// Guard of a watcher's place, owned by its stream.
 struct Watching {
     state: Weak<Mutex<RegistrarState>>,
     number: u64,

@@ -1,8 +1,8 @@
-//! Names in a file, so that they outlive the process of their registry.
+//! Names in a file, so that they survive a restart of the registry.
 //!
-//! The file is one of [objects](jstream::file): a [`Head`] first, and then an [`Entry`] for each name. It is written anew by
-//! a thread when names have changed, as a temporary file that takes its name when it is complete; changes that come
-//! together are written together.
+//! The file is an [object file](jstream::file): a [`Head`], then an [`Entry`] for each name. A
+//! thread rewrites it after changes, as a temporary file that is renamed when it is complete.
+//! Concurrent changes are written together.
 
 use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
@@ -20,49 +20,49 @@ use super::{Entry, EntryRef};
 use crate::stream::Tasks;
 use crate::sync::lock;
 
-/// Of what stands in the file.
+/// Version of the file's contents.
 const VERSION: u32 = 1;
 
-/// What a file of names begins with.
+/// The first object of the file.
 #[derive(Transportable)]
 struct Head {
     version: u32,
-    /// How many names follow.
+    /// Number of names that follow.
     names: u64,
 }
 
-/// Why names can't be kept in a file, or those of a file are not taken.
+/// Error of a registry that keeps its names in a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PersistError {
-    /// The file can't be read or written, is damaged, or has something else in it.
+    /// The file can't be read or written, is damaged, or is no file of names.
     #[error("the file of names {}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and where.
+        /// The error and its position.
         source: FileError,
     },
-    /// It has names, but of another version.
+    /// The file contains names of another version.
     #[error("the file of names {} has version {found}; this registry reads and writes version {VERSION}", .path.display())]
     Version {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the file.
         found: u32,
     },
-    /// What it has is not what a registry with these options would have written.
+    /// The file contains an entry that exceeds the limits of the registry or is invalid.
     #[error("the file of names {}, object {number}: {what}", .path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// Which object of the file is meant, from 0 on.
+        /// Index of the invalid object in the file, from 0.
         number: u64,
-        /// What is wrong with it.
+        /// The error.
         what: &'static str,
     },
-    /// There is no thread to write it.
-    #[error("no thread to write a file of names")]
+    /// The thread that writes the file could not be started.
+    #[error("could not start the thread that writes the file of names")]
     Thread(#[source] io::Error),
 }
 
@@ -74,7 +74,7 @@ fn file_error(path: &Path) -> impl Fn(FileError) -> PersistError {
     }
 }
 
-/// The names of a file; none where there is no file yet.
+/// Reads the names of a file. Returns an empty list if the file does not exist.
 pub(super) fn read(path: &Path, options: &RegistrarOptions) -> Result<Vec<Entry>, PersistError> {
     let is_none = |error: &io::Error| error.kind() == ErrorKind::NotFound;
     if path.symlink_metadata().is_err_and(|error| is_none(&error)) {
@@ -99,7 +99,7 @@ pub(super) fn read(path: &Path, options: &RegistrarOptions) -> Result<Vec<Entry>
         });
     }
     if head.names != file.len().saturating_sub(1) {
-        return Err(wrong(0, "it says another number of names than there are"));
+        return Err(wrong(0, "the stated number of names is wrong"));
     }
     let (mut entries, mut bytes, mut known) = (Vec::new(), 0usize, BTreeSet::new());
     for number in 1..file.len() {
@@ -109,17 +109,17 @@ pub(super) fn read(path: &Path, options: &RegistrarOptions) -> Result<Vec<Entry>
         let entry = owned(entry);
         bytes = bytes.saturating_add(size(&entry));
         if bytes > options.max_bytes || entries.len() >= options.max_names {
-            return Err(wrong(number, "there is more than the registry may have"));
+            return Err(wrong(number, "the names exceed the limits of the registry"));
         }
         if !known.insert(entry.name.clone()) {
-            return Err(wrong(number, "its name was there before"));
+            return Err(wrong(number, "its name occurs twice"));
         }
         entries.push(entry);
     }
     Ok(entries)
 }
 
-/// Whether an entry is one that a registry would have.
+/// Checks that an entry is within the limits of the registry.
 fn fits(entry: &EntryRef<'_>, options: &RegistrarOptions) -> Result<(), &'static str> {
     let longest = options.max_name;
     if entry.name.len() > longest || entry.interface.len() > longest {
@@ -135,12 +135,12 @@ fn fits(entry: &EntryRef<'_>, options: &RegistrarOptions) -> Result<(), &'static
     let is_none =
         |of: &&str| of.len() > LONGEST_ADDRESS || of.parse::<jstream_transport::Address>().is_err();
     if addresses.iter().any(is_none) {
-        return Err("one of its addresses is none");
+        return Err("one of its addresses is invalid");
     }
     Ok(())
 }
 
-/// An entry that does not need the message that it came in.
+/// Copies an entry out of its buffer.
 pub(super) fn owned(entry: &EntryRef<'_>) -> Entry {
     Entry {
         name: entry.name.to_owned(),
@@ -151,7 +151,8 @@ pub(super) fn owned(entry: &EntryRef<'_>) -> Entry {
     }
 }
 
-/// Writes the file. Whoever has what is returned keeps others from replacing it; `before` did so till now.
+/// Writes the file. The returned writer keeps a lock on the file; `before` is the previous writer,
+/// which is released just before the new file takes its place.
 fn write(
     path: &Path,
     entries: &[Arc<Entry>],
@@ -170,13 +171,13 @@ fn write(
     Ok(file)
 }
 
-/// The file of a registry, with the thread that writes it.
+/// The thread that writes the file of a registry.
 pub(super) struct Saving {
     wanted: Arc<Wanted>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is to be written, by the number of changes.
+/// Requests to write the file, counted by changes.
 #[derive(Default)]
 pub(super) struct Wanted {
     progress: Mutex<Progress>,
@@ -188,19 +189,19 @@ pub(super) struct Wanted {
 struct Progress {
     wanted: u64,
     done: u64,
-    /// Whether the last attempt failed.
+    /// True if the last attempt failed.
     failed: bool,
     over: bool,
 }
 
 impl Saving {
-    /// Writes what `names` gives to the file, now and whenever it is wanted.
+    /// Writes the entries that `names` returns to the file, now and at each request.
     pub(super) fn start(
         path: &Path,
         wanted: Arc<Wanted>,
         names: impl Fn() -> Vec<Arc<Entry>> + Send + 'static,
     ) -> Result<Self, PersistError> {
-        // Whoever can't write it is told before anything is bound.
+        // The first write is synchronous, so that an error is reported before a name is bound.
         let mut file = Some(write(path, &names(), None).map_err(file_error(path))?);
         let thread = thread::Builder::new().name("jstream-names".to_owned());
         let spawned = {
@@ -211,7 +212,7 @@ impl Saving {
                         Ok(written) => file = Some(written),
                         Err(error) => {
                             let path = path.display();
-                            tracing::error!(%path, %error, "the names of a registry are not kept");
+                            tracing::error!(%path, %error, "could not write a file of names");
                         }
                     }
                     wanted.did(number, file.is_none());
@@ -224,7 +225,8 @@ impl Saving {
         })
     }
 
-    /// Waits until what is wanted now is written: whether it is.
+    /// Returns a future that completes when all current requests are done. Its value is true if the
+    /// file was written.
     pub(super) fn saved(&self) -> impl Future<Output = bool> + Send + use<> {
         let wanted = self.wanted.clone();
         let number = lock(&wanted.progress).wanted;
@@ -237,21 +239,22 @@ impl Drop for Saving {
         lock(&self.wanted.progress).over = true;
         self.wanted.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It has said so where it panicked.
+            // A panic of the thread has already been reported.
             let _ = thread.join();
         }
     }
 }
 
 impl Wanted {
-    /// There is something to be written.
+    /// Requests the file to be written.
     pub(super) fn want(&self) {
         let mut progress = lock(&self.progress);
         progress.wanted = progress.wanted.wrapping_add(1);
         self.changed.notify_all();
     }
 
-    /// Waits until there is; up to which change. `None` when there will be nothing more.
+    /// Blocks until there is a request. Returns the number of the last change, or `None` at the
+    /// end.
     fn next(&self) -> Option<u64> {
         let mut progress = lock(&self.progress);
         while progress.wanted == progress.done {

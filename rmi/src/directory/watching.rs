@@ -1,4 +1,5 @@
-//! What those who watch a registry have not yet been told: bounded, and without a list of all names for each.
+//! The bounded queue of each watcher of a registry. The initial list of names is read
+//! incrementally, without a copy.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -6,28 +7,29 @@ use std::task::{Poll, Waker};
 
 use super::{Change, Event};
 
-/// One who watches.
+/// A watcher of a registry.
 #[derive(Default)]
 pub(super) struct Watcher {
-    /// Up to which name it was told what is bound; what happens behind that it sees when it gets there.
+    /// Position in the initial list of names. Changes of later names are not queued, because the
+    /// list will show them.
     scan: Scan,
     changes: VecDeque<Change>,
-    /// The bytes of these.
+    /// Size of the queued changes in bytes.
     bytes: usize,
-    /// The connection that watches; none where that is this program.
+    /// The connection of the watcher. `None` if it is in this program.
     owner: Option<usize>,
     lag: Lag,
     waker: Option<Waker>,
 }
 
-/// Whether it takes what it is told.
+/// State of a watcher that may be too slow.
 #[derive(Default, PartialEq, Eq)]
 enum Lag {
     #[default]
     None,
-    /// It has missed something, and is to know.
+    /// The watcher has missed changes, and was not informed yet.
     Missed,
-    /// It knows, and that was all.
+    /// The watcher was informed. Its stream has ended.
     Told,
 }
 
@@ -40,7 +42,7 @@ enum Scan {
 }
 
 impl Watcher {
-    /// One of that connection.
+    /// Creates a watcher of this connection.
     pub(super) fn of(owner: Option<usize>) -> Self {
         Self {
             owner,
@@ -52,7 +54,7 @@ impl Watcher {
         self.owner
     }
 
-    /// Something has happened. Whom to wake, without a lock.
+    /// Queues a change. Returns the waker, which the caller wakes after releasing the lock.
     pub(super) fn note(&mut self, change: &Change, most: usize) -> Option<Waker> {
         let is_ahead = match &self.scan {
             Scan::Begins => true,
@@ -70,12 +72,13 @@ impl Watcher {
         self.waker.take()
     }
 
-    /// The bytes of the changes that wait for it.
+    /// Returns the size of the queued changes in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Forgets what waits for it: it is told that it has missed something. Whom to wake, without a lock.
+    /// Drops the queued changes: the watcher receives [`Event::Missed`] next. Returns the waker,
+    /// which the caller wakes after releasing the lock.
     pub(super) fn miss(&mut self) -> Option<Waker> {
         self.lag = Lag::Missed;
         self.changes = VecDeque::new();
@@ -83,7 +86,7 @@ impl Watcher {
         self.waker.take()
     }
 
-    /// What it is told next: `None` when that was all.
+    /// Polls for the next change. Returns `None` at the end.
     pub(super) fn poll<T>(
         &mut self,
         names: &BTreeMap<String, T>,
@@ -122,13 +125,13 @@ impl Watcher {
     }
 }
 
-/// The bytes that a change counts.
+/// Returns the number of bytes for which a change counts.
 fn size(change: &Change) -> usize {
     let texts = change.name.len().saturating_add(change.interface.len());
     size_of::<Change>().saturating_add(texts)
 }
 
-/// What one is told who may not watch.
+/// Returns the only event of a watcher that is refused.
 pub(super) fn refused(reason: String) -> Change {
     Change {
         name: reason,
@@ -173,7 +176,7 @@ mod tests {
         let mut names: BTreeMap<String, ()> = ["b", "d"].map(|name| (name.to_owned(), ())).into();
         let mut watcher = Watcher::default();
         let bound = Poll::Ready(Some((Event::Bound, "bound".to_owned())));
-        // Not told what it will see.
+        // The change is not queued, because the initial list will show it.
         watcher.note(&change(Event::Bound, "d"), 9);
         assert_eq!(poll(&mut watcher, &names), bound);
         names.insert("c".to_owned(), ());

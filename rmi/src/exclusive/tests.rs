@@ -41,7 +41,7 @@ fn turns_are_taken_in_order() {
     assert!(poll(fourth.as_mut(), three).is_pending());
     drop(first);
     assert_eq!((woken(one), woken(two), woken(three)), (1, 0, 0));
-    // Who comes later does not come first.
+    // A later task does not overtake an earlier one.
     assert!(poll(third.as_mut(), two).is_pending());
     let Poll::Ready(second) = poll(second.as_mut(), one) else {
         panic!("it was its turn");

@@ -1,7 +1,7 @@
-//! Objects that a thread has called lately, which it finds again without a lock.
+//! A per-thread cache of recently called objects, which avoids the lock of the table.
 //!
-//! They are kept weakly, so nothing lives longer for it. Whenever anything can't be called any more that could, all of them
-//! are looked up anew.
+//! The cache holds weak pointers, so it does not extend the life of an object. Whenever an object
+//! can no longer be called, all entries become invalid.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,33 +10,33 @@ use std::sync::{Arc, Weak};
 use crate::interface::Interface;
 use crate::server::Callee;
 
-/// How many a thread remembers.
+/// Number of cache entries per thread.
 const KEPT: usize = 8;
 
-/// How often something could not be called any more.
+/// Number of times that an object became uncallable.
 static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     static RECENT: RefCell<[Option<Recent>; KEPT]> = const { RefCell::new([const { None }; KEPT]) };
 }
 
-/// An object that can be called, whatever its type.
+/// A callable object with its type erased.
 pub(crate) type Callable = (&'static Interface, Arc<dyn Callee>);
 
 struct Recent {
     of: (u64, u32),
-    /// As many changes there were before it was looked up.
+    /// Value of [`CHANGES`] before the lookup.
     changes: u64,
     interface: &'static Interface,
     callee: Weak<dyn Callee>,
 }
 
-/// Something can't be called any more, and whoever looks it up from here on does not find it.
+/// Invalidates all caches, after an object was removed from a table.
 pub(crate) fn changed() {
     CHANGES.fetch_add(1, Ordering::Release);
 }
 
-/// The object of that number, of that session: `look_up` says which, where this thread does not know.
+/// Returns the object with this number in this session, from the cache or else by `look_up`.
 #[inline(always)]
 pub(crate) fn recent(
     session: u64,
@@ -68,7 +68,7 @@ fn remembered(of: (u64, u32), changes: u64, callable: Callable) -> Option<Callab
         interface,
         callee: Arc::downgrade(callee),
     };
-    // Not in a thread that ends.
+    // The cache may be gone already if the thread is ending.
     let _ = RECENT.try_with(|all| {
         if let Some(place) = all.borrow_mut().get_mut(place(of)) {
             *place = Some(recent);
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn what_is_known_is_not_kept_and_not_found_behind_a_change() {
-        // Other tests change things, too: what counts is that it is found when nothing does.
+        // Other tests invalidate the cache, too, so some attempts may miss.
         let (_, callee) = recent(u64::MAX, 1, looked_up).unwrap();
         let found = (0..100).any(|_| {
             recent(u64::MAX, 1, || Some((looked_up()?.0, callee.clone()))).unwrap();

@@ -1,5 +1,6 @@
-//! How long a caller waits, in 16 bits: 11 of a number of microseconds, and 5 that say how far it is
-//! shifted. It is never more than it was, and less by one part in a thousand at most. 0 is no limit.
+//! The time that a caller waits, in 16 bits: an 11-bit number of microseconds, and a 5-bit shift.
+//! The encoded time is never longer than the original, and shorter by at most one part in a
+//! thousand. 0 means no limit.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -8,14 +9,14 @@ use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 const BITS: u32 = 11;
 const LARGEST: u64 = (1 << BITS) - 1;
-/// The first digit of a time that is shifted no further than it has to be.
+/// Top bit of the number. It is set in every normalized time.
 const LEADING: u64 = 1 << (BITS - 1);
-/// The longest time, some 50 days, stands for longer ones too.
+/// Maximum shift. The longest time, about 50 days, also encodes longer ones.
 const FARTHEST: u32 = 31;
 
 pub(super) fn to_wire(time: Duration) -> u16 {
     let micros = time.as_secs().saturating_mul(1_000_000);
-    // A caller that has no time left does not send.
+    // A caller that has no time left does not send, so 0 is free to mean no limit.
     let micros = micros.saturating_add(time.subsec_micros().into()).max(1);
     let shift = (u64::BITS.saturating_sub(BITS)).saturating_sub(micros.leading_zeros());
     let (shift, digits) = if shift > FARTHEST {
@@ -27,17 +28,18 @@ pub(super) fn to_wire(time: Duration) -> u16 {
     u16::try_from(wire).unwrap_or(u16::MAX)
 }
 
-/// The upper bits of the word that it stands in.
+/// Decodes the upper bits of a call's header word.
 pub(super) fn from_wire(wire: u64) -> Option<Duration> {
     let (shift, digits) = (wire >> BITS & u64::from(FARTHEST), wire & LARGEST);
     (wire != 0).then(|| Duration::from_micros(digits << shift))
 }
 
-/// How many ticks of the clock a time has that is about as long when it counts from the last one.
+/// Minimum length of a long time, in ticks of the coarse clock. For long times the resolution of
+/// that clock does not matter.
 const TICKS: u32 = 1000;
 
-/// The moment that a call's time counts from. For a long one that is the last tick of the clock, as that costs a fraction
-/// of asking for the moment, and changes the time by no more than the wire does.
+/// Returns the start of a call's time. For a long time, this is the last tick of the coarse clock:
+/// reading it is much cheaper, and changes the time by no more than the encoding does.
 #[inline]
 pub(crate) fn begin(time: Option<Duration>) -> Instant {
     let zero = time.and_then(zero_for);
@@ -45,13 +47,13 @@ pub(crate) fn begin(time: Option<Duration>) -> Instant {
     ticked.unwrap_or_else(Instant::now)
 }
 
-/// The clock that ticks.
+/// The coarse clock.
 struct Ticking {
-    /// When it was at zero.
+    /// Time at which the clock was zero.
     zero: Option<Instant>,
-    /// From which times on they are long.
+    /// Minimum length of a long time.
     least: Duration,
-    /// The same as the wire has it. None are where nobody knows when it was at zero.
+    /// Encoded form of that limit. `u64::MAX` if the zero of the clock is unknown.
     least_on_wire: u64,
 }
 
@@ -59,7 +61,8 @@ struct Ticking {
 fn ticking() -> &'static Ticking {
     static TICKING: OnceLock<Ticking> = OnceLock::new();
     TICKING.get_or_init(|| {
-        // Whoever is held up between both finds an earlier one.
+        // A thread that is preempted between the two readings finds a value that is too early, so
+        // the maximum is used.
         let zeroes = (0..4).filter_map(|_| {
             let now = Instant::now();
             now.checked_sub(of(clock_gettime(ClockId::Monotonic)))
@@ -67,7 +70,7 @@ fn ticking() -> &'static Ticking {
         let zero = zeroes.max();
         let tick = of(clock_getres(ClockId::MonotonicCoarse));
         let least = tick.saturating_mul(TICKS);
-        // It may stand for a little less.
+        // The encoded form may be slightly shorter, so the limit is the next larger one.
         let above = u64::from(to_wire(least)).saturating_add(1);
         Ticking {
             zero,
@@ -77,18 +80,18 @@ fn ticking() -> &'static Ticking {
     })
 }
 
-/// When the clock that ticks was at zero, for times that are long.
+/// Returns the zero of the coarse clock if the time is long.
 fn zero_for(time: Duration) -> Option<Instant> {
     let clock = ticking();
     clock.zero.filter(|_| time >= clock.least)
 }
 
-/// Until when a caller waits. It is worked out where somebody asks, which plain methods seldom do.
+/// The deadline of a call. It is computed on demand, because synchronous methods rarely ask for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Deadline {
     Never,
     At(Instant),
-    /// So long, as it travels, from a tick of the system's clock on, by its nanoseconds.
+    /// An encoded time from a tick of the system's clock, in nanoseconds.
     Since {
         tick: u64,
         time: u16,
@@ -102,16 +105,17 @@ impl From<Option<Instant>> for Deadline {
 }
 
 impl Deadline {
-    /// That of a call with such a time, as it travels, if that is long, and counts from that tick of the system's clock.
+    /// Creates the deadline of a call from its encoded time and the tick at which it arrived.
+    /// Returns `None` if the time is not long.
     #[inline]
     pub(crate) fn since(time: u64, tick: Option<u64>) -> Option<Self> {
-        // Of times of as many digits as may be the longer one is the larger one on the wire, too.
+        // Normalized encoded times have the same order as the times themselves.
         let is_long = time >= ticking().least_on_wire && time & LEADING != 0;
         let time = u16::try_from(time).ok().filter(|_| is_long)?;
         Some(Self::Since { tick: tick?, time })
     }
 
-    /// The moment, if there is one.
+    /// Returns the deadline as a point in time, if there is one.
     #[inline]
     pub(crate) fn moment(self) -> Option<Instant> {
         match self {
@@ -121,7 +125,7 @@ impl Deadline {
         }
     }
 
-    /// Whether there is one.
+    /// Returns true if there is a deadline.
     #[inline]
     pub(crate) fn is_some(self) -> bool {
         !matches!(self, Self::Never)
@@ -134,7 +138,7 @@ fn worked_out(tick: u64, time: u16) -> Option<Instant> {
     ticking().zero?.checked_add(since)
 }
 
-/// How far the clock had gone at its last tick.
+/// Returns the time of the coarse clock at its last tick.
 #[inline]
 fn ticked() -> Duration {
     of(clock_gettime(ClockId::MonotonicCoarse))
@@ -146,12 +150,13 @@ fn of(time: Timespec) -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// How long the calls of an object wait, and what is worked out of that once.
+/// The timeout of an object's calls, and values derived from it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span {
     time: Duration,
     wire: u16,
-    /// So long after zero of the clock that ticks, if the time counts from a tick, and there is such a moment.
+    /// Zero of the coarse clock plus the timeout. `None` if the timeout is not long, or exceeds the
+    /// range of the clock.
     from: Option<Instant>,
 }
 
@@ -172,12 +177,13 @@ impl Span {
         self.wire
     }
 
-    /// Whether it counts from a tick, and ends.
+    /// Returns true if the timeout is long and finite.
     pub(crate) fn is_long(&self) -> bool {
         self.from.is_some()
     }
 
-    /// Until when a call that begins at the last tick waits. None where its time does not count from that, or never ends.
+    /// Returns the deadline of a call that starts at the last tick. `None` if the timeout is not
+    /// long, or never ends.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.from?.checked_add(ticked())
@@ -211,7 +217,7 @@ mod tests {
             let begun = begin(time);
             assert!(before <= begun && begun <= Instant::now());
         }
-        // Nobody says how late the clock may tick where others have the processor.
+        // The clock may tick arbitrarily late if other processes use the processor.
         for _ in 0..1000 {
             let begun = begin(Some(Duration::MAX));
             assert!(begun + Duration::from_secs(60) > before);
@@ -247,13 +253,13 @@ mod tests {
                 assert_eq!(later.moment(), zero.checked_add(tick + time));
                 long += 1;
             } else {
-                // Whichever is as long as the shortest one may go either way.
+                // A time of exactly the minimum length may be either.
                 assert!(time <= clock.least);
             }
             assert!(Deadline::since(wire, None).is_none());
         }
         assert!(long > 10);
-        // Times that our side would write otherwise: of few digits, or none, far shifted.
+        // Encodings that this side does not produce: not normalized, or zero.
         for digits in [0, 1, LEADING - 1] {
             let wire = u64::from(FARTHEST) << BITS | digits;
             assert!(Deadline::since(wire, nanos).is_none());

@@ -48,7 +48,7 @@
 //!
 //! | of | for one connection | for all |
 //! |---|---|---|
-//! | connections | | `max_connections`, and `max_greeting`, `max_greeting_per_source` until they have said who they are; `max_vain` a second that come to nothing |
+//! | connections | | `max_connections`, and `max_greeting`, `max_greeting_per_source` until they have said who they are; `max_failed_connections_per_second` a second that come to nothing |
 //! | calls that are not done with | `messages.window_messages` | |
 //! | their bytes | `messages.window_bytes` | the limit of `transport.pool`, 1 GiB |
 //! | one message | `transport.max_message` | `transport.max_begun_bytes` of those that are not complete |

@@ -1,19 +1,19 @@
-//! Calls among the program's metrics.
+//! Metrics of calls.
 
 use std::sync::Arc;
 
 use super::traced::name;
 use super::{CallEnd, CallInfo, Denied, Interceptor, Side, Watch};
 
-/// Tells the recorder of [`metrics`] of each call, with the labels `side` (`caller` or `callee`), `interface` and
-/// `method`:
+/// An interceptor that reports each call to the recorder of [`metrics`], with the labels `side`
+/// (`caller` or `callee`), `interface` and `method`:
 ///
 /// | name | kind | |
 /// |---|---|---|
-/// | `jstream_calls` | counter | calls that have ended, with the label `outcome`, as [`Traced`](super::Traced) names it |
-/// | `jstream_calls_in_flight` | gauge | calls that have not |
-/// | `jstream_call_seconds` | histogram | how long they took |
-/// | `jstream_call_argument_bytes`, `jstream_call_result_bytes` | counters | what was sent |
+/// | `jstream_calls` | counter | ended calls, with label `outcome` (see [`Traced`](super::Traced)) |
+/// | `jstream_calls_in_flight` | gauge | calls that have not ended |
+/// | `jstream_call_seconds` | histogram | duration |
+/// | `jstream_call_argument_bytes`, `jstream_call_result_bytes` | counters | bytes sent |
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Metered;
 

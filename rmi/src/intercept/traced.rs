@@ -1,15 +1,17 @@
-//! Calls as spans of `tracing`.
+//! `tracing` spans of calls.
 
 use tracing::Span;
 
 use super::{CallEnd, CallInfo, Denied, Interceptor, Side, Watch};
 use crate::error::Outcome;
 
-/// Has each call be a span of [`tracing`], of level DEBUG and the target `jstream_rmi::calls`: `jstream.call` at its
-/// caller and `jstream.serve` at the object's side, where the method runs in it.
+/// An interceptor that creates a [`tracing`] span for each call, with level DEBUG and target
+/// `jstream_rmi::calls`: `jstream.call` at the caller, and `jstream.serve` at the callee, where the
+/// method runs within the span.
 ///
-/// Its fields are `interface`, `method`, `object`, `peer` and `bytes` from its begin on, and `outcome` and
-/// `result_bytes` when it has ended. The outcome is `ok`, `did_not_run`, `may_have_run` or `ran`. These names stay.
+/// The fields are `interface`, `method`, `object`, `peer` and `bytes` from the start, and `outcome`
+/// and `result_bytes` when the call has ended. The outcome is `ok`, `did_not_run`, `may_have_run`
+/// or `ran`. These names are stable.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Traced;
 
@@ -50,7 +52,7 @@ impl Watch for Spanned {
     }
 }
 
-/// What stands for an end among fields and labels.
+/// Returns the name of an outcome in fields and labels.
 pub(super) fn name(result: Result<(), Outcome>) -> &'static str {
     match result {
         Ok(()) => "ok",

@@ -1,7 +1,7 @@
-//! Leases: references are held for as long as their holder says so, and no longer than a while behind its last word.
+//! Leases of references: the owner keeps an object until the lease of its holder expires.
 //!
-//! One message renews all that a connection has. It is sent at half time by the thread of the process that keeps all
-//! timers, whatever the program does meanwhile.
+//! One message renews all leases of a connection. The timer thread of the process sends it at half
+//! of the lease time, regardless of what the program does meanwhile.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
@@ -14,25 +14,25 @@ use crate::clock::Clock;
 use crate::session::Connection;
 use crate::sync::lock;
 
-/// The shortest lease that is granted or accepted. A peer that says a shorter one can't have this side renew without end:
-/// renewals are at least half of this apart.
+/// Minimum lease that is granted or accepted. The minimum bounds the rate of renewals: a peer can't
+/// make this side renew more often than twice in this time.
 pub(crate) const MIN_LEASE: Duration = Duration::from_secs(1);
 
-/// The longest lease that is granted or accepted.
+/// Maximum lease that is granted or accepted.
 pub(crate) const MAX_LEASE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Returns the lease that holds where `lease` is asked for, by an option or by the peer.
+/// Returns the effective lease for a lease that an option or the peer asks for.
 pub(crate) fn clamped(lease: Duration) -> Duration {
     lease.clamp(MIN_LEASE, MAX_LEASE)
 }
 
-/// How long references that were dropped wait for others, to be given back together.
+/// Delay after which dropped references are released, so that they can be batched.
 const TOGETHER: Duration = Duration::from_millis(5);
 
-/// When it is tried again for which there was no credit.
+/// Delay of a retry if there was no credit.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// What is to be done for the references of a connection, and when.
+/// Timed work for the references of a connection.
 #[derive(Default)]
 pub(crate) struct Tending {
     due: Mutex<Due>,
@@ -42,14 +42,15 @@ pub(crate) struct Tending {
 struct Due {
     tender: Option<Arc<Tender>>,
     reminder: Option<Reminder>,
-    /// When it is woken, by the system's clock.
+    /// Time for which the reminder is set, by the system clock.
     set: Option<Instant>,
-    /// When the lease that the other side has ends, and when that of this side is to be renewed.
+    /// Time at which the lease of the other side ends. `renews` is the time at which the lease of
+    /// this side is to be renewed.
     ends: Option<Instant>,
     renews: Option<(Instant, Duration)>,
 }
 
-/// Does what is due for a connection.
+/// Waker that performs the due work of a connection.
 pub(crate) struct Tender(WeakPeer);
 
 impl Wake for Tender {
@@ -61,14 +62,14 @@ impl Wake for Tender {
     }
 }
 
-/// What is due now.
+/// The work that is due.
 pub(crate) struct Now {
     pub(crate) renew: bool,
     pub(crate) expire: bool,
 }
 
 impl Tending {
-    /// What was given is leased for so long from now on.
+    /// Grants or renews the lease of the references that were given to the other side.
     pub(crate) fn granted(&self, connection: &Connection, lease: Duration, clock: &Clock) {
         let Some(ends) = clock.now().checked_add(lease) else {
             return;
@@ -78,7 +79,7 @@ impl Tending {
         due.at(connection, clock, ends);
     }
 
-    /// What has come is leased for so long from now on.
+    /// Schedules renewals for references that were received with this lease.
     pub(crate) fn leased(&self, connection: &Connection, lease: Duration, clock: &Clock) {
         let mut due = lock(&self.due);
         if due.renews.is_some_and(|(_, known)| known <= lease) {
@@ -92,22 +93,22 @@ impl Tending {
         due.at(connection, clock, then);
     }
 
-    /// A result is kept until then.
+    /// Schedules the expiry of a kept result.
     pub(crate) fn keeps(&self, connection: &Connection, until: Instant, clock: &Clock) {
         lock(&self.due).at(connection, clock, until);
     }
 
-    /// Something is to be sent, soon.
+    /// Schedules a message after a short delay for batching.
     pub(crate) fn soon(&self, connection: &Connection, clock: &Clock) {
         lock(&self.due).after(connection, clock, TOGETHER);
     }
 
-    /// Something could not be done now.
+    /// Schedules a retry of work that could not be done now.
     pub(crate) fn again(&self, connection: &Connection, clock: &Clock) {
         lock(&self.due).after(connection, clock, AGAIN);
     }
 
-    /// A renewal could not be sent: it is due still.
+    /// Marks the renewal as due, because it could not be sent.
     pub(crate) fn hurry(&self, clock: &Clock) {
         let mut due = lock(&self.due);
         if let Some((then, _)) = &mut due.renews {
@@ -119,8 +120,8 @@ impl Tending {
         lock(&self.due).set = None;
     }
 
-    /// What is due. `has` says whether there are references here and there: it is asked while nobody else says that there
-    /// are, as who comes later would not be heard.
+    /// Returns the work that is due. `has` returns whether there are given and received references.
+    /// It is called under the lock, so that references which are added concurrently are not missed.
     pub(crate) fn now(
         &self,
         connection: &Connection,
@@ -138,7 +139,7 @@ impl Tending {
         }
         let mut expire = due.ends.is_some_and(|ends| ends <= now);
         if let (true, Some(ends), false) = (expire, due.ends, clock.is_paused()) {
-            // A process that was stopped has not heard what was said meanwhile.
+            // A process that was stopped may have unread renewals, so the lease is extended once.
             let late = now.saturating_duration_since(ends);
             if late > LATE {
                 due.ends = now.checked_add(LATE);
@@ -160,18 +161,19 @@ impl Tending {
         Now { renew, expire }
     }
 
-    /// The connection has ended.
+    /// Cancels all timed work, because the connection has ended.
     pub(crate) fn end(&self) {
         let ended = std::mem::take(&mut *lock(&self.due));
         drop(ended);
     }
 }
 
-/// How late a timer is when the process was stopped or starved: leases last so much longer then.
+/// Delay of a timer that indicates that the process was stopped or starved. Leases are then
+/// extended by this time.
 const LATE: Duration = Duration::from_secs(1);
 
 impl Due {
-    /// Wakes the tender at that moment of the clock, or before.
+    /// Wakes the tender at this time of the clock, or earlier.
     fn at(&mut self, connection: &Connection, clock: &Clock, then: Instant) {
         self.tender(connection, clock);
         if !clock.is_paused() {
@@ -179,7 +181,7 @@ impl Due {
         }
     }
 
-    /// Wakes it a little later, whatever the clock says.
+    /// Wakes the tender after a delay of the system clock.
     fn after(&mut self, connection: &Connection, clock: &Clock, time: Duration) {
         self.tender(connection, clock);
         if let Some(then) = Instant::now().checked_add(time) {
@@ -199,7 +201,7 @@ impl Due {
         if self.set.is_some_and(|set| set <= then) {
             return;
         }
-        // Where none is to be had, leases end with their connections.
+        // If no reminder is available, leases end with their connections.
         self.reminder = self.reminder.take().or_else(|| Reminder::new().ok());
         if let (Some(reminder), Some(tender)) = (&self.reminder, &self.tender) {
             reminder.set(then, &Waker::from(tender.clone()));

@@ -1,17 +1,17 @@
-//! Calls of objects, and messages that nobody answers.
+//! Calls and one-way messages of objects.
 
 use jstream::Transportable;
 
 use super::{Object, ObjectPlace, Plain};
-use crate::again::{Again, Retries};
 use crate::call::{Call, KeptReferences, Sent};
 use crate::error::CallError;
 use crate::exports::Node;
-use crate::here;
 use crate::interface::{Interface, Method};
+use crate::local_call;
 use crate::message::{is_nothing, written};
-use crate::promise::Made;
+use crate::pipelining::CallTrailer;
 use crate::reference::Giving;
+use crate::retry::{Retries, RetryState};
 use crate::session::Connection;
 
 impl Object {
@@ -31,7 +31,7 @@ impl Object {
         }
     }
 
-    /// The same, where nothing is to be asked for each call.
+    /// Fast path, used if no option has to be evaluated for each call.
     #[inline]
     fn call_plainly<A, R>(
         &self,
@@ -47,7 +47,7 @@ impl Object {
             return Call::of(self.send_plainly(way, (place, method), &[]));
         }
         let mut call = Call::empty();
-        // It is put where it stays: it is large.
+        // `Sent` is large, so it is constructed in its final place.
         let sent = written(arguments, |segments| {
             call.put(self.send_plainly(way, (place, method), segments));
         });
@@ -58,7 +58,7 @@ impl Object {
         call
     }
 
-    /// The same by whatever way.
+    /// Slow path: calls with retries, deadlines or interceptors, and calls of local objects.
     #[inline(never)]
     fn call_anyhow<A, R>(
         &self,
@@ -83,7 +83,7 @@ impl Object {
         }
     }
 
-    /// Makes a call over the object's connection.
+    /// Sends a call over the connection of the object.
     fn begin<A, R>(&self, interface: &'static Interface, index: usize, arguments: &A) -> Call<R>
     where
         A: Transportable,
@@ -101,7 +101,7 @@ impl Object {
         call
     }
 
-    /// Makes a call, and keeps what is needed to make it again.
+    /// Sends a call and keeps the state for retrying it.
     #[cold]
     fn begin_again<A, R>(
         &self,
@@ -131,11 +131,11 @@ impl Object {
             Ok(kept) => kept,
             Err(error) => return Call::failed(error),
         };
-        let again = Again::new(self.clone(), method, index, message, deadline, retries);
+        let again = RetryState::new(self.clone(), method, index, message, deadline, retries);
         Call::again(again)
     }
 
-    /// Calls a method of an object of this program.
+    /// Calls a method of a local object.
     #[cold]
     pub(super) fn begin_here<A, R>(
         &self,
@@ -149,12 +149,12 @@ impl Object {
         R: Transportable + 'static,
     {
         let begun = self.deadline(method).and_then(|deadline| {
-            let payload = written(arguments, here::copied);
+            let payload = written(arguments, local_call::copied);
             let payload = payload.map_err(|source| CallError::Arguments {
                 method: method.name(),
                 source,
             })?;
-            here::begin(node, (index, method), payload, giving.passing(), deadline)
+            local_call::begin(node, (index, method), payload, giving.passing(), deadline)
         });
         match begun {
             Ok(running) => Call::here(running),
@@ -162,14 +162,15 @@ impl Object {
         }
     }
 
-    /// Makes a call with what it carries, over the object's connection and no other one.
+    /// Sends a call with streams or references, over the connection of the object and never over
+    /// the lane.
     pub(super) fn begin_carrying<A: Transportable>(
         &self,
         interface: &'static Interface,
         index: usize,
         arguments: &A,
         kept: Option<KeptReferences>,
-        made: Option<Made>,
+        made: Option<CallTrailer>,
     ) -> Result<Sent, CallError> {
         let mut going = self.going(interface, index)?;
         let sent = written(arguments, |segments| {
@@ -178,11 +179,12 @@ impl Object {
         sent.unwrap_or_else(|source| Err(going.not_written(source)))
     }
 
-    /// Sends what the method at `index` of `interface` takes, and waits for nothing.
+    /// Sends the arguments of the one-way method at `index` of `interface`, without waiting for an
+    /// answer.
     ///
     /// # Errors
     ///
-    /// What prevented sending it.
+    /// The reason why the message was not sent.
     #[doc(hidden)]
     pub fn send<A: Transportable>(
         &self,

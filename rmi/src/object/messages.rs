@@ -1,4 +1,4 @@
-//! Calls whose arguments have been written before.
+//! Calls whose arguments are already encoded.
 
 use std::io::IoSlice;
 use std::sync::OnceLock;
@@ -7,14 +7,14 @@ use std::time::Instant;
 use jstream::Filled;
 
 use super::Object;
-use super::going::{ended, sent_one_way};
+use super::outgoing_call::{ended, sent_one_way};
 use crate::call::{Sent, unsent};
 use crate::error::CallError;
-use crate::frame::Word;
+use crate::frame::CallHeader;
 use crate::interface::Method;
 
 impl Object {
-    /// Makes a call whose arguments have been written, which ends then at the latest.
+    /// Sends a call with encoded arguments and this deadline.
     pub(crate) fn send_message(
         &self,
         method: &'static Method,
@@ -25,14 +25,14 @@ impl Object {
         let word = self.word_until(method, index, deadline)?;
         let watched = self.watched("", method, deadline, message.len() as u64)?;
         let segments = [IoSlice::new(message)];
-        // What it leads to may have become known since.
+        // A pipelined object may have become known since then.
         let Some((connection, number)) = self.way() else {
             let here = CallError::Here {
                 method: method.name(),
             };
             return Err(ended(watched.as_ref(), here));
         };
-        let word = Word::aimed(word, number);
+        let word = CallHeader::aimed(word, number);
         let session = connection.session();
         match connection.call(session, word, &segments, deadline) {
             Ok(ticket) => Ok(self.sent(ticket, session, method, deadline, watched)),
@@ -40,7 +40,8 @@ impl Object {
         }
     }
 
-    /// Calls the method at `index`, whatever its interface, with a message of its arguments: the message of its result.
+    /// Calls the method at `index` of any interface with encoded arguments. Returns the encoded
+    /// result.
     pub(crate) fn call_described(
         &self,
         index: usize,
@@ -57,7 +58,7 @@ impl Object {
                     method: method.name(),
                 });
             };
-            let word = Word::aimed(word, number);
+            let word = CallHeader::aimed(word, number);
             let watched = self.watched("", method, deadline, message.len() as u64)?;
             return match connection.call_one_way(word, &segments, deadline) {
                 Ok(()) => {

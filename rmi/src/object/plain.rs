@@ -1,5 +1,6 @@
-//! The short way of a call: what can be known of all calls of an object is worked out with it, and what need not be known
-//! before is found out when the call is under way.
+//! Fast path of a call. The header that all calls of an object share is computed once, with the
+//! object. The deadline is computed after the request is sent, while the peer is already processing
+//! it.
 
 use std::io::IoSlice;
 
@@ -9,18 +10,20 @@ use super::{Object, ObjectPlace};
 use crate::call::{Sent, unsent};
 use crate::context;
 use crate::error::CallError;
-use crate::frame::{Span, Word};
+use crate::frame::{CallHeader, Span};
 use crate::interface::Method;
 use crate::session::{Connection, length};
 
-/// Fewer bytes are sent at once, so that the time of a call may count from behind that.
+/// Size limit in bytes below which a send is short enough that the deadline may be computed after
+/// it.
 const BRIEF: usize = 4 << 10;
 
-/// What the calls of an object say that go over its connection, are seen by nobody there, and have a long time each.
+/// Shared header of the calls of an object. Requires a connection without interceptors, and a long
+/// timeout.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plain {
     handler: Handler,
-    /// That of its first method.
+    /// Header of the first method.
     word: u64,
 }
 
@@ -30,19 +33,19 @@ impl Plain {
         let session = connection.session();
         (session.is_plain && span.is_long()).then(|| Self {
             handler: session.calls(),
-            word: Word::spanning(number, 0, span),
+            word: CallHeader::spanning(number, 0, span),
         })
     }
 
-    /// That of the method at `place`.
+    /// Returns the header of the method at `place`.
     #[inline]
     pub(super) fn word(&self, place: u16) -> u64 {
-        self.word | Word::placed(place)
+        self.word | CallHeader::placed(place)
     }
 }
 
 impl ObjectPlace {
-    /// By which connection it is reached, and by what number, where both stay the same.
+    /// Returns the connection and number of the object if neither can change.
     #[inline]
     fn at_peer(&self) -> Option<(&Connection, u32)> {
         match self {
@@ -54,7 +57,7 @@ impl ObjectPlace {
 }
 
 impl Object {
-    /// How a call goes that is made now, unless it inherits a deadline.
+    /// Returns the fast path, unless the object has none or the caller inherits a deadline.
     #[inline]
     pub(super) fn plain_way(&self) -> Option<(&Connection, &Plain)> {
         let plain = self.plain.as_ref()?;
@@ -62,7 +65,7 @@ impl Object {
         (!context::has_deadline()).then_some((connection, plain))
     }
 
-    /// Sends a call so.
+    /// Sends a call over the fast path.
     pub(super) fn send_plainly(
         &self,
         (connection, plain): (&Connection, &Plain),
@@ -78,7 +81,7 @@ impl Object {
             deadline = self.span.deadline();
             connection.call(connection.session(), word, segments, deadline)
         };
-        // The other side is at work meanwhile.
+        // The peer processes the request while the deadline is computed.
         let deadline = deadline.or_else(|| self.span.deadline());
         match ticket {
             Ok(ticket) => Ok(self.sent(ticket, connection.session(), method, deadline, None)),

@@ -1,4 +1,4 @@
-//! Until when calls of an object wait, and what their words say.
+//! Deadlines and headers of calls.
 
 use std::time::{Duration, Instant};
 
@@ -6,13 +6,13 @@ use super::{Object, ObjectPlace};
 use crate::clock::Clock;
 use crate::context;
 use crate::error::{CallError, Outcome};
-use crate::frame::Word;
+use crate::frame::CallHeader;
 use crate::interface::Method;
 use crate::registry::REGISTRY;
 use crate::session::Connection;
 
 impl Object {
-    /// Whether it is there, or is going to be.
+    /// Returns an error if the object is the result of a call that has failed.
     pub(super) fn is_there(&self, method: &'static Method) -> Result<(), CallError> {
         let failure = match self.place() {
             ObjectPlace::Ahead(ahead) => ahead.failure(),
@@ -27,22 +27,22 @@ impl Object {
         }
     }
 
-    /// Until when a call that is made now waits, and what is said of it: no longer than the call that it is made for,
-    /// if it is made by a method.
+    /// Returns the deadline and the header of a call that is made now. If a method makes the call,
+    /// its own deadline is an upper limit.
     pub(super) fn word(
         &self,
         method: &'static Method,
         index: usize,
     ) -> Result<(Option<Instant>, u64), CallError> {
         let clock = self.clock();
-        // What is left of an inherited time is to be known exactly.
+        // The remaining part of an inherited deadline is computed from the exact time.
         let now = clock.begin((!context::has_deadline()).then_some(self.span.time()));
         let deadline = self.until(clock, now);
         let word = self.word_at(now, method, index, deadline)?;
         Ok((deadline, word))
     }
 
-    /// What the deadlines of its calls go by.
+    /// Returns the clock of the deadlines.
     pub(crate) fn clock(&self) -> &Clock {
         self.connection().map_or(&Clock::SYSTEM, Connection::clock)
     }
@@ -56,7 +56,7 @@ impl Object {
         }
     }
 
-    /// The same, unless it has passed.
+    /// Returns the deadline of a call that is made now, or an error if it has passed.
     pub(super) fn deadline(&self, method: &'static Method) -> Result<Option<Instant>, CallError> {
         let clock = self.clock();
         let now = clock.now();
@@ -88,7 +88,7 @@ impl Object {
         if time == Some(Duration::ZERO) {
             return Err(too_late(method));
         }
-        let word = Word {
+        let word = CallHeader {
             object: self.way().map_or(REGISTRY, |(_, number)| number),
             method: u16::try_from(index).unwrap_or(u16::MAX),
             time,

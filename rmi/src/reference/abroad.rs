@@ -1,8 +1,8 @@
-//! Objects of third parties: an object of one connection that is passed on by another one.
+//! Objects of third parties: an object of one connection that is passed on over another one.
 //!
-//! Who passes it on makes a key, and offers the object by it to the owner, over the connection that it has with that.
-//! Who gets the key claims the object from the owner, who has kept it meanwhile. So nobody has to wait for the receiver,
-//! and a key is good for one claim.
+//! The sender creates a key and offers the object to its owner under this key, over its own
+//! connection to the owner. The receiver of the key claims the object from the owner, which keeps
+//! it until then. So the sender does not wait for the receiver, and a key is valid for one claim.
 
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -23,29 +23,30 @@ use crate::object::Object;
 use crate::registry::Found;
 use crate::session::Connection;
 
-/// How often an offer is asked for that may be on its way still, and how long between.
+/// Number of claims, because the offer may still be in flight. `PAUSE` is the first pause between
+/// them; it doubles each time.
 const TIMES: u32 = 9;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How long an owner may take to answer a claim.
+/// Timeout of a claim.
 const CLAIM: Duration = Duration::from_secs(10);
 
-/// The connections by which objects were claimed.
+/// Connections over which objects were claimed.
 static OWNERS: Owners = Owners::new();
 
-/// Offers an object to its owner.
+/// Offers an object to its owner under a new key.
 pub(super) fn offer(import: &Arc<Import>, _: &'static Interface) -> Result<Handed, &'static str> {
     let owner = import.connection();
     let Some(address) = &owner.references().reach else {
-        return Err("its owner has connected to this program, and can't be reached by others");
+        return Err("the owner has connected to this program and has no address for others");
     };
-    let key = Key::new().ok_or("the system gives no random numbers")?;
+    let key = Key::new().ok_or("the system provides no random numbers")?;
     let number = import.number().to_le_bytes();
     let segments = [IoSlice::new(&key.to_bytes()), IoSlice::new(&number)].map(|part| part.to_vec());
     let [key_bytes, number] = &segments;
     let told = owner.tell_waiting(OFFER, &[IoSlice::new(key_bytes), IoSlice::new(number)]);
     if told.is_err() {
-        return Err("its owner can't be told");
+        return Err("the offer could not be sent to the owner");
     }
     Ok(Handed::Elsewhere {
         key: key.words(),
@@ -62,14 +63,14 @@ pub(super) fn claim(
 ) -> Result<Object, Unfit> {
     if !from.session().terms.third_parties {
         return Err(Unfit(
-            "objects of third parties are not taken here: see `third_parties`".to_owned(),
+            "objects of third parties are not accepted (third_parties)".to_owned(),
         ));
     }
     let unreached = |why: String| Unfit(format!("the owner at {address} can't be reached: {why}"));
     let parsed: Address = address
         .parse()
-        .map_err(|_| Unfit("the address of an owner is none".to_owned()))?;
-    // Who has named the owner knows the same secret.
+        .map_err(|_| Unfit("the address of the owner is invalid".to_owned()))?;
+    // The side that has named the owner shares its secret with it.
     let options = ClientOptions {
         secret: from.session().terms.secret.clone(),
         ..ClientOptions::default()
@@ -94,12 +95,14 @@ pub(super) fn claim(
             }
             Found::Other(_) => {
                 return Err(Unfit(
-                    "an object of a third party has another interface".to_owned(),
+                    "the object of the third party has another interface".to_owned(),
                 ));
             }
-            // The word of who offers it may come later than this.
+            // The offer may arrive after the claim.
             Found::Unknown => thread::sleep(PAUSE.saturating_mul(1 << time)),
         }
     }
-    Err(Unfit("its owner knows of no such offer".to_owned()))
+    Err(Unfit(
+        "the owner has no such offer: it has expired or was claimed".to_owned(),
+    ))
 }

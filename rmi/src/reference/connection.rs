@@ -1,7 +1,8 @@
-//! The references of a connection, in both directions, and what is said of them.
+//! The references of a connection in both directions, and the messages about them.
 //!
-//! Giving a reference is said by the message that has it. Messages of their own renew leases, give back what was
-//! dropped, and offer an object to somebody else; none is waited for.
+//! A message that contains a reference gives it to the receiver. Separate messages renew leases,
+//! give back dropped references, and offer an object to a third party. The sender does not wait for
+//! an answer to any of them.
 
 use std::io::IoSlice;
 use std::sync::atomic::AtomicUsize;
@@ -20,48 +21,49 @@ use crate::lease::{Tending, clamped};
 use crate::session::{Connection, Results, Session};
 use crate::sync::lock;
 
-/// What the word of a message about references says.
+/// Words of messages about references.
 pub(crate) const RENEW: u64 = 1;
 pub(crate) const CLEAN: u64 = 2;
 pub(crate) const OFFER: u64 = 3;
 
-/// A number and how often it came, as they are given back.
+/// Encoded size in bytes of a number and a count in a [`CLEAN`] message.
 const CLEANED: usize = 12;
 
-/// How many are given back by one message at most.
+/// Maximum number of references that one message gives back.
 const MOST_CLEANED: usize = 4096;
 
-/// How many are taken back before others have their turn at what was given.
+/// Number of entries that are processed under one lock, so that other threads can use the table in
+/// between.
 const CLEANED_AT_ONCE: usize = 64;
 
-/// How long it is followed what becomes of a call that was given up and has references.
+/// Time for which an abandoned call with references is tracked.
 const FOLLOWED: Duration = Duration::from_secs(300);
 
 /// The references of a connection.
 pub(crate) struct References {
     given: Mutex<Given>,
     pub(crate) imports: Imports,
-    /// Calls that were given up, and have references.
+    /// Abandoned calls that still hold references.
     followed: Mutex<Vec<Followed>>,
     pub(crate) tending: Tending,
     lease: Duration,
     clock: Clock,
     most: usize,
-    /// Where others reach the other side.
+    /// Address by which third parties reach the other side.
     pub(crate) reach: Option<Address>,
-    /// How many objects the other side offers to others.
+    /// Number of objects that the other side offers to third parties.
     offers: Arc<AtomicUsize>,
-    /// By which other connections of the other side join this one.
+    /// Key by which further connections of the other side join this one.
     pub(crate) key: OnceLock<Option<Key>>,
-    /// What the other side is to fetch.
+    /// Results that the other side has to fetch.
     pub(crate) results: Results,
 }
 
-/// A call that was given up.
+/// An abandoned call whose outcome is not known yet.
 pub(crate) struct Followed {
     pub(crate) ticket: Ticket,
     pub(crate) until: Instant,
-    /// What is to be done when it is known what came of it.
+    /// Function that is called with the outcome.
     pub(crate) settle: Settle,
 }
 
@@ -85,7 +87,7 @@ impl References {
         }
     }
 
-    /// Gives an object to the other side.
+    /// Gives an object to the other side. Returns its number, or `None` if the limit is reached.
     pub(crate) fn give(&self, connection: &Connection, node: &Arc<Node>, how: As) -> Option<u32> {
         let mut given = lock(&self.given);
         let before = given.leased();
@@ -98,7 +100,7 @@ impl References {
         Some(gave)
     }
 
-    /// The object of the other side's number.
+    /// Returns the object to which the other side refers by this number.
     pub(crate) fn object(&self, number: u32) -> Option<Arc<Node>> {
         lock(&self.given).object(number).cloned()
     }
@@ -115,13 +117,13 @@ impl References {
         lock(&self.given).leased()
     }
 
-    /// It is known whether a call that gave an object has arrived.
+    /// Records whether a call that gave an object has arrived.
     pub(crate) fn arrived(&self, number: u32, has: bool) {
         let lost = lock(&self.given).arrived(number, has);
         drop(lost);
     }
 
-    /// What was given in an answer was not sent.
+    /// Takes back an object that was given in an answer, because the answer was not sent.
     pub(crate) fn take_back(&self, number: u32, by: u64) {
         let mut given = lock(&self.given);
         let import = if number == 0 { given.kept(by) } else { None };
@@ -130,12 +132,13 @@ impl References {
         drop((import, lost));
     }
 
-    /// Keeps a reference that goes home in an answer.
+    /// Keeps a reference that returns to its owner in an answer.
     pub(crate) fn keep(&self, import: Arc<Import>) -> Option<u64> {
         lock(&self.given).keep(import, self.most)
     }
 
-    /// An object of the other side has come, as a reference for so long, or by its name.
+    /// Records an object of the other side that was received, as a reference with a lease, or by
+    /// its name. Returns `None` if the limit is reached.
     pub(crate) fn enter(
         &self,
         connection: &Connection,
@@ -153,26 +156,27 @@ impl References {
         import
     }
 
-    /// Something that the other side gave is not used here any more.
+    /// Gives an object back to the other side.
     pub(crate) fn give_back(&self, connection: &Connection, number: u32, times: u64) {
         if self.imports.put_down(number, times) {
             self.give_back_soon(connection);
         }
     }
 
-    /// There is something to be given back.
+    /// Schedules a message that gives references back.
     pub(super) fn give_back_soon(&self, connection: &Connection) {
         if !connection.peer().has_ended() {
             self.tending.soon(connection, &self.clock);
         }
     }
 
-    /// Follows a call that was given up.
+    /// Tracks an abandoned call until its outcome is known.
     pub(crate) fn follow(&self, connection: &Connection, mut ticket: Ticket, settle: Settle) {
         if ticket.revoke() {
             let mut followed = lock(&self.followed);
-            // Who sees to the end empties the list when the connection has ended. What came to it later would keep the
-            // connection, which it has, and be found by a timer at most, which the end may stop.
+            // The end of the connection empties the list. An entry that is added after that would
+            // form a cycle with its connection, and only a timer could find it, which the end may
+            // stop.
             if !connection.peer().has_ended() {
                 let now = Instant::now();
                 let until = now.checked_add(FOLLOWED).unwrap_or(now);
@@ -189,7 +193,7 @@ impl References {
         settle(connection, outcome);
     }
 
-    /// Does what is due.
+    /// Performs the timed work of the connection.
     pub(crate) fn tend(&self, connection: &Connection) {
         if connection.peer().has_ended() {
             return self.end();
@@ -215,7 +219,7 @@ impl References {
             }
         }
         if is_stuck {
-            // There is credit when what has come was looked at.
+            // Credit becomes available when the messages that have arrived are processed.
             connection.peer().look();
         }
         if is_stuck || follows {
@@ -223,7 +227,7 @@ impl References {
         }
     }
 
-    /// Gives back what was dropped. False where it can't be sent now.
+    /// Gives back the dropped references. Returns false if there is no credit.
     fn send_back(&self, connection: &Connection) -> bool {
         loop {
             let some = self.imports.dropped(MOST_CLEANED);
@@ -236,7 +240,7 @@ impl References {
                 bytes.extend(times.to_le_bytes());
             }
             let told = connection.tell(CLEAN, &[IoSlice::new(&bytes)]);
-            // Where it has ended nothing is to be given back.
+            // After the end of the connection, there is nothing to give back.
             if let Err(RequestError::NoCredit) = told {
                 self.imports.keep(some);
                 return false;
@@ -244,7 +248,7 @@ impl References {
         }
     }
 
-    /// Settles what is known of calls that were given up. Whether there are more.
+    /// Settles the abandoned calls whose outcome is known. Returns true if there are more.
     fn settle(&self, connection: &Connection) -> bool {
         if lock(&self.followed).is_empty() {
             return false;
@@ -268,7 +272,7 @@ impl References {
         follows
     }
 
-    /// Something was said of references. False for what nobody says.
+    /// Handles a message about references. Returns false if the message is invalid.
     pub(crate) fn told(&self, connection: &Connection, word: u64, payload: &[u8]) -> bool {
         match word {
             RENEW => {
@@ -292,7 +296,7 @@ impl References {
         is_whole
     }
 
-    /// A part of that, behind which others may give and call.
+    /// Handles a part of the entries under one lock.
     fn cleaned_at_once(&self, payload: &[u8]) {
         let (mut lost, mut home) = (Vec::new(), Vec::new());
         let mut given = lock(&self.given);
@@ -307,7 +311,7 @@ impl References {
         drop((lost, home));
     }
 
-    /// The other side has an object that somebody else is going to claim by a key.
+    /// Handles an offer: a third party is going to claim an object of the other side by a key.
     fn offered(&self, connection: &Connection, payload: &[u8]) -> bool {
         let (Some(key), Some(number)) = (payload.get(..16), payload.get(16..20)) else {
             return false;
@@ -321,13 +325,13 @@ impl References {
             let until = now.checked_add(self.lease).unwrap_or(now);
             exports.offers.purge(now);
             exports.offers.put(Key::of(key), node, until, &self.offers);
-            // They are looked after when they are over.
+            // The timer also removes offers that have expired.
             self.tending.granted(connection, self.lease, &self.clock);
         }
         payload.len() == 20
     }
 
-    /// The connection has ended: nothing is leased any more.
+    /// Releases all references, because the connection has ended.
     pub(crate) fn end(&self) {
         let gone = lock(&self.given).clear();
         let followed = std::mem::take(&mut *lock(&self.followed));
@@ -338,7 +342,7 @@ impl References {
     }
 }
 
-/// What was given behind the end of the connection.
+/// Releases what was given after the end of the connection.
 impl Drop for References {
     fn drop(&mut self) {
         self.end();
@@ -351,7 +355,7 @@ fn numbers(of: &[u8]) -> Option<(u32, u64)> {
     Some((u32::from_le_bytes(number), u64::from_le_bytes(times)))
 }
 
-/// Something was said of references.
+/// Handles a message about references. An invalid message closes the connection.
 pub(crate) fn referenced(request: Request) {
     let word = request.word();
     let (payload, replier) = request.into_parts();

@@ -10,9 +10,9 @@ use crate::exports::{Counts, Node, Owned};
 use crate::interface::Remotable;
 use crate::object::Object;
 
-/// An object that is exported as long as this is there: calls of those who have references to it fail from then on,
-/// but for those that run.
-#[must_use = "the object is exported as long as this is there"]
+/// An object that is exported as long as this handle exists. After that, calls by holders of
+/// references fail; calls that are running are not affected.
+#[must_use = "the object is exported as long as this handle exists"]
 pub struct Export<T: ?Sized> {
     owned: Owned,
     of: PhantomData<fn() -> Box<T>>,
@@ -26,26 +26,28 @@ impl<T: Remotable + ?Sized> Export<T> {
         }
     }
 
-    /// A reference to the object, to be passed to others.
+    /// Returns a reference to the object, which can be passed to peers.
     #[must_use]
     pub fn remote(&self) -> Remote<T> {
         Remote::of(Object::here(self.owned.node().clone()))
     }
 
-    /// A reference to the object, which from now on lives as long as there are references to it, here and elsewhere.
+    /// Returns a reference to the object, and ties the export to its references: the object lives
+    /// as long as there are any, at this side or at peers.
     #[must_use]
     pub fn into_remote(self) -> Remote<T> {
         Remote::of(Object::here(self.owned.let_go()))
     }
 
-    /// How many connections have references to the object.
+    /// Returns the number of connections that have references to the object.
     #[must_use]
     pub fn references(&self) -> usize {
         self.owned.node().leases()
     }
 
-    /// Has `notice` called each time that the last connection has no reference to the object any more: it has dropped it,
-    /// has ended, or its lease is over. It is called by whoever finds that out, and should not take long.
+    /// Calls `notice` each time the last connection has lost its references to the object: it has
+    /// dropped them, has ended, or its lease has expired. The thread that detects this calls
+    /// `notice`, which should return quickly.
     pub fn when_unreferenced(&self, notice: impl Fn() + Send + Sync + 'static) {
         self.owned.node().when_unreferenced(Arc::new(notice));
     }
@@ -57,15 +59,15 @@ impl<T: ?Sized> fmt::Debug for Export<T> {
     }
 }
 
-/// How many there are of what may leak, of one [`Server`](crate::Server).
+/// Counters of resources of a [`Server`](crate::Server) that could leak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReferenceCounts {
-    /// Objects that can be called: with names, with an [`Export`], or because somebody has a reference.
+    /// Objects that can be called: with a name, with an [`Export`], or by a reference.
     pub exports: usize,
-    /// References of others, one for each object and connection.
+    /// References of peers, counted once per object and connection.
     pub leases: usize,
-    /// References in calls on their way.
+    /// References in calls that are in flight.
     pub pins: usize,
 }
 

@@ -1,7 +1,8 @@
-//! What the other side of a connection was given, and may call: without I/O.
+//! The objects that the other side of a connection was given and may call, without I/O.
 //!
-//! Both sides count how often a reference has arrived. The other side gives it back by saying how many of these it has
-//! dropped: what is on its way meanwhile, in whatever order, is not among them.
+//! Both sides count the arrivals of each reference. The other side gives a reference back by
+//! sending the number of arrivals that it has dropped. References that are in flight meanwhile are
+//! not included, regardless of the order of messages.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,28 +14,29 @@ use crate::exports::{Node, changed};
 use crate::frame::PROMISED;
 use crate::registry::REGISTRY;
 
-/// The objects that the other side may call, by numbers of this connection alone, which are not used twice.
+/// Objects that the other side may call. Their numbers are local to the connection and are not
+/// reused.
 #[derive(Default)]
 pub(crate) struct Given {
     objects: FxHashMap<u32, GivenEntry>,
-    /// The number of each object, by its address.
+    /// Number of each object, by its address.
     numbers: FxHashMap<usize, u32>,
     number: u32,
-    /// How often something was given.
+    /// Total number of references that were given.
     count: u64,
     leased: usize,
-    /// References of the other side that go home to it, until it has them.
+    /// References that return to the other side, their owner, until it has received them.
     home: FxHashMap<u64, Arc<Import>>,
 }
 
 struct GivenEntry {
     node: Arc<Node>,
-    /// It counts as a reference, and not only as a name that was looked up.
+    /// True if the object was given as a reference, and not only looked up by name.
     leased: bool,
     named: bool,
-    /// How often it has arrived, as far as is known, less how often it was given back.
+    /// Number of known arrivals, less the number that was given back.
     balance: i64,
-    /// Calls on their way that give it.
+    /// Calls in flight that give the object.
     pins: u32,
 }
 
@@ -44,19 +46,19 @@ impl GivenEntry {
     }
 }
 
-/// How an object is given.
+/// The way in which an object is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum As {
-    /// It was looked up: its life is its name's.
+    /// By a lookup. The object lives as long as its name.
     Name,
-    /// In an answer.
+    /// In the answer of a call.
     Result,
-    /// In a call, of which will be known whether it has arrived.
+    /// In the arguments of a call, whose answer tells whether they have arrived.
     Argument,
 }
 
-/// An object that the other side has lost. It is to be dropped without a lock.
-#[must_use = "it is dropped without a lock"]
+/// An object that the other side can no longer call. Drop it without holding a lock.
+#[must_use = "drop it without holding a lock"]
 pub(crate) struct Lost {
     node: Arc<Node>,
     leased: bool,
@@ -71,7 +73,7 @@ impl Drop for Lost {
 }
 
 impl Given {
-    /// Gives an object: its number. None when there are as many as may be.
+    /// Gives an object and returns its number, or `None` if the limit is reached.
     pub(crate) fn give(&mut self, node: &Arc<Node>, how: As, most: usize) -> Option<u32> {
         let address = Arc::as_ptr(node) as usize;
         let number = match self.numbers.get(&address) {
@@ -103,7 +105,7 @@ impl Given {
             return None;
         }
         let mut number = self.number.wrapping_add(1) % PROMISED;
-        // Numbers begin anew after some billions of objects.
+        // Numbers wrap around after a billion objects.
         while number == REGISTRY || self.objects.contains_key(&number) {
             number = number.wrapping_add(1) % PROMISED;
         }
@@ -126,12 +128,12 @@ impl Given {
         Some(&self.objects.get(&number)?.node)
     }
 
-    /// How many references the other side has.
+    /// Returns the number of references that the other side has.
     pub(crate) fn leased(&self) -> usize {
         self.leased
     }
 
-    /// It is known whether a call that gave an object has arrived.
+    /// Records whether a call that gave an object has arrived.
     pub(crate) fn arrived(&mut self, number: u32, has: bool) -> Option<Lost> {
         let entry = self.objects.get_mut(&number)?;
         entry.pins = entry.pins.saturating_sub(1);
@@ -145,7 +147,8 @@ impl Given {
         None
     }
 
-    /// The other side has dropped what has arrived there so many times. More than it was given it can't give back.
+    /// Records that the other side has dropped `times` arrivals. Ignored if it was never given that
+    /// many references.
     pub(crate) fn clean(&mut self, number: u32, times: u64) -> Option<Lost> {
         if times > self.count {
             return None;
@@ -172,7 +175,8 @@ impl Given {
         })
     }
 
-    /// The lease is over. What has a name stays, as does what is on its way.
+    /// Removes the references whose lease has expired. Objects that were looked up and references
+    /// in flight stay.
     pub(crate) fn expire(&mut self) -> Vec<Lost> {
         let due: Vec<u32> = self
             .objects
@@ -197,7 +201,7 @@ impl Given {
         })
     }
 
-    /// The connection has ended.
+    /// Removes everything, because the connection has ended.
     pub(crate) fn clear(&mut self) -> (Vec<Lost>, Vec<Arc<Import>>) {
         let all: Vec<u32> = self.objects.keys().copied().collect();
         for entry in self.objects.values() {
@@ -209,8 +213,8 @@ impl Given {
         (lost, self.home.drain().map(|(_, import)| import).collect())
     }
 
-    /// Keeps a reference that goes home in an answer, until its owner has it: by which number. None when there are as
-    /// many as may be.
+    /// Keeps a reference that returns to its owner in an answer, until the owner has received it.
+    /// Returns the number of the entry, or `None` if the limit is reached.
     pub(crate) fn keep(&mut self, import: Arc<Import>, most: usize) -> Option<u64> {
         if self.home.len() >= most {
             return None;
@@ -220,7 +224,7 @@ impl Given {
         Some(self.count)
     }
 
-    /// Its owner has it.
+    /// Removes the entry of a returned reference that its owner has received.
     pub(crate) fn kept(&mut self, by: u64) -> Option<Arc<Import>> {
         self.home.remove(&by)
     }

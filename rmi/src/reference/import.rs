@@ -1,4 +1,4 @@
-//! Objects of the other side that this one has references to.
+//! Objects of the other side to which this side has references.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,17 +9,17 @@ use rustc_hash::FxHashMap;
 use crate::session::Connection;
 use crate::sync::lock;
 
-/// An object of the other side: as long as somebody has this, its owner knows.
+/// An object of the other side. Its owner keeps it as long as this exists.
 pub(crate) struct Import {
     connection: Connection,
     number: u32,
-    /// How often it has come.
+    /// Number of times that the reference has arrived.
     times: AtomicU64,
-    /// It came as a reference, and not only by its name.
+    /// True if the object arrived as a reference, and not only by its name.
     leased: AtomicBool,
 }
 
-/// Those of a connection, one for each object.
+/// The imports of a connection, one for each object.
 #[derive(Default)]
 pub(crate) struct Imports {
     table: Mutex<ImportTable>,
@@ -29,16 +29,17 @@ pub(crate) struct Imports {
 struct ImportTable {
     objects: FxHashMap<u32, Weak<Import>>,
     leased: usize,
-    /// What was dropped, and is to be given back.
+    /// Dropped references that have to be given back.
     dropped: Vec<(u32, u64)>,
 }
 
 impl ImportTable {
-    /// Something is not used any more. Whether it is the first since the others were given back.
+    /// Queues a dropped reference to be given back. Returns true if the queue was empty.
     fn put_down(&mut self, number: u32, times: u64) -> bool {
         let is_first = self.dropped.is_empty();
         match self.dropped.last_mut() {
-            // What goes home is known by a number of its own, which stands for the times.
+            // Entries with number 0 carry the number of a returned reference instead of a count, so
+            // they are not merged.
             Some((last, more)) if *last == number && number != 0 => {
                 *more = more.saturating_add(times);
             }
@@ -61,7 +62,7 @@ impl Import {
 }
 
 impl Imports {
-    /// An object has come. None when there are as many as may be.
+    /// Records the arrival of an object. Returns `None` if the limit is reached.
     pub(crate) fn enter(
         &self,
         connection: &Connection,
@@ -95,30 +96,30 @@ impl Imports {
         Some(import)
     }
 
-    /// How many there are, and how many of them by leases.
+    /// Returns the number of imports, and how many of them have leases.
     pub(crate) fn count(&self) -> (usize, usize) {
         let table = lock(&self.table);
         (table.objects.len(), table.leased)
     }
 
-    /// What was dropped, so much of it at most.
+    /// Takes up to `most` dropped references from the queue.
     pub(crate) fn dropped(&self, most: usize) -> Vec<(u32, u64)> {
         let dropped = &mut lock(&self.table).dropped;
         let count = dropped.len().min(most);
         dropped.drain(..count).collect()
     }
 
-    /// It could not be given back now.
+    /// Puts references back into the queue, because they could not be sent.
     pub(crate) fn keep(&self, dropped: Vec<(u32, u64)>) {
         lock(&self.table).dropped.extend(dropped);
     }
 
-    /// Something else is not used any more. Whether it is the first since the others were given back.
+    /// Queues a dropped reference to be given back. Returns true if the queue was empty.
     pub(crate) fn put_down(&self, number: u32, times: u64) -> bool {
         lock(&self.table).put_down(number, times)
     }
 
-    /// Nothing is to be given back any more.
+    /// Empties the queue, because the connection has ended.
     pub(crate) fn end(&self) {
         lock(&self.table).dropped.clear();
     }
@@ -126,7 +127,7 @@ impl Imports {
     fn leave(&self, import: &Import) -> bool {
         let mut table = lock(&self.table);
         let known = table.objects.get(&import.number);
-        // It may have come again already.
+        // The object may have arrived again and have a new entry.
         if known.is_some_and(|known| std::ptr::eq(known.as_ptr(), import)) {
             table.objects.remove(&import.number);
         }

@@ -1,4 +1,4 @@
-//! Further connections of one client, which may call what its first one may.
+//! Lanes: further connections of a client, which may call the same objects as its first one.
 
 use std::sync::{Arc, Mutex, Weak};
 
@@ -8,12 +8,13 @@ use super::{Key, References};
 use crate::session::Connection;
 use crate::sync::lock;
 
-/// The connections that others may join, by their keys.
+/// Connections that lanes may join, by their keys.
 #[derive(Default)]
 pub(crate) struct Lanes(Mutex<FxHashMap<Key, Weak<References>>>);
 
 impl Lanes {
-    /// The key of a connection: always the same.
+    /// Returns the key of a connection, which never changes. `None` if the system provides no
+    /// random numbers.
     pub(crate) fn key(&self, of: &Connection) -> Option<Key> {
         let references = of.references();
         let mut known = None;

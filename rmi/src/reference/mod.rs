@@ -1,4 +1,4 @@
-//! References to remote objects: what is exported without a name, and what others have of it.
+//! References to remote objects: objects that are exported without a name, and their holders.
 
 mod abroad;
 mod connection;
@@ -33,14 +33,17 @@ pub(crate) use self::passing::{Between, Passing};
 use crate::interface::{Remotable, Stub};
 use crate::object::Object;
 
-/// A reference to an object: of a peer, or of this program.
+/// A reference to an object of a peer or of this program.
 ///
-/// It is an argument or the result of a remote method, by itself, in an [`Option`], [`Vec`] or [`Result`], or in a struct
-/// that is passed as [`Referring`], and called as the stub that it leads to. As long as the receiver has a clone of it or of its stub, the object's owner knows; when
-/// the last is dropped, or the receiver is gone, the owner is [told](Export::when_unreferenced).
+/// A `Remote` can be an argument or the result of a remote method: by itself, in an [`Option`],
+/// [`Vec`] or [`Result`], or in a struct that is passed as [`Referring`]. It dereferences to the
+/// stub that calls the object. The owner keeps the object as long as the receiver has a clone of
+/// the reference or of its stub. When the last one is dropped, or the receiver is gone, the owner
+/// is [notified](Export::when_unreferenced).
 ///
-/// One that comes back to the program that exports the object is that object: its methods are called without a
-/// connection, and [`local`](Self::local) has what was exported. References are equal that lead to the same object by
+/// A reference that returns to the program that exports the object refers to the object itself: its
+/// methods are called without a connection, and [`local`](Self::local) returns the exported object.
+/// References are equal if they refer to the same object over the same connection.
 /// the same connection.
 ///
 /// ```
@@ -93,14 +96,15 @@ use crate::object::Object;
 /// let export = own.export::<dyn Listener>(ear.clone());
 /// let room = Client::connect(serving.address())?.lookup::<dyn Room>("room")?;
 /// room.join(export.remote()).wait()?;
-/// // Whoever waits for a call serves those of the other side.
+/// // A thread that waits for a call serves calls of the other side meanwhile.
 /// room.say("hello").wait()?;
 /// assert_eq!(*ear.0.lock().unwrap(), "hello");
 /// # Ok(())
 /// # }
 /// ```
 pub struct Remote<T: ?Sized> {
-    /// A `T::Stub`. That its type is not named here lets the compiler see in every async method that it is `Send`.
+    /// A `T::Stub`. Type erasure lets the compiler prove that every async method holding this is
+    /// `Send`.
     stub: Arc<dyn Any + Send + Sync>,
     of: PhantomData<fn() -> Box<T>>,
 }
@@ -110,7 +114,7 @@ impl<T: Remotable + ?Sized> Remote<T> {
         Self::from_stub(T::Stub::new(object))
     }
 
-    /// The reference by which a stub calls.
+    /// Creates the reference that corresponds to a stub.
     pub fn from_stub(stub: T::Stub) -> Self {
         Self {
             stub: Arc::new(stub),
@@ -118,16 +122,16 @@ impl<T: Remotable + ?Sized> Remote<T> {
         }
     }
 
-    /// What calls the object, as [`Client::lookup`](crate::Client::lookup) gives it.
+    /// Returns the stub that calls the object, like [`Client::lookup`](crate::Client::lookup).
     #[must_use]
     pub fn stub(&self) -> &T::Stub {
         match self.stub.downcast_ref() {
             Some(stub) => stub,
-            None => unreachable!("it was made of one"),
+            None => unreachable!("every reference holds a stub"),
         }
     }
 
-    /// What was exported, where the object is one of this program and was given as a `H`: an
+    /// Returns the exported object if it belongs to this program and was exported as an `H`: an
     /// [`Arc`](std::sync::Arc) or an [`Exclusive`](crate::Exclusive).
     #[must_use]
     pub fn local<H: Any + Clone>(&self) -> Option<H> {
@@ -135,7 +139,7 @@ impl<T: Remotable + ?Sized> Remote<T> {
         callee.holder().downcast_ref::<H>().cloned()
     }
 
-    /// Whether the object is one of this program.
+    /// Returns true if the object belongs to this program.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.object().node().is_some()
@@ -183,16 +187,16 @@ impl<T: Remotable + ?Sized> fmt::Debug for Remote<T> {
     }
 }
 
-/// Why what came is no reference of the type that it is to be.
+/// The reason why received data is not a reference of the expected type.
 #[derive(Debug)]
 pub struct Unfit(pub(crate) String);
 
 impl Unfit {
     fn unknown() -> Self {
-        Self("a reference to no object that was given".to_owned())
+        Self("the reference names an unknown object".to_owned())
     }
 
     fn many() -> Self {
-        Self("there are as many references as may be: see `max_references`".to_owned())
+        Self("the limit of references is reached (max_references)".to_owned())
     }
 }

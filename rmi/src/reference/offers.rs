@@ -1,4 +1,4 @@
-//! Objects that are offered by one connection to be claimed by another one, by a key.
+//! Objects that one connection offers to be claimed over another one, by a key.
 
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,12 +10,12 @@ use rustc_hash::FxHashMap;
 use crate::exports::Node;
 use crate::sync::lock;
 
-/// What nobody guesses.
+/// An unguessable key of 128 random bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key([u64; 2]);
 
 impl Key {
-    /// A new one. None when the system has none.
+    /// Creates a key. Returns `None` if the system provides no random numbers.
     pub(crate) fn new() -> Option<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
@@ -42,10 +42,11 @@ impl Key {
     }
 }
 
-/// How many objects one connection may offer at once. Answers the threat of peers whose offers nobody claims.
+/// Maximum number of objects that one connection may offer at once. Protects against peers whose
+/// offers are never claimed.
 const MOST: usize = 1024;
 
-/// What is offered, each once and for the time of a lease.
+/// Offered objects. Each can be claimed once, within the time of a lease.
 #[derive(Default)]
 pub(crate) struct Offers(Mutex<FxHashMap<Key, Offer>>);
 
@@ -55,7 +56,7 @@ struct Offer {
     _place: OfferPlace,
 }
 
-/// One of the offers of a connection.
+/// Guard that counts one offer of a connection.
 struct OfferPlace(Arc<AtomicUsize>);
 
 impl Drop for OfferPlace {
@@ -65,8 +66,8 @@ impl Drop for OfferPlace {
 }
 
 impl Offers {
-    /// Offers an object until then, unless the connection that has so many offers has as many as may be, or there is one
-    /// by that key.
+    /// Offers an object until `until`. Ignored if the connection has too many offers, or if the key
+    /// is in use. `count` is the number of offers of the connection.
     pub(crate) fn put(&self, key: Key, node: Arc<Node>, until: Instant, count: &Arc<AtomicUsize>) {
         if count.fetch_add(1, Ordering::Relaxed) >= MOST {
             count.fetch_sub(1, Ordering::Relaxed);
@@ -89,13 +90,13 @@ impl Offers {
         drop(refused);
     }
 
-    /// What is offered by a key; it is offered no more.
+    /// Takes the object that is offered under a key.
     pub(crate) fn take(&self, key: Key, now: Instant) -> Option<Arc<Node>> {
         let offer = lock(&self.0).remove(&key)?;
         (offer.until > now).then_some(offer.node)
     }
 
-    /// Removes those that nobody has claimed in time.
+    /// Removes the expired offers.
     pub(crate) fn purge(&self, now: Instant) {
         let mut offers = lock(&self.0);
         let over = offers.iter().filter(|(_, offer)| offer.until <= now);

@@ -1,4 +1,4 @@
-//! Connections to the owners of objects: one for each, as long as somebody uses it.
+//! Connections to the owners of objects: one for each address, as long as it is used.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use crate::error::ConnectError;
 use crate::session::Connection;
 use crate::sync::lock;
 
-/// The connections that are open, by their addresses.
+/// Open connections by address.
 #[derive(Default)]
 pub(crate) struct Owners(Mutex<BTreeMap<String, WeakPeer>>);
 
@@ -20,7 +20,7 @@ impl Owners {
         Self(Mutex::new(BTreeMap::new()))
     }
 
-    /// The connection to that address, which is made where there is none.
+    /// Returns the connection to an address, and connects if there is none.
     pub(crate) fn connect(
         &self,
         address: &Address,

@@ -1,4 +1,4 @@
-//! References in messages: what stands for them, and how they get there.
+//! References in messages: their wire form, and how they are passed.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,66 +17,67 @@ use crate::object::{Object, ObjectPlace};
 use crate::session::Connection;
 use crate::sync::lock;
 
-/// What stands for a reference in a message.
+/// The wire form of a reference.
 #[derive(Transportable, Debug)]
 #[transportable(no_to_owned)]
 pub enum Handed {
-    /// It goes home: an object of the receiver, by the number that it gave.
+    /// An object of the receiver, by the number that the receiver gave.
     Yours {
-        /// Its number.
+        /// The object's number.
         number: u32,
-        /// By what the receiver says that it has it, where the sender can't know that; else 0.
+        /// Number by which the receiver confirms receipt, if the sender cannot know it otherwise;
+        /// else 0.
         kept: u64,
     },
     /// An object of the sender.
     Mine {
-        /// Its number.
+        /// The object's number.
         number: u32,
-        /// How long it is leased, in milliseconds.
+        /// The lease in milliseconds.
         lease: u32,
-        /// Its interface.
+        /// The id of its interface.
         interface: u64,
     },
-    /// An object of somebody else, who waits for it to be claimed.
+    /// An object of a third party, which keeps it to be claimed.
     Elsewhere {
-        /// By this key.
+        /// The key of the claim.
         key: [u64; 2],
-        /// There.
+        /// The owner's address.
         address: String,
     },
 }
 
 impl Handed {
-    /// What stands for a reference that can't be passed, in a message that is not sent.
+    /// Returns the placeholder for a reference that can't be passed. The message is not sent.
     fn nothing() -> Self {
         Self::Yours { number: 0, kept: 0 }
     }
 }
 
-/// What has references and may be an argument or a result: a [`Remote`], a struct that is
-/// [`Referring`](super::Referring), and an [`Option`], [`Vec`] or [`Result`] of that. The error of a `Result` is any type that
-/// travels.
+/// Types with references that can be arguments or results: a [`Remote`], a struct that is
+/// [`Referring`](super::Referring), and an [`Option`], [`Vec`] or [`Result`] of these. The error of
+/// a `Result` may be any transportable type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be passed by reference",
     note = "`Remote<dyn Trait>` can, where the trait has `#[remote]`, and so can an `Option`, `Vec` or `Result` of it, and a \
             struct that derives `Referring`"
 )]
 pub trait Passed: Sized + 'static {
-    /// What stands for it in a message.
+    /// The wire form.
     #[doc(hidden)]
     type Wire: Transportable + 'static;
 
-    /// What its type is, for the method's identity.
+    /// Appends the description of the type, for the identity of the method.
     #[doc(hidden)]
     fn describe(text: &mut String);
 
-    /// What it leads to, where it is one reference at most.
+    /// Returns the interface of the reference, if the type holds at most one.
     #[doc(hidden)]
     fn interface() -> Option<&'static Interface> {
         None
     }
 
-    /// The object of that.
+    /// Returns the object of that reference, if there is one.
     #[doc(hidden)]
     fn object(&self) -> Option<&Object> {
         None
@@ -87,7 +88,7 @@ pub trait Passed: Sized + 'static {
 
     /// # Errors
     ///
-    /// Why there is no such reference.
+    /// The reason why the reference is invalid.
     #[doc(hidden)]
     fn take(
         form: &<Self::Wire as Transportable>::InPlace<'_>,
@@ -202,9 +203,10 @@ impl<P: Passed, E: Restore + 'static> Passed for Result<P, E> {
     }
 }
 
-/// One reference, or none: what leads to an object before it has come, by [`RemoteCall::pipelined`](crate::RemoteCall).
+/// Types with at most one reference, whose object can be called before it has arrived: see
+/// [`RemoteCall::pipelined`](crate::RemoteCall).
 pub trait Leads: Passed {
-    /// The object's trait.
+    /// The trait of the object.
     type To: Remotable + ?Sized;
 }
 
@@ -220,10 +222,10 @@ impl<P: Leads, E: Restore + 'static> Leads for Result<P, E> {
     type To = P::To;
 }
 
-/// The references of a call to an object of this program.
+/// The references of a call of a local object.
 pub(crate) type Passing = Arc<Mutex<Vec<Object>>>;
 
-/// Between whom references are passed.
+/// The two sides between which references are passed.
 #[derive(Clone)]
 pub(crate) enum Between {
     Peers(Connection),
@@ -235,14 +237,15 @@ pub(crate) enum Between {
 pub struct Giving {
     to: Between,
     how: As,
-    /// What was given, by number; and, by number 0, what is kept.
+    /// Numbers of the given objects. An entry with number 0 holds the number of a returned
+    /// reference that is kept.
     given: SmallVec<[(u32, u64); 1]>,
-    /// What has to be here until the other side has it.
+    /// Objects that must exist until the other side has received them.
     kept: Vec<Object>,
     failed: Option<String>,
 }
 
-/// The references of a message that has come.
+/// The references of a received message.
 pub struct Taking(Between);
 
 impl Giving {
@@ -256,7 +259,7 @@ impl Giving {
         }
     }
 
-    /// None, of a call to an object of this program.
+    /// Creates an empty set of references, for a call of a local object.
     pub(crate) fn none() -> Self {
         Self::new(Between::Here(Arc::default()), As::Argument)
     }
@@ -265,7 +268,7 @@ impl Giving {
         &self.to
     }
 
-    /// Where references of a call to an object of this program are.
+    /// Returns the table of the references of a call of a local object.
     pub(crate) fn passing(&self) -> Passing {
         match &self.to {
             Between::Here(passing) => passing.clone(),
@@ -273,7 +276,7 @@ impl Giving {
         }
     }
 
-    /// Why they can't be passed.
+    /// Returns the reason why the references can't be passed, if any.
     pub(crate) fn take_failure(&mut self) -> Option<String> {
         self.failed.take()
     }
@@ -282,7 +285,7 @@ impl Giving {
         self.given.is_empty() && self.kept.is_empty() && self.failed.is_none()
     }
 
-    /// The number of the one object of the sender that was given.
+    /// Returns the number of the given object, if exactly one object of the sender was given.
     pub(crate) fn only(&self) -> Option<u32> {
         match self.given.as_slice() {
             [(number, _)] if *number != 0 => Some(*number),
@@ -305,7 +308,7 @@ impl Giving {
                         Ok(mine(to, node, number))
                     }
                     None => {
-                        Err("the other side has as many references as it may: see `max_references`")
+                        Err("the other side has reached its limit of references (max_references)")
                     }
                 }
             }
@@ -314,10 +317,10 @@ impl Giving {
                 self.give_other(&to, object, import, interface)
             }
             (Between::Peers(_), ObjectPlace::Ahead(_)) => {
-                Err("the call that gives it has not ended: wait for that first")
+                Err("the call that returns the object has not ended: wait for it first")
             }
             (Between::Peers(_), ObjectPlace::Own(..)) => {
-                Err("a registry can't be passed: it is asked by who has the connection")
+                Err("the registry of a connection can't be passed to others")
             }
         };
         handed.unwrap_or_else(|why| {
@@ -347,7 +350,7 @@ impl Giving {
             kept = to
                 .references()
                 .keep(import.clone())
-                .ok_or("there are as many references on their way home as may be")?;
+                .ok_or("too many returned references are in flight (max_references)")?;
             self.given.push((0, kept));
         }
         Ok(Handed::Yours {
@@ -356,7 +359,7 @@ impl Giving {
         })
     }
 
-    /// It is known whether the other side has them.
+    /// Records whether the other side has received the references.
     pub(crate) fn arrived(mut self, has: bool) {
         self.end(has);
     }
@@ -374,7 +377,7 @@ impl Giving {
     }
 }
 
-/// What was not sent has not arrived.
+/// If the message was not sent, the references have not arrived.
 impl Drop for Giving {
     fn drop(&mut self) {
         self.end(false);
@@ -430,7 +433,7 @@ impl Taking {
     }
 }
 
-/// What stands for an object of this side that was given.
+/// Returns the wire form of an object of this side.
 fn mine(to: &Connection, node: &Node, number: u32) -> Handed {
     let lease = to.references().lease().as_millis();
     Handed::Mine {
@@ -445,7 +448,7 @@ fn fits(id: u64, interface: &'static Interface) -> Result<(), Unfit> {
         return Ok(());
     }
     Err(Unfit(format!(
-        "a reference to an object of another interface, or another version of {}",
+        "the object has another interface, or another version of {}",
         interface.description()
     )))
 }

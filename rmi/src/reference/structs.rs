@@ -4,10 +4,10 @@ use jstream::{Restore, Transportable};
 
 use super::Unfit;
 
-/// A struct `T` with references to remote objects in it, as an argument or the result of a remote method.
+/// A struct `T` with references to remote objects, as an argument or the result of a remote method.
 ///
-/// It is nothing but `T`, by a name that tells `#[remote]` to pass its references; `T` derives `Referring`. What else it
-/// has is copied, and arrives as values that own their parts: so it may be kept, as references are.
+/// This is an alias of `T`, which tells `#[remote]` to pass the references in it; `T` derives
+/// `Referring`. The other fields are copied and arrive as owned values, so the struct can be kept.
 ///
 /// ```
 /// use jstream_rmi::{Client, Referring, Remote, Server, remote};
@@ -64,14 +64,14 @@ use super::Unfit;
 /// ```
 pub type Referring<T> = T;
 
-/// The form of what stands for a struct in a message.
+/// The in-place form of a struct's wire form.
 pub type Form<'b, W> = <W as Transportable>::InPlace<'b>;
 
-/// A field that has no references.
+/// Converts a field without references.
 ///
 /// # Errors
 ///
-/// Why it can't be made of what came.
+/// The reason why the received data can't be converted.
 pub fn owned<T: Restore + 'static>(form: &T::InPlace<'_>) -> Result<T, Unfit> {
     jstream::restore::<T>(form).map_err(|why| Unfit(why.to_string()))
 }

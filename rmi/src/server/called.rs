@@ -1,4 +1,4 @@
-//! What becomes of a call when it arrives.
+//! Dispatch of incoming calls to their objects.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,54 +8,54 @@ use jstream_transport::active::{Request, until_waiting};
 use super::Callee;
 use super::incoming::{Answer, Incoming, refuse};
 use crate::clock::Clock;
-use crate::frame::{Code, Deadline, Word};
+use crate::frame::{CallHeader, Code, Deadline};
 use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::Interface;
-use crate::promise::{Aim, Made, Named, Promise, Turn};
+use crate::pipelining::{Aim, CallTrailer, Named, Promise, Turn};
 use crate::reflection::REFLECTION;
 use crate::session::{RESULTS, Session, fetched};
 
-/// How many of the calls that wait for the same object a thread begins before it receives again.
+/// Maximum number of calls held for the same object that a thread starts before it receives again.
 const MOST_IN_A_ROW: usize = 16;
 
-/// A call that has come and is not begun.
+/// A call that has arrived and was not started.
 struct Arrived {
     object: u32,
     method: u16,
     deadline: Deadline,
-    /// Others name its result.
+    /// Present if other calls may name the result.
     promise: Option<Promise>,
-    /// It need not wait for its caller to read.
+    /// True if the call starts even if the caller has unread answers.
     is_read: bool,
-    /// It has found a place among those that wait.
+    /// True if the call already counts as a waiting call.
     has_place: bool,
 }
 
-/// What a call begins with.
+/// State with which a call starts.
 struct Begins {
     callee: Arc<dyn Callee>,
     watched: Option<Arc<Watched>>,
-    /// Its deadline does not go by the clock of the system.
+    /// True if the deadline is not a time of the system clock.
     is_paused: bool,
 }
 
-/// Why one does not.
+/// The reason why a call is not started.
 enum Why {
-    /// Its caller has more than so many bytes to read.
+    /// The caller has more than this many bytes of answers to read, so the call is deferred.
     Unread(u64),
-    /// There is no place for what waits.
+    /// The limit of waiting calls is reached.
     Full,
-    /// It fails.
+    /// The call fails with this code and text.
     Fails(Code, String),
 }
 
-/// A call of the other side has come. It is taken from where it is when its method begins.
+/// Handles a call of the other side. The request is taken out of `lent` when its method starts.
 pub(crate) fn called(lent: &mut Option<Request>) {
     let Some(request) = lent.as_ref() else { return };
     if request.has_kept() {
         return taken(lent, begin_in_a_row);
     }
-    let (object, method) = Word::target(request.word());
+    let (object, method) = CallHeader::target(request.word());
     if object == RESULTS {
         return taken(lent, fetched);
     }
@@ -70,7 +70,7 @@ pub(crate) fn called(lent: &mut Option<Request>) {
         is_read: false,
         has_place: false,
     };
-    if Word::time_of(request.word()) != 0 {
+    if CallHeader::time_of(request.word()) != 0 {
         let clock = &session.terms.clock;
         call.deadline = match clock.deadline(request.word(), request.ticked()) {
             Some(deadline) => deadline,
@@ -84,7 +84,7 @@ pub(crate) fn called(lent: &mut Option<Request>) {
     begin(lent, call, begins);
 }
 
-/// Takes what was lent.
+/// Takes the request out of `lent` and passes it to `then`.
 #[inline(never)]
 fn taken(lent: &mut Option<Request>, then: impl FnOnce(Request)) {
     if let Some(request) = lent.take() {
@@ -92,10 +92,11 @@ fn taken(lent: &mut Option<Request>, then: impl FnOnce(Request)) {
     }
 }
 
-/// Until when the caller of one waits that may have waited here for its turn. Nothing when that is over.
+/// Returns the deadline of a call that may have been queued at this side, or `None` if it has
+/// passed.
 #[inline(never)]
 fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
-    let time = Word::of(request.word()).time?;
+    let time = CallHeader::of(request.word()).time?;
     let waited = clock.went_in(request.waited());
     let now = clock.begin(Some(time));
     let then = now.checked_add(time);
@@ -104,7 +105,8 @@ fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
     (!is_late).then(|| deadline.into())
 }
 
-/// Begins a call that names another one, or that others may name, and those that have waited for it to begin.
+/// Starts a call that names another one, or that others may name, and then the calls that were held
+/// behind it.
 #[inline(never)]
 fn begin_in_a_row(request: Request) {
     let mut next = Some(request);
@@ -117,13 +119,13 @@ fn begin_in_a_row(request: Request) {
     }
 }
 
-/// What the deadline of a call goes by.
+/// Returns the clock of a call's deadline.
 fn clock(request: &Request) -> &Clock {
     let session = request.attached::<Session>();
     session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
 }
 
-/// Begins such a call. The next one, whose turn it is then.
+/// Starts such a call. Returns the next held call if it can start now.
 fn begin_named(mut request: Request) -> Option<Request> {
     let session = request.attached::<Session>()?;
     let is_ending = session.is_ending();
@@ -153,7 +155,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
     };
     let (may_wait, is_full) = room(&request);
     if turn.is_some() && may_wait {
-        // What it needs may be there for one more.
+        // There may be room for another queue, too.
         go_on(&request);
     }
     let is_late = deadline.is_some_and(|deadline| deadline <= clock(&request).now());
@@ -168,16 +170,18 @@ fn begin_named(mut request: Request) -> Option<Request> {
                 stand(request, turn, deadline, promise);
                 return None;
             }
-            // Nobody would say when others have less that waits.
+            // The limit for all connections is reached. No event tells this connection when other
+            // connections have fewer waiting calls.
             refuse_full(request, false);
             return turn.next();
         }
         turn => turn,
     };
-    // One that has had its turn does not go back: it would come again behind others.
+    // A call that has had its turn is not returned to the caller, because its retry would arrive
+    // behind later calls.
     let has_place = turn.is_some() || place.is_some();
     drop(place);
-    let method = Word::of(request.word()).method;
+    let method = CallHeader::of(request.word()).method;
     let call = Arrived {
         object,
         method,
@@ -190,12 +194,13 @@ fn begin_named(mut request: Request) -> Option<Request> {
         begin_now(request, call);
         return None;
     };
-    // What it waits for may need those behind it.
+    // If the method blocks or is suspended, the turn passes to the next call, on which the method
+    // may depend.
     let (turn, ()) = until_waiting(turn, || begin_now(request, call));
     turn.and_then(Turn::next)
 }
 
-/// Begins one that has its object.
+/// Starts a call whose object is known.
 fn begin_now(request: Request, call: Arrived) {
     let Some(session) = request.attached::<Session>() else {
         return nack(request, call.promise);
@@ -204,8 +209,8 @@ fn begin_now(request: Request, call: Arrived) {
     begin(&mut Some(request), call, begins);
 }
 
-/// Refuses a call that names another one, and has found no room. It does not go back: one that came again would come
-/// behind others.
+/// Refuses a pipelined call for which there is no room. The call is not returned to the caller,
+/// because its retry would arrive behind later calls.
 fn refuse_full(request: Request, is_ending: bool) {
     if let Some(session) = request.attached::<Session>() {
         session.load().refuse();
@@ -218,7 +223,8 @@ fn refuse_full(request: Request, is_ending: bool) {
     fail(request, why, "");
 }
 
-/// Whether the method of a call that has its turn may wait; and if not, whether those of its own connection are in the way.
+/// Returns whether the method of a call that has its turn may be suspended, and whether this
+/// connection is at its limit of suspended methods.
 fn room(request: &Request) -> (bool, bool) {
     let session = request.attached::<Session>();
     session.map_or((false, false), |session| {
@@ -232,7 +238,7 @@ fn go_on(request: &Request) {
     }
 }
 
-/// Has a call that has the turn of its row wait for a place among those that wait.
+/// Lets a call that is first in its queue wait for room within the limit of waiting calls.
 fn stand(mut request: Request, turn: Turn, deadline: Option<Instant>, promise: Option<Promise>) {
     let mark = request.mark();
     request.keep(Box::new(Named {
@@ -246,12 +252,12 @@ fn stand(mut request: Request, turn: Turn, deadline: Option<Instant>, promise: O
     }
     let session = mark.attached::<Session>();
     if let Some(session) = session.filter(|session| !session.is_full()) {
-        // Others have ended meanwhile, and did not see that it stands.
+        // Other methods have ended meanwhile, before this call was visible as stalled.
         session.promises.go_on();
     }
 }
 
-/// Gives a call back for now. It may come again at once.
+/// Returns a call to the caller as busy. The caller may retry it at once.
 fn nack(request: Request, promise: Option<Promise>) {
     if let Some(promise) = promise {
         promise.forget();
@@ -262,7 +268,7 @@ fn nack(request: Request, promise: Option<Promise>) {
     request.nack();
 }
 
-/// Whether a call may begin. What says so would be copied if a function returned it.
+/// Checks whether a call may start. Inlined, because a returned `Begins` would be copied.
 #[inline(always)]
 fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins, Why> {
     let is_ending = session.is_ending() && call.object != REFLECTION;
@@ -284,7 +290,7 @@ fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins
         session.load().refuse();
         return Err(Why::Fails(Code::Ending, String::new()));
     }
-    // One that others wait for frees more than it takes.
+    // A call on which others depend is started regardless: it frees more room than it takes.
     let is_named = || call.promise.as_ref().is_some_and(Promise::is_named);
     if !call.has_place && !session.may_wait() && !is_named() {
         return Err(Why::Full);
@@ -300,7 +306,7 @@ fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins
     })
 }
 
-/// Shows a call to those who see them.
+/// Reports a call to the interceptors.
 #[inline(never)]
 fn seen(
     session: &Session,
@@ -320,7 +326,7 @@ fn seen(
     watched.map_err(|Denied(reason)| Why::Fails(Code::Denied, reason))
 }
 
-/// Begins a call, if it may.
+/// Starts a call, if it may start.
 #[inline(always)]
 fn begin(lent: &mut Option<Request>, call: Arrived, begins: Result<Begins, Why>) {
     let Begins {
@@ -334,7 +340,7 @@ fn begin(lent: &mut Option<Request>, call: Arrived, begins: Result<Begins, Why>)
     let Some(request) = lent.take() else { return };
     let (mut payload, replier) = request.into_parts();
     if call.promise.is_some() {
-        let arguments = Made::of(payload.as_bytes()).map_or(0, |(_, length)| length);
+        let arguments = CallTrailer::of(payload.as_bytes()).map_or(0, |(_, length)| length);
         payload.truncate(arguments);
     }
     let incoming = Incoming {
@@ -350,7 +356,7 @@ fn unknown_method(interface: &Interface) -> Why {
     Why::Fails(Code::UnknownMethod, known)
 }
 
-/// What becomes of a call that does not begin.
+/// Defers, returns or fails a call that does not start.
 #[cold]
 fn leave(request: Request, promise: Option<Promise>, why: Why) {
     match why {

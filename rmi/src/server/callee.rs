@@ -1,4 +1,4 @@
-//! Objects whatever their type: how a method is called, and where the futures of those stand that wait.
+//! Type-erased objects: calling their methods, and the slots of suspended methods.
 
 use std::any::Any;
 use std::pin::pin;
@@ -16,12 +16,13 @@ use crate::frame::{Code, Deadline};
 use crate::interface::{BoxFuture, Skeleton};
 use crate::session::{Session, Waits};
 
-/// An object whatever its type and interface.
+/// An object with its type and interface erased.
 pub(crate) trait Callee: Send + Sync {
-    /// Calls a method for a peer. One that has to wait goes on elsewhere.
+    /// Calls a method for a peer. If the method suspends, it continues as a task.
     fn call(&self, method: usize, call: Incoming, deadline: Deadline);
 
-    /// Calls a method without a connection. What is left of it, if it has to wait.
+    /// Calls a method without a connection. Returns the rest of the method as a future if the
+    /// method is async.
     fn here(
         &self,
         method: usize,
@@ -29,11 +30,11 @@ pub(crate) trait Callee: Send + Sync {
         context: Context,
     ) -> Option<BoxFuture<'static, ()>>;
 
-    /// What the object was given in.
+    /// Returns the smart pointer that holds the object.
     fn holder(&self) -> &dyn Any;
 }
 
-/// An object with the functions of its skeleton, and the futures that these make.
+/// An object with the functions of its skeleton, and the slots for their futures.
 struct Typed<H, C, R, F> {
     holder: H,
     call: C,
@@ -41,7 +42,7 @@ struct Typed<H, C, R, F> {
     tasks: Arc<Tasks<F>>,
 }
 
-/// The object that `T`'s skeleton for `O` calls.
+/// Creates the callee for an object that `T`'s skeleton for `O` calls.
 pub(crate) fn callee<T, O>(holder: T::Holder, home: &Home) -> Arc<dyn Callee>
 where
     T: Skeleton<O> + ?Sized + 'static,
@@ -51,7 +52,7 @@ where
     typed(holder, T::call, run, home)
 }
 
-/// Gives the futures' type, which has no name, a parameter to be known by.
+/// Binds the unnameable type of the futures to a type parameter.
 fn typed<H, C, R, F>(holder: H, call: C, run: R, home: &Home) -> Arc<dyn Callee>
 where
     H: Clone + Send + Sync + 'static,
@@ -74,7 +75,7 @@ where
     R: Fn(H, usize, Incoming, Context) -> F,
     F: Future<Output = ()> + Send + 'static,
 {
-    /// Calls a method inside of another one, or of what sees the call.
+    /// Slow path: calls a method within another one, or with interceptors.
     #[cold]
     fn call_inside(&self, method: usize, call: Incoming, deadline: Deadline) {
         let Some(mut context) = call.answer.context(deadline.moment()) else {
@@ -86,14 +87,14 @@ where
         }
     }
 
-    /// Calls a method. What is left of the call, if it has to wait.
+    /// Calls a method. Returns the call if the method is async and must be run as a future.
     fn left_of(&self, method: usize, mut call: Incoming) -> Option<Incoming> {
-        // What has failed has told so.
+        // A failed method has already informed the caller.
         let is_done = (self.call)(&self.holder, method, &mut call).unwrap_or(true);
         (!is_done).then_some(call)
     }
 
-    /// Runs a method that may wait.
+    /// Runs an async method.
     fn wait(&self, method: usize, call: Incoming, context: Context) {
         if let Some(mark) = context.call.clone() {
             let future = (self.run)(self.holder.clone(), method, call, context);
@@ -118,7 +119,7 @@ where
             return self.call_inside(method, call, deadline);
         };
         let called = (self.call)(&self.holder, method, &mut call);
-        // What has failed has told so.
+        // A failed method has already informed the caller.
         if let Ok(false) = called {
             drop(plain);
             if let Some(context) = call.answer.context(deadline.moment()) {
@@ -143,7 +144,7 @@ where
     }
 }
 
-/// Runs a method that may wait: in its context, and no longer than its caller.
+/// Runs an async method in its context, until its deadline at most.
 async fn waiting<F>(method: F, mut context: Context)
 where
     F: Future<Output = Result<(), Failed>>,
@@ -172,7 +173,7 @@ where
             });
             return Poll::Ready(());
         }
-        // Where none is to be had its caller keeps the deadline alone.
+        // If no alarm is available, only the caller enforces the deadline.
         reminder = reminder.take().or_else(|| Alarm::new(context.clock()).ok());
         if let Some(reminder) = &reminder {
             reminder.set(deadline, task.waker());

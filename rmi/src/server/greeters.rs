@@ -1,7 +1,9 @@
-//! Connections that have not said who they are yet: how many there may be, and which of them makes room for another.
+//! Greeters: connections whose handshake is not complete. This module limits their number and
+//! selects the one to evict.
 //!
-//! If the places are full, the oldest greeter is evicted: its socket is shut down, which ends the thread that greets it.
-//! So peers that connect and are silent lose their own places, and the next one is met.
+//! If the limit is reached, the oldest greeter is evicted: its socket is shut down, which ends the
+//! thread that performs the handshake. So peers that connect and stay silent lose their own places,
+//! and new peers are served.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -13,11 +15,11 @@ use super::ServerOptions;
 use super::load::{Load, Place};
 use crate::sync::lock;
 
-/// The time that each greeter has before it is evicted, so that many honest peers who come at once are not sent away for
-/// each other. Further connections wait that long to be accepted.
+/// Minimum time before a greeter is evicted, so that honest peers that connect at the same time do
+/// not evict each other. New connections wait up to this long to be accepted.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// The limits of [`ServerOptions`] for connections that are greeted.
+/// Limits of [`ServerOptions`] for connections in the handshake.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     connections: usize,
@@ -39,16 +41,16 @@ impl Limits {
 #[derive(Debug, Default)]
 pub(super) struct Greeters {
     table: Mutex<GreeterTable>,
-    /// A greeter has ended, or a listener is about to.
+    /// Notified when a greeter has ended, or a listener is about to end.
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct GreeterTable {
-    /// The oldest first.
+    /// Greeters, oldest first.
     all: BTreeMap<u64, Greeter>,
     next: u64,
-    /// The threads that greet, those of greeters that were evicted included.
+    /// Number of handshake threads, including those of evicted greeters.
     threads: usize,
 }
 
@@ -60,17 +62,19 @@ struct Greeter {
     place: Place,
 }
 
-/// The answer to one who asks for a place.
+/// Outcome of an attempt to enter a connection.
 enum Answer {
     Entered(u64),
-    /// The oldest greeter that would make room has its grace until then, or threads are about to end.
+    /// The oldest evictable greeter is in its grace period until this time, or threads are about to
+    /// end.
     Wait(Instant),
     Refused,
 }
 
 impl Greeters {
-    /// Enters a connection that was accepted. If there are as many as may be, the oldest one is evicted, of the same source
-    /// where that has as many as it may. None where there is no room, or it `stops` meanwhile.
+    /// Enters an accepted connection. If a limit is reached, the oldest greeter is evicted, of the
+    /// same source if that source has reached its own limit. Returns `None` if there is no room, or
+    /// if `stops` returns true during the wait.
     pub(super) fn enter(
         load: &Arc<Load>,
         limits: Limits,
@@ -101,7 +105,7 @@ impl Greeters {
         None
     }
 
-    /// Has those look again who wait for a place.
+    /// Wakes the threads that wait in [`enter`](Self::enter).
     pub(super) fn call(&self) {
         drop(lock(&self.table));
         self.changed.notify_all();
@@ -122,7 +126,7 @@ impl GreeterTable {
             let is_source_full = self.all.values().filter(of_source).count() >= limits.source;
             let is_full = is_source_full || self.all.len() >= limits.greeting;
             if !is_full {
-                // Threads of those that were evicted end soon, but not at once.
+                // The threads of evicted greeters end soon, but not at once.
                 if self.threads >= limits.greeting.saturating_mul(2) {
                     return Answer::Wait(now.checked_add(GRACE).unwrap_or(now));
                 }
@@ -175,7 +179,7 @@ impl GreeterTable {
     }
 }
 
-/// The place of one that has not said who it is, held by the thread that greets it.
+/// The place of a connection in the handshake. Held by the thread that performs the handshake.
 #[derive(Debug)]
 pub(super) struct Greeting {
     load: Arc<Load>,
@@ -183,7 +187,8 @@ pub(super) struct Greeting {
 }
 
 impl Greeting {
-    /// It has said who it is: its place among the connections. None where it was evicted.
+    /// Ends the handshake and returns the place among the connections, or `None` if the greeter was
+    /// evicted.
     pub(super) fn finish(self) -> Option<Place> {
         let greeter = lock(&self.load.greeters().table).all.remove(&self.number)?;
         Some(greeter.place)
@@ -202,8 +207,9 @@ impl Drop for Greeting {
     }
 }
 
-/// The part of an address that one peer has: of IPv6 the network, of which one host has all addresses. Peers on this host
-/// that have no address count as one source for each scheme.
+/// Returns the part of an address by which peers are counted: the host, or the /64 network of an
+/// IPv6 address, because one host has all addresses of it. Local peers without an address count as
+/// one source for each scheme.
 fn source_of(peer: &Address) -> String {
     let (Address::Tcp { host, .. } | Address::Uring { host, .. } | Address::Tls { host, .. }) =
         peer

@@ -1,4 +1,4 @@
-//! A call at its server: its arguments, and where its result goes.
+//! A call at its server: its arguments and the path of its result.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
@@ -13,16 +13,16 @@ use jstream_transport::active::Replier;
 use crate::context::{Context, Plain};
 use crate::error::Outcome;
 use crate::frame::{Code, Deadline};
-use crate::here::Slot;
 use crate::intercept::Watched;
+use crate::local_call::LocalSlot;
 use crate::message::{read, written};
-use crate::promise::Promise;
+use crate::pipelining::Promise;
 use crate::reference::{As, Between, Giving, Passed, Taking};
 use crate::session::{Connection, Session, keep_result};
 use crate::stream::{Ended, Line, Stop, Stream};
 
 thread_local! {
-    /// Why a method is ended whose future is dropped.
+    /// Error code for the caller of an async method whose future is being dropped.
     static ENDING: Cell<Option<Code>> = const { Cell::new(None) };
 }
 
@@ -33,50 +33,50 @@ pub struct Incoming {
     pub(crate) answer: Answer,
 }
 
-/// Where the reply to a call goes. The caller of one that is dropped is told that.
+/// The path of a call's result. If it is dropped unused, the caller is informed.
 #[derive(Debug)]
 pub struct Answer {
-    /// Here until it is used.
+    /// `None` after the reply was sent.
     replier: Option<Replier>,
-    /// The arguments have been read.
+    /// True if the arguments have been read.
     is_read: Cell<bool>,
-    /// What its caller is told when it is dropped.
+    /// Error code for the caller if this answer is dropped.
     refused: Cell<Option<Code>>,
-    /// What few have.
+    /// State that most answers do not need.
     rest: OnceCell<Box<Rest>>,
-    /// Nothing has to know more of its call than a plain method does.
+    /// True if the call has neither interceptors, a promise nor a manual clock.
     is_plain: bool,
 }
 
-/// What only some answers have.
+/// State that most answers do not need.
 #[derive(Debug, Default)]
 struct Rest {
-    /// Of a call without a connection.
-    here: Option<Arc<Slot>>,
-    /// Why its arguments are none, or their references.
+    /// Result slot of a call without a connection.
+    here: Option<Arc<LocalSlot>>,
+    /// Error text if the arguments or their references are invalid.
     unfit: RefCell<String>,
     watched: Option<Arc<Watched>>,
-    /// Others name its result.
+    /// Present if other calls may name the result.
     promise: Option<Promise>,
 }
 
-/// Why a call has no result. Its caller was told.
+/// The reason why a call has no result. The caller has already been informed.
 #[derive(Debug)]
 pub enum Failed {
     /// The object's interface has no such method.
     UnknownMethod,
-    /// The arguments are damaged, or of other types.
+    /// The arguments are malformed or of other types.
     Arguments,
-    /// The result could not be written, or is more than the caller takes.
+    /// The result could not be written, or exceeds the limits of the caller.
     Result,
-    /// There are as many streams as may be, or one of that number.
+    /// The limit of streams is reached, or a stream with this number exists already.
     Streams,
 }
 
 impl Rest {
     #[cold]
     fn of(
-        here: Option<Arc<Slot>>,
+        here: Option<Arc<LocalSlot>>,
         watched: Option<Arc<Watched>>,
         promise: Option<Promise>,
     ) -> OnceCell<Box<Self>> {
@@ -90,18 +90,18 @@ impl Rest {
 }
 
 impl Incoming {
-    /// The message that the arguments are, and the way back.
+    /// Returns the message of the arguments, and the path of the result.
     #[inline]
     #[must_use]
     pub fn into_parts(self) -> (Filled, Answer) {
         (self.payload, self.answer)
     }
 
-    /// Reads the arguments where they are, and gives the way back, which stays where it is.
+    /// Reads the arguments in place. Returns them with the path of the result, which is not moved.
     ///
     /// # Errors
     ///
-    /// [`Failed::Arguments`] when they are not an `A`.
+    /// [`Failed::Arguments`] if the arguments are not an `A`.
     #[inline]
     pub fn arguments<A>(&mut self) -> Result<(Received<A>, &mut Answer), Failed>
     where
@@ -112,17 +112,17 @@ impl Incoming {
         Ok((answer.arguments(payload)?, answer))
     }
 
-    /// The same of a call without arguments.
+    /// Checks that a call has no arguments, and returns the path of the result.
     ///
     /// # Errors
     ///
-    /// [`Failed::Arguments`] when it has some.
+    /// [`Failed::Arguments`] if the call has arguments.
     #[inline]
     pub fn no_arguments(&mut self) -> Result<&mut Answer, Failed> {
         if !self.payload.is_empty() {
             return self.arguments::<()>().map(|(_, answer)| answer);
         }
-        // What a device may have received it into is let go.
+        // Returns the receive buffer, if the device used one, to its pool.
         self.payload = Filled::nothing();
         self.answer.is_read.set(true);
         Ok(&mut self.answer)
@@ -152,8 +152,8 @@ impl Answer {
         }
     }
 
-    /// That of a call without a connection.
-    pub(crate) fn here(slot: Arc<Slot>) -> Self {
+    /// Creates the answer of a call without a connection.
+    pub(crate) fn here(slot: Arc<LocalSlot>) -> Self {
         Self {
             replier: None,
             is_plain: false,
@@ -168,14 +168,14 @@ impl Answer {
         self.replier.as_ref()?.attached()
     }
 
-    /// Begins a plain method, unless something has to know more of its call.
+    /// Starts a method on the fast path, or returns `None` if the call needs a full context.
     #[inline]
     pub(super) fn plain(&self, deadline: Deadline) -> Option<Plain> {
         let replier = self.replier.as_ref().filter(|_| self.is_plain)?;
         Plain::begin(replier, deadline)
     }
 
-    /// What the method may know, of a call with a connection.
+    /// Returns the context of a method that is called over a connection.
     pub(super) fn context(&self, deadline: Option<Instant>) -> Option<Context> {
         Some(Context {
             deadline,
@@ -188,15 +188,15 @@ impl Answer {
         self.rest.get()?.watched.as_ref()
     }
 
-    fn slot(&self) -> Option<&Arc<Slot>> {
+    fn slot(&self) -> Option<&Arc<LocalSlot>> {
         self.rest.get()?.here.as_ref()
     }
 
-    /// Reads the arguments where they are.
+    /// Reads the arguments in place.
     ///
     /// # Errors
     ///
-    /// [`Failed::Arguments`] when they are not an `A`.
+    /// [`Failed::Arguments`] if the arguments are not an `A`.
     #[inline]
     pub fn arguments<A>(&self, message: Filled) -> Result<Received<A>, Failed>
     where
@@ -211,13 +211,13 @@ impl Answer {
         }
     }
 
-    /// What is accepted as arguments.
+    /// Returns the limits for the arguments.
     fn limits(&self) -> Limits {
         let session = self.session();
         session.map_or_else(Limits::default, |session| session.terms.limits)
     }
 
-    /// Its caller is told why its arguments are none.
+    /// Records why the arguments are invalid, for the caller.
     #[cold]
     fn unfit(&self, why: &dyn fmt::Display) -> Failed {
         let rest = self.rest.get_or_init(Box::default);
@@ -230,12 +230,13 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// [`Failed`] when it can't be written.
+    /// [`Failed`] if the result can't be written.
     pub fn reply<R: Transportable>(&mut self, result: &R) -> Result<(), Failed> {
         self.reply_as(result, true)
     }
 
-    /// The same of one that may be kept until its caller fetches it, or not.
+    /// Sends the result. If `may_wait` is true, a large result may be kept until the caller fetches
+    /// it.
     fn reply_as<R: Transportable>(&mut self, result: &R, may_wait: bool) -> Result<(), Failed> {
         let Some(replier) = &self.replier else {
             return self.reply_here(result);
@@ -247,7 +248,7 @@ impl Answer {
         }
         match written(result, |segments| self.send(segments, may_wait)) {
             Ok(true) => Ok(()),
-            // Its caller was told.
+            // The transport has informed the caller.
             Ok(false) => Err(Failed::Result),
             Err(error) => {
                 self.refuse(Code::Result, &error.to_string());
@@ -256,7 +257,7 @@ impl Answer {
         }
     }
 
-    /// Sends a message that is the result. False where its caller takes none like that.
+    /// Sends the encoded result. Returns false if the caller does not accept a message like that.
     fn send(&mut self, segments: &[IoSlice<'_>], may_wait: bool) -> bool {
         if let Some(watched) = self.watched() {
             let lengths = segments.iter().map(|segment| segment.len() as u64);
@@ -289,7 +290,7 @@ impl Answer {
         }
     }
 
-    /// Between whom references are passed.
+    /// Returns the two sides between which references are passed.
     fn between(&self) -> Option<Between> {
         match (&self.replier, self.slot()) {
             (Some(replier), _) => Some(Between::Peers(Connection::of(replier.peer()))),
@@ -298,11 +299,11 @@ impl Answer {
         }
     }
 
-    /// References that are an argument.
+    /// Converts references among the arguments.
     ///
     /// # Errors
     ///
-    /// [`Failed::Arguments`] when they are none that the caller may pass.
+    /// [`Failed::Arguments`] if the caller may not pass these references.
     pub fn references<P: Passed>(
         &self,
         form: &<P::Wire as Transportable>::InPlace<'_>,
@@ -319,7 +320,7 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// [`Failed`] when they can't be passed or written.
+    /// [`Failed`] if the references can't be passed or written.
     pub fn give<P: Passed>(&mut self, references: P) -> Result<(), Failed> {
         let wants = self.replier.as_ref().is_none_or(Replier::wants_reply);
         let Some(to) = self.between().filter(|_| wants) else {
@@ -335,7 +336,7 @@ impl Answer {
         let promise = rest.and_then(|rest| rest.promise.take());
         let given = giving.only();
         let sent = self.reply_as(&wire, false);
-        // Calls that name it begin behind its answer, once the method is over.
+        // Pipelined calls of the result start after the answer, when the method has ended.
         if let (Some(promise), Some(number), Ok(())) = (promise, given, &sent) {
             promise.keep(number, &to);
         }
@@ -343,17 +344,17 @@ impl Answer {
         sent
     }
 
-    /// The connection, as streams need it.
+    /// Returns the connection, in the form that streams need.
     fn line(&self) -> Option<Arc<dyn Line>> {
         let peer = self.replier.as_ref()?.peer();
         Some(Arc::new(Connection::of(peer)))
     }
 
-    /// A stream that is an argument.
+    /// Opens a stream among the arguments.
     ///
     /// # Errors
     ///
-    /// [`Failed::Streams`] when the peer has too many, or that one already.
+    /// [`Failed::Streams`] if the peer has too many streams, or a stream with this number already.
     pub fn argument<T: Transportable + 'static>(&self, number: u64) -> Result<Stream<T>, Failed> {
         let most = self
             .session()
@@ -370,7 +371,7 @@ impl Answer {
     ///
     /// # Errors
     ///
-    /// [`Failed::Result`] when not all of them could be sent.
+    /// [`Failed::Result`] if not all items could be sent.
     pub async fn stream<T>(mut self, stream: Stream<T>, word: u64) -> Result<(), Failed>
     where
         T: Transportable + 'static,
@@ -384,7 +385,7 @@ impl Answer {
             .map_or(0, |session| session.terms.max_result_streams);
         if open >= most {
             let why = format!(
-                "{open} result streams are open, and {most} may be (three quarters of \
+                "{open} result streams are open, which is the limit of {most} (three quarters of \
                  Settings::window_messages of the side that sends them): take or drop some first"
             );
             self.refuse(Code::Result, &why);
@@ -400,15 +401,15 @@ impl Answer {
             Err(Ended::Unsent(error)) => error.to_string(),
             Err(Ended::Stopped(Stop::Broken(rule))) => rule.to_owned(),
             Err(Ended::Stopped(Stop::Lost(_) | Stop::Unwanted)) => {
-                "nobody takes its items".to_owned()
+                "the peer no longer takes its items".to_owned()
             }
             Err(Ended::Received) => {
-                "its items come from a peer, and some were taken: a stream is to be made of them"
+                "the stream comes from a peer, and items were taken: make a new one of the rest"
                     .to_owned()
             }
-            Err(Ended::Passed(error)) => format!("its items come from a peer: {error}"),
+            Err(Ended::Passed(error)) => format!("the stream comes from a peer: {error}"),
             Err(Ended::Large) => {
-                "its items come from a peer, and more of them together than are taken at once"
+                "the stream comes from a peer, and a frame has more items than the window"
                     .to_owned()
             }
         };
@@ -416,7 +417,7 @@ impl Answer {
         Err(Failed::Result)
     }
 
-    /// The call has ended.
+    /// Reports the outcome to the interceptors.
     #[inline]
     fn seen(&self, result: Result<(), Outcome>, bytes: u64) {
         if let Some(watched) = self.watched() {
@@ -424,7 +425,7 @@ impl Answer {
         }
     }
 
-    /// Tells the caller why there is no result.
+    /// Informs the caller why there is no result.
     pub(super) fn refuse(&mut self, code: Code, why: &str) {
         self.seen(Err(code.outcome()), 0);
         if let Some(replier) = self.replier.take() {
@@ -434,7 +435,7 @@ impl Answer {
         }
     }
 
-    /// Tells the caller of a call without an answer why it ends, where that is to be said.
+    /// Informs the caller why the call ends without an answer, if there is a reason to report.
     #[cold]
     fn end(&mut self) {
         let Some(code) = self.why_ended() else { return };
@@ -451,8 +452,8 @@ impl Answer {
         }
     }
 
-    /// What the caller of a call is told that ends without an answer. A call whose arguments nobody has read did not run, and
-    /// has taken no references.
+    /// Returns the error code for a call that ends without an answer. A call whose arguments were
+    /// not read did not run and has received no references.
     fn why_ended(&self) -> Option<Code> {
         let code = self.refused.get().or(ENDING.get());
         match code {
@@ -473,7 +474,7 @@ impl Drop for Answer {
     }
 }
 
-/// Drops what a method has, whose caller is told why.
+/// Drops the state of a method by `end`, and reports `code` to its caller.
 pub(super) fn ending(code: Code, end: impl FnOnce()) {
     struct Back(Option<Code>);
     impl Drop for Back {
@@ -485,10 +486,10 @@ pub(super) fn ending(code: Code, end: impl FnOnce()) {
     end();
 }
 
-/// The longest reason that is told to a peer, in bytes.
+/// Maximum length in bytes of an error text that is sent to a peer.
 const LONGEST_REASON: usize = 1024;
 
-/// Answers by an error instead of a result.
+/// Replies with an error.
 pub(crate) fn refuse(replier: Replier, code: Code, why: &str) {
     let mut end = why.len().min(LONGEST_REASON);
     while !why.is_char_boundary(end) {

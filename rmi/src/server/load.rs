@@ -1,4 +1,4 @@
-//! How much a server has to do, over all its listeners.
+//! Load of a server over all its listeners.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,29 +10,29 @@ use crate::reflection::Health;
 use crate::session::CALLS;
 use crate::sync::lock;
 
-/// What is under way, and what was refused.
+/// Counters of current work and of refused work.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     connections: AtomicUsize,
-    /// Those of them that have not said who they are.
+    /// Connections in the handshake.
     greeters: Greeters,
     waiting: AtomicUsize,
-    /// Calls that are held until they can begin.
+    /// Calls that are held until they can start.
     held: AtomicUsize,
     refused_connections: AtomicU64,
     refused_calls: AtomicU64,
-    /// Listeners that are not about to end.
+    /// Listeners that are not shutting down.
     listening: AtomicUsize,
-    /// Calls that went on elsewhere, of those that began where they came.
+    /// Calls that started inline and continued as tasks.
     moved: AtomicU64,
     ran: Mutex<Ran>,
 }
 
-/// How calls ran, as the handlers of listeners say.
+/// Sources of the counters of inline and moved calls.
 #[derive(Debug, Default)]
 struct Ran {
     listeners: Vec<Handlers>,
-    /// Of those that are no more.
+    /// Sums of the listeners that have ended.
     before: Counted,
 }
 
@@ -53,28 +53,28 @@ impl Counted {
 }
 
 impl Load {
-    /// A place for one more connection, where there are fewer than that.
+    /// Reserves a place for a connection if there are fewer than `connections`.
     pub(super) fn place(self: &Arc<Self>, connections: usize) -> Option<Place> {
         take(&self.connections, connections).then(|| Place(self.clone()))
     }
 
-    /// The connections that have not said who they are.
+    /// Returns the connections in the handshake.
     pub(super) fn greeters(&self) -> &Greeters {
         &self.greeters
     }
 
-    /// A connection was refused, or evicted before it has said who it is.
+    /// Counts a connection that was refused or evicted during the handshake.
     pub(super) fn refuse_connection(&self) {
         self.refused_connections.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One more listener.
+    /// Adds a listener.
     pub(super) fn listen(&self, handlers: &Handlers) {
         self.listening.fetch_add(1, Ordering::Relaxed);
         lock(&self.ran).listeners.push(handlers.clone());
     }
 
-    /// One is no more.
+    /// Removes a listener that has ended.
     pub(super) fn forget(&self, handlers: &Handlers) {
         let mut ran = lock(&self.ran);
         let of = |known: &Handlers| known.is_same(handlers);
@@ -84,53 +84,53 @@ impl Load {
         }
     }
 
-    /// A call goes on elsewhere.
+    /// Counts a call that continues as a task.
     pub(super) fn moved(&self) {
         self.moved.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One listener less.
+    /// Records that a listener is shutting down.
     pub(super) fn end(&self) {
         self.listening.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether there is one that is not about to end.
+    /// Returns true if a listener is not shutting down.
     pub(crate) fn listens(&self) -> bool {
         self.listening.load(Ordering::Relaxed) > 0
     }
 
-    /// A method waits from now on.
+    /// Counts a method that is suspended.
     pub(crate) fn wait(&self) {
         self.waiting.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It does so no more.
+    /// Counts a method that is no longer suspended.
     pub(crate) fn go_on(&self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// A call is held from now on.
+    /// Counts a call that is held.
     pub(crate) fn hold(&self) {
         self.held.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It is so no more.
+    /// Counts a call that is no longer held.
     pub(crate) fn release(&self) {
         self.held.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// How many methods wait.
+    /// Returns the number of suspended methods.
     pub(crate) fn methods(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// How many methods wait, and calls are held.
+    /// Returns the number of suspended methods and held calls.
     pub(crate) fn waiting(&self) -> usize {
         let held = self.held.load(Ordering::Relaxed);
         self.methods().saturating_add(held)
     }
 
-    /// A call was refused.
+    /// Counts a refused call.
     pub(crate) fn refuse(&self) {
         self.refused_calls.fetch_add(1, Ordering::Relaxed);
     }
@@ -139,7 +139,7 @@ impl Load {
         let ran = lock(&self.ran);
         let counted = ran.listeners.iter().fold(ran.before, Counted::and);
         drop(ran);
-        // The handlers of these have returned.
+        // These calls are counted as inline by the transport, because their handlers have returned.
         let moved = self.moved.load(Ordering::Relaxed);
         Health {
             ran_inline: counted.inline.saturating_sub(moved),
@@ -154,7 +154,7 @@ impl Load {
     }
 }
 
-/// Counts one more where there are fewer than `most`.
+/// Increments `count` if it is less than `most`.
 fn take(count: &AtomicUsize, most: usize) -> bool {
     let more = |taken: usize| (taken < most).then(|| taken.wrapping_add(1));
     count
@@ -162,7 +162,7 @@ fn take(count: &AtomicUsize, most: usize) -> bool {
         .is_ok()
 }
 
-/// The place of one connection.
+/// The place of one connection. Dropping it releases the place.
 #[derive(Debug)]
 pub(super) struct Place(Arc<Load>);
 

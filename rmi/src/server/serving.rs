@@ -1,4 +1,4 @@
-//! A listener at work: a thread that accepts, and a few that serve all connections.
+//! A running listener: one thread that accepts connections, and a few threads that serve them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +7,12 @@ use std::task::{Wake, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use jstream_transport::active::{self, Bundle, Handlers, Peer};
+use jstream_transport::active::{self, Handlers, Peer, PollGroup};
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
 
+use super::connect_throttle::ConnectThrottle;
 use super::greeters::{Greeters, Greeting, Limits};
 use super::load::{Load, Place};
-use super::vain::Vain;
 use super::{Server, ServerOptions};
 use crate::clock::Alarm;
 use crate::context::is_called;
@@ -24,7 +24,7 @@ use crate::stream::Window;
 use crate::sync::lock;
 use crate::workers::MOST_WAITING;
 
-/// A server that accepts connections. Dropping it ends them all.
+/// A server that accepts connections. Dropping it ends all its connections.
 #[derive(Debug)]
 pub struct Serving {
     addresses: Vec<Address>,
@@ -38,25 +38,25 @@ pub(super) struct ServingState {
     exports: Arc<Exports>,
     options: ServerOptions,
     handlers: Handlers,
-    pub(super) bundle: Arc<Bundle>,
-    /// The methods that wait, of all connections.
+    pub(super) group: Arc<PollGroup>,
+    /// Suspended methods and held calls of all connections.
     pub(super) waiting: Arc<Waiting>,
     load: Arc<Load>,
-    vain: Vain,
-    /// No connection is accepted any more.
+    throttle: ConnectThrottle,
+    /// True if connections are no longer accepted.
     stopping: AtomicBool,
-    /// None is open any more.
+    /// True if all connections are closed.
     pub(super) ended: AtomicBool,
     listener: Closer,
-    /// The connections that are open, by a number of their own.
+    /// Open connections by their local number.
     pub(super) connections: Mutex<HashMap<u64, Open>>,
 }
 
-/// A connection, as whoever stops the server needs it.
+/// An open connection.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) peer: Peer,
-    /// Ends it unless it is used by then.
+    /// Alarm that closes the connection if it is not used in time.
     unused: Option<Alarm>,
 }
 
@@ -64,7 +64,7 @@ impl Serving {
     pub(super) fn start(
         server: &Server,
         addresses: &[Address],
-        bundle: Arc<Bundle>,
+        group: Arc<PollGroup>,
         has_threads: bool,
     ) -> Result<Self, ServeError> {
         let options = &server.options;
@@ -73,10 +73,10 @@ impl Serving {
             exports: server.exports.clone(),
             options: options.clone(),
             handlers: handlers(options.workers.spare().clone()),
-            bundle,
+            group,
             waiting: Arc::new(Waiting::new(server.load.clone())),
             load: server.load.clone(),
-            vain: Vain::new(options.max_vain),
+            throttle: ConnectThrottle::new(options.max_failed_connections_per_second),
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             listener: listener.closer(),
@@ -87,7 +87,7 @@ impl Serving {
             let workers = options.workers.clone();
             let most = options.threads.saturating_add(MOST_WAITING);
             let around = move |work: &mut dyn FnMut()| workers.around(work);
-            let started = state.bundle.start_many(options.threads, most, around);
+            let started = state.group.start_many(options.threads, most, around);
             Some(started.map_err(ServeError::Thread)?)
         } else {
             None
@@ -108,26 +108,27 @@ impl Serving {
         })
     }
 
-    /// Where it listens, at the first of its addresses; a port that was asked for as 0 has been chosen.
+    /// Returns the first address at which the server listens. If the port was given as 0, this is
+    /// the port that was chosen.
     ///
     /// # Panics
     ///
-    /// Where it was told to listen at no address at all.
+    /// If the server listens at no address.
     #[must_use]
     pub fn address(&self) -> &Address {
         match self.addresses.first() {
             Some(address) => address,
-            None => panic!("it listens at no address"),
+            None => panic!("the server listens at no address"),
         }
     }
 
-    /// All addresses, in the order in which they were given.
+    /// Returns all addresses, in the order in which they were given.
     #[must_use]
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// The interface of what is bound to a name.
+    /// Returns the interface of the object that is bound to a name.
     pub(crate) fn interface(&self, name: &str) -> Option<&'static Interface> {
         self.state.exports.interface(name)
     }
@@ -139,13 +140,12 @@ impl Serving {
     /// Blocks until the listener ends.
     pub fn wait(mut self) {
         if let Some(accepting) = self.accepting.take() {
-            // The thread can't panic but by a fault of ours, which it has reported then.
+            // The thread panics only because of a bug in this crate, which has been reported then.
             let _ = accepting.join();
         }
     }
 
-    /// Ends all connections, and waits until no method runs any more. Calls that were on their way
-    /// fail at their callers.
+    /// Ends all connections and blocks until no method runs. Calls in flight fail at their callers.
     pub fn stop(self) {
         drop(self);
     }
@@ -166,15 +166,16 @@ impl Drop for Serving {
         self.state.close_all();
         let has_threads = self.serving.is_some();
         self.serving = None;
-        self.state.bundle.call();
-        // A method may own the handle that is dropped here. Those of one thread end there.
+        self.state.group.call();
+        // A method may own and drop this handle, so this must not wait for methods. With a single
+        // thread, the methods end there.
         if has_threads && !is_called() {
             self.state.waiting.wait();
         }
     }
 }
 
-/// Whether a listener is at work.
+/// A weak handle that reports whether a listener is running.
 #[derive(Debug)]
 pub(crate) struct Listening(Weak<ServingState>);
 
@@ -186,7 +187,7 @@ impl Listening {
 }
 
 impl ServingState {
-    /// Accepts no connection any more.
+    /// Stops accepting connections.
     pub(super) fn stop(&self) {
         if !self.stopping.swap(true, Ordering::SeqCst) {
             self.load.end();
@@ -195,7 +196,7 @@ impl ServingState {
         self.load.greeters().call();
     }
 
-    /// Ends all connections. One that has not been greeted yet runs no method, and ends by itself.
+    /// Closes all connections. A connection in its handshake runs no methods and ends by itself.
     pub(super) fn close_all(&self) {
         self.ended.store(true, Ordering::SeqCst);
         let all = std::mem::take(&mut *lock(&self.connections));
@@ -207,7 +208,7 @@ impl ServingState {
     fn accept(self: &Arc<Self>, listener: &Listener) {
         let mut number = 0u64;
         while !self.stopping.load(Ordering::SeqCst) {
-            if let Some(pause) = self.vain.pause(Instant::now()) {
+            if let Some(pause) = self.throttle.pause(Instant::now()) {
                 thread::sleep(pause);
             }
             match listener.accept() {
@@ -223,27 +224,27 @@ impl ServingState {
                     }
                 }
                 Err(AcceptError::ClosedLocally { .. }) => return,
-                // Out of descriptors, or a peer that was gone before it was met: the listener slows
-                // down, and goes on as connections end.
+                // Out of descriptors, or a peer that has gone already. The listener backs off and
+                // continues as connections end.
                 Err(_) => {}
             }
         }
     }
 
-    /// Greets a peer in a thread of its own, as that may take its time. Where none is to be had, the connection is
-    /// dropped, which its peer sees.
+    /// Performs the handshake in a separate thread, because it may take long. If no thread can be
+    /// started, the connection is dropped, which its peer sees.
     fn greet(self: &Arc<Self>, number: u64, incoming: Incoming, greeting: Greeting) {
         let state = self.clone();
         let _ = thread::Builder::new()
             .name("jstream-greet".to_owned())
             .spawn(move || {
                 if state.open(number, incoming, greeting).is_none() {
-                    state.vain.note(Instant::now());
+                    state.throttle.note(Instant::now());
                 }
             });
     }
 
-    /// None where it came to nothing.
+    /// Performs the handshake. Returns `None` if it fails.
     fn open(self: &Arc<Self>, number: u64, incoming: Incoming, greeting: Greeting) -> Option<()> {
         let endpoint = incoming.establish().ok()?;
         let options = &self.options;
@@ -277,7 +278,7 @@ impl ServingState {
             unused: None,
         };
         lock(&self.connections).insert(number, open);
-        // It may be due at once, and looks for the entry then.
+        // The alarm may fire at once and looks up the entry, so the entry is inserted first.
         let unused = self.remind(number);
         if let Some(open) = lock(&self.connections).get_mut(&number) {
             open.unused = unused;
@@ -288,15 +289,17 @@ impl ServingState {
             _place: place,
         };
         peer.on_end(move || drop(entry));
-        self.bundle.add(peer);
-        // Whoever stops the server closes what it finds; what it did not find yet closes itself.
+        self.group.add(peer);
+        // The stopping thread closes the connections in the table. A connection that was inserted
+        // later closes itself.
         if self.stopping.load(Ordering::SeqCst) {
             peer.close();
         }
         Some(())
     }
 
-    /// Has a connection ended that is never used. Where there is no room for a reminder it stays.
+    /// Sets the alarm that closes a connection which is never used. If no alarm is available, the
+    /// connection stays open.
     fn remind(self: &Arc<Self>, number: u64) -> Option<Alarm> {
         let clock = &self.options.clock;
         let then = clock.now().checked_add(self.options.first_call_timeout)?;
@@ -310,7 +313,7 @@ impl ServingState {
     }
 }
 
-/// Ends a connection that is not used in time.
+/// Waker that closes a connection which was not used in time.
 struct Unused {
     state: Weak<ServingState>,
     number: u64,
@@ -334,7 +337,7 @@ impl Wake for Unused {
     }
 }
 
-/// The entry of a connection among those that are open, for as long as it is.
+/// Guard that removes a connection from the table when the connection ends.
 struct Entry {
     state: Weak<ServingState>,
     number: u64,
@@ -346,7 +349,7 @@ impl Drop for Entry {
         if let Some(state) = self.state.upgrade() {
             let open = lock(&state.connections).remove(&self.number);
             if open.is_some_and(|open| !open.peer.has_served()) {
-                state.vain.note(Instant::now());
+                state.throttle.note(Instant::now());
             }
         }
     }

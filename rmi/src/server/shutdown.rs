@@ -1,4 +1,5 @@
-//! Ending a server in order: what runs may end, what comes is refused, and nothing takes longer than it may.
+//! Graceful shutdown of a server: running calls may finish, new calls are refused, and the time is
+//! limited.
 
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -11,55 +12,57 @@ use super::serving::ServingState;
 use crate::session::Session;
 use crate::sync::lock;
 
-/// How long methods that are ended may take to come to their end.
+/// Time that cancelled methods have to end.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long calls that were counted as done may take to their end; a part of [`GRACE`].
+/// Time for calls that are counted as done to send their answers. Part of [`GRACE`].
 const SETTLING: Duration = Duration::from_millis(100);
 
-/// The longest pause before it is looked again whether all calls have ended.
+/// Maximum pause between two checks whether all calls have ended.
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
-/// How a server has [ended](Serving::shutdown).
+/// The outcome of a server's [shutdown](Serving::shutdown).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended {
-    /// How many calls had not ended, or had answers that nobody has read, when the time was over. Their callers are told
-    /// that their connection was lost.
+    /// Number of calls that had not ended, or had unread answers, when the time was over. Their
+    /// callers receive an error that the connection was lost.
     pub cut_off: usize,
-    /// Whether methods of these still run, in threads that nobody waits for: plain ones, which can't be ended.
+    /// True if synchronous methods, which can't be cancelled, still run in detached threads.
     pub abandoned: bool,
 }
 
 impl Serving {
-    /// Ends the server in order, and within this time and half a second: connections are not accepted any more, calls
-    /// that come are refused as [`CallError::Ending`](crate::CallError::Ending), which did not run, and those that run
-    /// may end. When all of them have, and their answers have gone, or when the time is over, the connections end. Async
-    /// methods that wait then are dropped; plain ones that don't return are left to their threads.
+    /// Shuts the server down within this time and half a second. The server accepts no more
+    /// connections. It refuses new calls as [`CallError::Ending`](crate::CallError::Ending), which
+    /// did not run, and lets running calls finish. The connections end when all calls have ended
+    /// and their answers were sent, or when the time is over. Suspended async methods are then
+    /// dropped; synchronous methods that do not return are left to their threads.
     ///
-    /// Meanwhile the server's [health](crate::Reflection::health) can be asked over the connections that there are.
-    /// A method does not end its own server so: it would wait for itself.
-    #[must_use = "says whether all calls have ended"]
+    /// Meanwhile the server's [health](crate::Reflection::health) is available over the existing
+    /// connections. A method must not shut its own server down this way: it would wait for itself.
+    #[must_use = "the result states whether all calls have ended"]
     pub fn shutdown(mut self, within: Duration) -> Ended {
         let until = Instant::now().checked_add(within);
         self.state.stop();
         self.state.waiting.end();
         if let Some(accepting) = self.accepting.take() {
-            // It can't panic but by a fault of ours, which it has reported then.
+            // The thread panics only because of a bug in this crate, which has been reported then.
             let _ = accepting.join();
         }
         let mut cut_off = self.state.wait_for_calls(until);
         let reaping = self.serving.take().map(|serving| self.state.reap(serving));
         if cut_off == 0 && reaping.as_ref().is_some_and(|all| all.wait(SETTLING)) {
-            // A call is counted as done just before its answer is sent: that it was, as far as its peer has read.
+            // A call is counted as done just before its answer is sent. Wait until the peers have
+            // read all answers.
             cut_off = self.state.wait_for_calls(until);
         }
         self.state.close_all();
         let abandoned = match reaping {
             Some(reaping) => !reaping.wait(GRACE.saturating_sub(SETTLING)),
             None => {
-                // Whoever serves finds that there is nothing more.
-                self.state.bundle.call();
+                // Wakes the application threads that serve, so that they see that nothing is left.
+                self.state.group.call();
                 false
             }
         };
@@ -67,11 +70,11 @@ impl Serving {
     }
 }
 
-/// The end of the threads, which somebody waits for; nothing where there is nobody for that.
+/// The end of the serving threads. `None` if no thread could be started to wait for them.
 struct Reaping(Option<mpsc::Receiver<()>>);
 
 impl Reaping {
-    /// Whether it has come in that time.
+    /// Waits for the threads to end. Returns false if the time is over before that.
     fn wait(&self, time: Duration) -> bool {
         let ended = self.0.as_ref().map(|ended| ended.recv_timeout(time));
         ended == Some(Err(mpsc::RecvTimeoutError::Disconnected))
@@ -79,7 +82,7 @@ impl Reaping {
 }
 
 impl ServingState {
-    /// Ends the threads.
+    /// Ends the serving threads in the background.
     fn reap(&self, serving: active::Serving) -> Reaping {
         let (done, ended) = mpsc::channel::<()>();
         let waiting = self.waiting.clone();
@@ -89,26 +92,27 @@ impl ServingState {
             let kept = kept.clone();
             reaper.spawn(move || {
                 let serving = lock(&kept).take();
-                // This waits for the threads, and they for their methods.
+                // Joins the threads, which finish their methods first.
                 drop(serving);
                 waiting.wait();
                 drop(done);
             })
         };
         if started.is_err() {
-            // Nobody is there to wait for them.
+            // No thread is available to join them, so they are detached.
             std::mem::forget(lock(&kept).take());
             return Reaping(None);
         }
         Reaping(Some(ended))
     }
 
-    /// Waits until no call is under way, until then at most. How many still are.
+    /// Blocks until no call is in flight, or until `until`. Returns the number of calls that are
+    /// left.
     fn wait_for_calls(&self, until: Option<Instant>) -> usize {
         let mut pause = Duration::from_micros(100);
         loop {
             let peers = self.peers();
-            // Some may have come to be held since the last look.
+            // More calls may have been held since the last check.
             for session in peers.iter().filter_map(|peer| peer.attached::<Session>()) {
                 session.promises.refuse_held();
             }
@@ -129,7 +133,8 @@ impl ServingState {
     }
 }
 
-/// How many calls are under way, with the connections whose clients have not read all answers.
+/// Returns the number of calls in flight and of kept results, plus one for each connection whose
+/// client has unread answers.
 fn calls(peers: &[Peer]) -> usize {
     let each = peers.iter().map(|peer| {
         let unread = usize::from(peer.backlog() > 0);

@@ -1,4 +1,4 @@
-//! Servers, as their own objects have them.
+//! Weak handles of servers, for use by their own objects.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use super::{Load, Server, ServerOptions};
 use crate::exports::Exports;
 
-/// A server, without keeping it: for objects that are bound to it, of which each would keep the other one.
+/// A weak handle of a server. Objects that are bound to a server use it to avoid a reference cycle.
 ///
 /// ```
 /// use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
@@ -34,7 +34,7 @@ use crate::exports::Exports;
 /// let serving = server.listen(&"inproc://doc-weak".parse()?)?;
 /// let client = Client::connect(serving.address())?;
 /// client.lookup::<dyn Folder>("root")?.open("a").wait()?;
-/// // With its last handle, and what serves it, the server goes, and its objects with it.
+/// // The server and its objects are dropped with its last handle.
 /// drop((client, serving, server));
 /// # while Arc::strong_count(&root) > 1 {}
 /// assert!(root.0.upgrade().is_none());
@@ -49,7 +49,7 @@ pub struct WeakServer {
 }
 
 impl Server {
-    /// The server, without keeping it.
+    /// Creates a weak handle of the server.
     #[must_use]
     pub fn downgrade(&self) -> WeakServer {
         WeakServer {
@@ -61,7 +61,7 @@ impl Server {
 }
 
 impl WeakServer {
-    /// The server, while somebody has it, or it serves.
+    /// Returns the server, if a handle of it exists or it is serving.
     #[must_use]
     pub fn upgrade(&self) -> Option<Server> {
         Some(Server {

@@ -1,4 +1,5 @@
-//! A second connection for calls with many bytes of arguments, which others would have to wait for.
+//! The lane: a second connection for calls with large arguments, which would otherwise delay other
+//! calls.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,10 +12,10 @@ use crate::client::Client;
 use crate::interface::Stub;
 use crate::sync::lock;
 
-/// How long a lane that could not be opened is not tried again.
+/// Pause after a failed attempt to open a lane.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// Opened when it is needed first.
+/// The lane of a session. It is opened when it is first needed.
 pub(super) struct Lane {
     address: Address,
     options: Options,
@@ -25,9 +26,9 @@ pub(super) struct Lane {
 enum LaneState {
     Closed,
     Open(Connection),
-    /// Somebody is about to.
+    /// A thread is opening the lane.
     Opening,
-    /// Not before then.
+    /// An attempt has failed. There is no other attempt before this time.
     Refused(Instant),
     /// The session has been closed.
     Ended,
@@ -43,7 +44,8 @@ impl Lane {
         }
     }
 
-    /// The lane of a session, as long as there is one to be had.
+    /// Returns the lane of a session, and opens it if necessary. Returns `None` if no lane is
+    /// available now.
     pub(super) fn open(&self, main: &Connection) -> Option<Connection> {
         let mut state = lock(&self.state);
         match &*state {
@@ -54,7 +56,8 @@ impl Lane {
         }
         *state = LaneState::Opening;
         drop(state);
-        // Methods may be served meanwhile, whose calls go by the first connection.
+        // The lock is released here: methods may be served meanwhile, and their calls use the first
+        // connection.
         let lane = self.connect(main);
         let mut state = lock(&self.state);
         if let LaneState::Ended = &*state {
@@ -62,7 +65,7 @@ impl Lane {
         }
         *state = match &lane {
             Some(lane) => LaneState::Open(lane.clone()),
-            // What went before goes on by the first connection.
+            // Without a lane, large calls continue to use the first connection.
             None => {
                 let now = Instant::now();
                 LaneState::Refused(now.checked_add(PAUSE).unwrap_or(now))
@@ -71,7 +74,7 @@ impl Lane {
         lane
     }
 
-    /// The one that is open.
+    /// Returns the lane if it is open.
     pub(super) fn current(&self) -> Option<Connection> {
         match &*lock(&self.state) {
             LaneState::Open(lane) if !lane.peer.has_ended() => Some(lane.clone()),
@@ -79,12 +82,12 @@ impl Lane {
         }
     }
 
-    /// Whether the other side may know of one, now or from before.
+    /// Returns true if the other side may know of a lane of this session, current or past.
     pub(super) fn is_known(&self) -> bool {
         !matches!(&*lock(&self.state), LaneState::Closed | LaneState::Ended)
     }
 
-    /// Whether it was not needed yet, or has ended.
+    /// Returns true if the lane was not needed yet, or has ended.
     pub(super) fn is_closed(&self) -> bool {
         match &*lock(&self.state) {
             LaneState::Closed => true,
@@ -93,7 +96,7 @@ impl Lane {
         }
     }
 
-    /// Ends it: calls on their way fail, and there are no more.
+    /// Closes the lane for good. Calls in flight on it fail.
     pub(super) fn close(&self) {
         let before = std::mem::replace(&mut *lock(&self.state), LaneState::Ended);
         if let LaneState::Open(lane) = before {

@@ -1,4 +1,5 @@
-//! Large results that wait for their callers to fetch them over another connection, so that no others wait behind them.
+//! Large results that the server keeps until their callers fetch them over the lane, so that they
+//! do not delay other results.
 
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,22 +13,23 @@ use rustc_hash::FxHashMap;
 
 use super::{Connection, Lane, MUCH, Session, length};
 use crate::context;
-use crate::frame::{Code, Word};
+use crate::frame::{CallHeader, Code};
 use crate::server::refuse;
 use crate::sync::lock;
 
-/// The number of what gives them to those that ask.
+/// Object number of the service that returns kept results.
 pub(crate) const RESULTS: u32 = u32::MAX.wrapping_sub(2);
 
-/// How much longer than its caller waits a result is kept, which may be about to ask for it.
+/// Extra time for which a result is kept after the caller's deadline, because a request for it may
+/// be in flight.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// The results that one client is to fetch.
+/// Results kept for one client.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
-    /// The client has another connection.
+    /// True if the client has a lane.
     has_lane: AtomicBool,
-    /// It has had other calls under way beside a large one.
+    /// True if the client has had other calls in flight at the same time as a large one.
     is_shared: AtomicBool,
     kept: Mutex<KeptResult>,
 }
@@ -35,15 +37,15 @@ pub(crate) struct Results {
 #[derive(Debug, Default)]
 struct KeptResult {
     results: FxHashMap<u32, (Filled, Option<Instant>)>,
-    /// With those that are being copied.
+    /// Total size of the results in bytes, including those that are being copied.
     bytes: u64,
     next: u32,
-    /// The connection has.
+    /// True if the connection has ended.
     has_ended: bool,
 }
 
 impl KeptResult {
-    /// Those whose callers wait no more.
+    /// Removes and returns the results whose callers no longer wait.
     fn expire(&mut self, now: Instant) -> Vec<Filled> {
         let is_over = |until: Option<Instant>| until.is_some_and(|until| until <= now);
         let all = self.results.iter();
@@ -68,7 +70,8 @@ impl Results {
         self.has_lane.store(true, Ordering::Relaxed);
     }
 
-    /// Keeps a result until then, where there is room for it: its number.
+    /// Keeps a result until `until` and returns its number. Returns `None` if more than `most`
+    /// bytes would be kept.
     fn keep(&self, segments: &[IoSlice<'_>], most: u64, until: Option<Instant>) -> Option<u32> {
         let length = length(segments);
         let mut kept = lock(&self.kept);
@@ -80,7 +83,7 @@ impl Results {
         let number = kept.next;
         kept.next = number.wrapping_add(1);
         drop(kept);
-        // It has its place, and others need not wait while it is copied.
+        // The bytes are reserved, so the lock is not held while the result is copied.
         let mut filling = Spent::heap(length).filling();
         for segment in segments {
             let fits = filling.extend(segment);
@@ -95,7 +98,7 @@ impl Results {
         Some(number)
     }
 
-    /// How many are kept.
+    /// Returns the number of kept results.
     pub(crate) fn count(&self) -> usize {
         lock(&self.kept).results.len()
     }
@@ -104,7 +107,8 @@ impl Results {
         lock(&self.kept).take(number)
     }
 
-    /// Forgets those whose callers wait no more. When that will be so of the next one.
+    /// Drops the results whose callers no longer wait. Returns the time at which the next one
+    /// expires.
     pub(crate) fn purge(&self, now: Instant) -> Option<Instant> {
         let mut kept = lock(&self.kept);
         let over = kept.expire(now);
@@ -114,7 +118,7 @@ impl Results {
         next
     }
 
-    /// The connection has ended: nobody fetches anything any more.
+    /// Drops all results, because the connection has ended, and keeps no further ones.
     pub(crate) fn end(&self) {
         let mut kept = lock(&self.kept);
         kept.has_ended = true;
@@ -125,7 +129,8 @@ impl Results {
     }
 }
 
-/// The number of a large result that its caller is to fetch.
+/// Keeps a large result for its caller to fetch, and returns its number. Returns `None` if the
+/// result is to be sent at once.
 #[inline]
 pub(crate) fn keep_result(replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
     if length(segments) < MUCH {
@@ -145,7 +150,7 @@ impl Session {
         if !results.has_lane.load(Ordering::Relaxed) {
             return None;
         }
-        // Who waits for nothing else is better off with the result at once.
+        // If the client has no other calls in flight, sending the result at once is faster.
         if !results.is_shared.load(Ordering::Relaxed) {
             if replier.peer().under_way() < 2 {
                 return None;
@@ -165,13 +170,14 @@ impl Session {
 }
 
 impl Connection {
-    /// Whether the other side may keep results of this one's calls.
+    /// Returns true if the other side may keep results of calls that this side makes.
     pub(crate) fn fetches(&self) -> bool {
         let lane = self.session().lane.as_ref();
         lane.is_some_and(Lane::is_known)
     }
 
-    /// What the other side keeps is not wanted, as nobody waits for the call any more: it is asked for, and not answered.
+    /// Discards a result that the other side keeps, after its call was abandoned: requests the
+    /// result by a one-way message.
     pub(crate) fn leave_kept(&self, number: [u8; 4]) {
         let leaving = Arc::new(Leaving {
             peer: self.peer().downgrade(),
@@ -181,7 +187,7 @@ impl Connection {
         leaving.leave(self);
     }
 
-    /// The same of what answers a call that was given up.
+    /// Discards the kept result, if any, that the answer of an abandoned call names.
     pub(crate) fn leave_answer(&self, answer: Option<&Result<Reply, RequestError>>) {
         if let Some(number) = answer.and_then(|answer| number_of(answer.as_ref().ok()?)) {
             self.leave_kept(number);
@@ -189,13 +195,13 @@ impl Connection {
     }
 }
 
-/// The number of a result that is kept.
+/// Returns the number of the kept result that a reply names, if any.
 pub(crate) fn number_of(reply: &Reply) -> Option<[u8; 4]> {
     let number = reply.payload.as_bytes().try_into().ok()?;
     (reply.word == Code::Kept as u64).then_some(number)
 }
 
-/// Says that a result is not wanted, when there is credit.
+/// A message that discards a kept result. It is sent as soon as there is credit.
 struct Leaving {
     peer: WeakPeer,
     number: [u8; 4],
@@ -207,13 +213,13 @@ impl Leaving {
         if self.is_stuck(connection) {
             let peer = connection.peer();
             peer.wake_at_credit(&Waker::from(self.clone()));
-            // There may be some since.
+            // Credit may have arrived before the waker was registered.
             self.is_stuck(connection);
         }
     }
 
     fn is_stuck(&self, connection: &Connection) -> bool {
-        let word = Word::results().to_wire();
+        let word = CallHeader::results().to_wire();
         let handler = connection.session().calls;
         let number = [IoSlice::new(&self.number)];
         let sent = connection.peer().try_send_segments(handler, word, &number);
@@ -232,12 +238,13 @@ impl Wake for Leaving {
     }
 }
 
-/// Gives a result to its caller.
+/// Serves a request for a kept result.
 #[cold]
 pub(crate) fn fetched(request: Request) {
     let session = request.attached::<Session>();
     if let Some(most) = session.map(|session| session.terms.max_backlog) {
-        // What it has fetched and not read counts as other answers do.
+        // Fetched results that the client has not read count against its backlog, like other
+        // answers.
         if request.is_unread(most) {
             return request.put_off(most);
         }
@@ -248,7 +255,7 @@ pub(crate) fn fetched(request: Request) {
     let (_, replier) = request.into_parts();
     match result {
         Some(result) => replier.reply_filled(0, result),
-        None => refuse(replier, Code::Result, "the result is not kept any more"),
+        None => refuse(replier, Code::Result, "the result is no longer kept"),
     }
 }
 
@@ -270,11 +277,11 @@ mod tests {
         let third = results.keep(&bytes, 150, None).unwrap();
         assert_eq!(results.purge(now), later);
         assert_eq!(results.count(), 2);
-        // Their time is over.
+        // The time of the second result is over.
         assert_eq!(results.purge(later.unwrap()), None);
         assert!(results.take(second).is_none());
         assert_eq!(lock(&results.kept).bytes, 60);
-        // Nobody is there any more.
+        // The connection has ended.
         results.end();
         assert_eq!((results.count(), lock(&results.kept).bytes), (0, 0));
         assert!(results.take(third).is_none());

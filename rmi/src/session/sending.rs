@@ -1,4 +1,4 @@
-//! What goes over a connection: calls, what is said of references, and parts of streams.
+//! Sending over a connection: calls, messages about references, and parts of streams.
 
 use std::io::IoSlice;
 use std::time::Instant;
@@ -6,10 +6,10 @@ use std::time::Instant;
 use jstream_transport::active::{RequestError, Ticket};
 
 use super::{Connection, Lane, MUCH, Session};
-use crate::frame::{Word, names_a_call};
+use crate::frame::{CallHeader, names_a_call};
 
 impl Connection {
-    /// Where a call with so many bytes of arguments goes.
+    /// Returns the lane if a call with these arguments is to use it.
     fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
         if length(segments) < MUCH || names_a_call(word) {
             return None;
@@ -17,7 +17,8 @@ impl Connection {
         self.session().lane.as_ref()?.open(self)
     }
 
-    /// Makes a call, which goes at its turn. One with many bytes waits for that, until then at most.
+    /// Makes a call. Small calls are queued if there is no credit. Large calls block until there is
+    /// credit, at most until `until`.
     #[inline]
     pub(crate) fn call(
         &self,
@@ -45,7 +46,8 @@ impl Connection {
             .call_here(word, segments, until)
     }
 
-    /// Makes a call over this very connection, which its streams belong to.
+    /// Makes a call over this connection and never over the lane. Calls with streams or references
+    /// require it.
     pub(crate) fn call_here(
         &self,
         word: u64,
@@ -59,21 +61,23 @@ impl Connection {
         self.peer.request_segments(handler, word, segments, until)
     }
 
-    /// Asks for the result of a call that the other side keeps.
+    /// Requests the result of a call that the other side keeps.
     pub(crate) fn fetch(&self, number: [u8; 4]) -> Result<Ticket, RequestError> {
         let lane = self.session().lane.as_ref().and_then(Lane::current);
         let on = lane.as_ref().unwrap_or(self);
-        let word = Word::results().to_wire();
+        let word = CallHeader::results().to_wire();
         on.call_here(word, &[IoSlice::new(&number)], None)
     }
 
-    /// A large result has come. Further ones go by the lane, where others would have to wait for them.
+    /// Opens a lane in the background after a large result has arrived, if other calls are in
+    /// flight. Further large results then use the lane.
     #[cold]
     pub(crate) fn note_large_result(&self) {
         if let Some(lane) = &self.session().lane {
             if self.peer.outstanding() > 0 && lane.is_closed() {
                 let main = self.clone();
-                // Who waits for the result does not wait for that; where there is no thread, there is no lane.
+                // The caller that waits for the result does not wait for the lane. If no thread can
+                // be started, there is no lane.
                 let opened = std::thread::Builder::new().name("jstream-lane".to_owned());
                 let opened = opened.spawn(move || {
                     let lane = main.session().lane.as_ref();
@@ -84,7 +88,7 @@ impl Connection {
         }
     }
 
-    /// Makes a call that nobody answers.
+    /// Makes a one-way call.
     pub(crate) fn call_one_way(
         &self,
         word: u64,
@@ -97,18 +101,19 @@ impl Connection {
         on.peer.send_segments(handler, word, segments, until)
     }
 
-    /// A moment of its clock by that of the system, where it goes by that.
+    /// Returns the time limit for blocking in the transport: `None` if the connection uses a manual
+    /// clock.
     fn system(&self, moment: Option<Instant>) -> Option<Instant> {
         moment.filter(|_| !self.clock().is_paused())
     }
 
-    /// Says something of references, without waiting.
+    /// Sends a message about references, without blocking.
     pub(crate) fn tell(&self, word: u64, segments: &[IoSlice<'_>]) -> Result<(), RequestError> {
         let handler = self.session().referenced;
         self.peer.try_send_segments(handler, word, segments)
     }
 
-    /// The same, as soon as the other side takes it.
+    /// Sends a message about references. Blocks until there is credit.
     pub(crate) fn tell_waiting(
         &self,
         word: u64,
@@ -118,7 +123,7 @@ impl Connection {
         self.peer.send_segments(handler, word, segments, None)
     }
 
-    /// Sends a part of a stream, without waiting.
+    /// Sends a part of a stream, without blocking.
     pub(crate) fn send_part(
         &self,
         word: u64,

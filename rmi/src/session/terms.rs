@@ -1,4 +1,4 @@
-//! What a side accepts of the other one, and how it calls.
+//! Settings of a session: limits for the peer, and defaults for calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,52 +14,55 @@ use crate::intercept::Interceptors;
 use crate::reference::References;
 use crate::stream::Window;
 
-/// What a side accepts of the other one, and how it calls.
+/// Settings of a session: limits for the peer, and defaults for calls.
 #[derive(Debug, Clone)]
 pub(crate) struct Terms {
     pub(crate) limits: Limits,
-    /// How long calls wait that say nothing else.
+    /// Default timeout of calls.
     pub(crate) time: Duration,
-    /// How many methods may wait at once, for this connection and for all.
+    /// Maximum number of suspended methods of this connection. `max_waiting_in_all` is the maximum
+    /// for all connections.
     pub(crate) max_waiting: usize,
     pub(crate) max_waiting_in_all: usize,
-    /// How many bytes of answers the other side may leave unread.
+    /// Maximum size in bytes of the answers that the peer may leave unread.
     pub(crate) max_backlog: u64,
-    /// How much of a stream that comes may be on its way.
+    /// Flow-control window of each incoming stream.
     pub(crate) window: Window,
-    /// How many streams may come as arguments at once.
+    /// Maximum number of open argument streams from the peer.
     pub(crate) max_streams: usize,
     /// Result streams that may be open at once ([`max_result_streams`]).
     pub(crate) max_result_streams: usize,
-    /// How long the other side has references that it says nothing of, and how many.
+    /// Time after which the references of a silent peer expire. `max_references` is the maximum
+    /// number of references that it may have.
     pub(crate) lease: Duration,
     pub(crate) max_references: usize,
-    /// Whether owners that the other side names are connected to.
+    /// True if this side connects to other owners of objects that the peer names.
     pub(crate) third_parties: bool,
     pub(crate) clock: Clock,
-    /// What sees the calls of both sides.
+    /// Interceptors of the calls in both directions.
     pub(crate) interceptors: Interceptors,
-    /// What both sides have to know.
+    /// Shared secret for authentication.
     pub(crate) secret: Option<Secret>,
-    /// Where its messages are written to.
+    /// Destination of captured messages.
     pub(crate) capture: Option<Capturing>,
 }
 
-/// Returns how many calls of a peer with these settings may have open result streams at once: three quarters
-/// of its window. Each such call is under way until its stream has ended, so the rest of the window stays for
-/// other calls.
+/// Returns the maximum number of calls of a peer with these settings that may have open result
+/// streams at once: three quarters of its window. Each such call is in flight until its stream has
+/// ended, so the rest of the window is left for other calls.
 pub(crate) fn max_result_streams(settings: &Settings) -> usize {
     let window = usize::from(settings.window_messages);
     window.saturating_sub(window / 4)
 }
 
 impl Terms {
-    /// Whether nobody sees the calls, and they go by the clock of the system.
+    /// Returns true if calls are not intercepted or captured and use the system clock.
     pub(super) fn are_plain(&self) -> bool {
         self.capture.is_none() && self.interceptors.is_empty() && !self.clock.is_paused()
     }
 
-    /// No references, of a connection to a peer that others reach there.
+    /// Creates an empty table of references. `reach` is the address by which third parties reach
+    /// the peer.
     pub(super) fn references(&self, reach: Option<&Address>) -> Arc<References> {
         let (lease, most, clock) = (self.lease, self.max_references, self.clock.clone());
         Arc::new(References::new(lease, most, clock, reach.cloned()))

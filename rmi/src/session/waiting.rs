@@ -1,21 +1,21 @@
-//! The methods that wait, of one connection and of several.
+//! Counts of suspended methods and held calls, for each connection and for a whole listener.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::Session;
-use crate::promise::Promises;
+use crate::pipelining::Promises;
 use crate::server::Load;
 use crate::sync::lock;
 
-/// The methods that wait, and the calls that are held, of several connections.
+/// Count of the suspended methods and held calls of several connections.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     count: Mutex<usize>,
     changed: Condvar,
-    /// There are to be no more.
+    /// True if calls are no longer accepted.
     is_ending: AtomicBool,
-    /// Those of all listeners count here, too.
+    /// Counters that are shared by all listeners of the server.
     load: Arc<Load>,
 }
 
@@ -27,7 +27,7 @@ impl Waiting {
         }
     }
 
-    /// No call is taken any more.
+    /// Stops accepting calls.
     pub(crate) fn end(&self) {
         self.is_ending.store(true, Ordering::Relaxed);
     }
@@ -45,7 +45,7 @@ impl Waiting {
         }
     }
 
-    /// Waits until none is left.
+    /// Blocks until no method is suspended and no call is held.
     pub(crate) fn wait(&self) {
         let mut count = lock(&self.count);
         while *count > 0 {
@@ -55,10 +55,10 @@ impl Waiting {
     }
 }
 
-/// How many methods of one connection wait, and what is done when one does not any more.
+/// Counts of the suspended methods and held calls of one connection.
 pub(crate) struct Here {
     methods: AtomicUsize,
-    /// Calls that are held.
+    /// Number of held calls.
     held: AtomicUsize,
     all: Arc<Waiting>,
     promises: Arc<Promises>,
@@ -75,7 +75,8 @@ impl Here {
     }
 }
 
-/// A method that waits, and counts as long as it does. It does not keep its connection, with which it may be kept.
+/// Guard that counts a suspended method. It holds no reference to its connection, because the
+/// connection may own it.
 pub(crate) struct Waits(Arc<Here>);
 
 impl Waits {
@@ -90,7 +91,9 @@ impl Waits {
 
 impl Drop for Waits {
     fn drop(&mut self) {
-        // SYNC POINT: who stands looks at the count behind saying so.
+        // SYNC POINT (Dekker): this thread decrements the count and then looks for stalled calls. A
+        // stalling call publishes itself and then reads the count. At least one of them sees the
+        // other.
         self.0.methods.fetch_sub(1, Ordering::SeqCst);
         self.0.all.load.go_on();
         self.0.all.leave();
@@ -98,8 +101,8 @@ impl Drop for Waits {
     }
 }
 
-/// A call that is held until it can begin, and counts as long as it is. It takes no place of a method that waits: one
-/// behind another in a row would have what that one stands for.
+/// Guard that counts a held call, which cannot begin yet. It does not occupy a place of a suspended
+/// method: otherwise a held call could take the place that the call before it needs.
 pub(crate) struct IsHeld(Arc<Here>);
 
 impl IsHeld {
@@ -121,12 +124,12 @@ impl Drop for IsHeld {
 }
 
 impl Session {
-    /// How much the server has to do.
+    /// Returns the load of the server.
     pub(crate) fn load(&self) -> &Arc<Load> {
         &self.waiting.all.load
     }
 
-    /// Whether one more method may wait, or one more call be held.
+    /// Returns true if one more method may be suspended, or one more call held.
     pub(crate) fn may_wait(&self) -> bool {
         let held = self.waiting.held.load(Ordering::Relaxed);
         let waiting = self.methods().saturating_add(held);
@@ -134,14 +137,15 @@ impl Session {
         waiting < self.terms.max_waiting && (waiting == 0 || in_all())
     }
 
-    /// Whether that of a call that has its turn may. It is not held up by those that are held, perhaps behind it.
+    /// Returns true if the method of a pipelined call whose turn has come may be suspended. Held
+    /// calls do not count here, because they may be waiting behind this very call.
     pub(crate) fn may_wait_in_turn(&self) -> bool {
         let in_all = || self.load().methods() < self.terms.max_waiting_in_all;
         !self.is_full() && (self.methods() == 0 || in_all())
     }
 
-    /// Whether a call has to wait until a method of this connection does not any more, which
-    /// [lets it go on](crate::promise::Promises::go_on).
+    /// Returns true if a call has to wait until a suspended method of this connection ends, which
+    /// [resumes the held calls](crate::pipelining::Promises::go_on).
     pub(crate) fn is_full(&self) -> bool {
         let methods = self.methods();
         methods > 0 && methods >= self.terms.max_waiting
@@ -151,7 +155,7 @@ impl Session {
         self.waiting.methods.load(Ordering::SeqCst)
     }
 
-    /// Whether calls are not taken any more.
+    /// Returns true if calls are no longer accepted.
     pub(crate) fn is_ending(&self) -> bool {
         self.waiting.all.is_ending.load(Ordering::Relaxed)
     }

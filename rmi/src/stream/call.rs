@@ -1,4 +1,4 @@
-//! The streams of one call, on both sides of it, and what else it takes along.
+//! The streams of one call, on both sides, and the references that the call carries.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::flow::{Flow, Stop};
 use super::frames::Ending;
 use super::inbox::Inbox;
 use super::line::{Half, Line};
-use super::nowhere::Nowhere;
+use super::local_call::LocalCallStreams;
 use super::pump::{Ended, Pump, Pumps};
 use super::receiving::Receiving;
 use super::word::{Key, Word};
@@ -19,17 +19,17 @@ use super::{Of, Stream, StreamError};
 use crate::clock::Clock;
 use crate::reference::{Between, Giving, Passed};
 
-/// The streams of a call that is about to be made.
+/// The streams and references of a call that is about to be made.
 pub struct Carried {
-    /// What streams need of the connection, once there is one.
+    /// The connection, once the first stream needs it.
     line: Option<Arc<dyn Line>>,
     pumps: Pumps,
     has_streams: bool,
     giving: Giving,
 }
 
-/// The result of a call that is about to be made.
-#[must_use = "it is given to the call"]
+/// The result stream of a call that is about to be made.
+#[must_use = "pass it to the call"]
 pub struct Taken<T: Transportable + 'static>(Receiving<T>);
 
 impl Carried {
@@ -42,7 +42,7 @@ impl Carried {
         }
     }
 
-    /// Passes references. What stands for them in the call.
+    /// Adds references. Returns their wire form.
     pub fn give<P: Passed>(&mut self, references: P) -> P::Wire {
         references.give(&mut self.giving)
     }
@@ -51,7 +51,7 @@ impl Carried {
         self.giving.between()
     }
 
-    /// That of a test.
+    /// Creates an empty set for a test.
     #[cfg(test)]
     pub(super) fn over(line: Arc<dyn Line>) -> Self {
         Self {
@@ -65,12 +65,12 @@ impl Carried {
             .line
             .get_or_insert_with(|| match self.giving.between() {
                 Between::Peers(connection) => Arc::new(connection.clone()),
-                Between::Here(_) => Arc::new(Nowhere::default()),
+                Between::Here(_) => Arc::new(LocalCallStreams::default()),
             });
         line.clone()
     }
 
-    /// Takes an argument along. What stands for it in the call.
+    /// Adds an argument stream. Returns its number, which represents it in the call.
     pub fn send<T: Transportable + 'static>(&mut self, stream: Stream<T>) -> u64 {
         self.has_streams = true;
         let flow = Arc::new(Flow::default());
@@ -87,7 +87,7 @@ impl Carried {
         key.number.into()
     }
 
-    /// Expects a stream as the result. What stands for it in the call.
+    /// Expects a stream as the result. Returns it with the word that represents it in the call.
     pub fn take<T: Transportable + 'static>(&mut self) -> (Taken<T>, u64) {
         self.has_streams = true;
         let line = self.line();
@@ -98,14 +98,14 @@ impl Carried {
         (taken, Word::Open(window).pack(key))
     }
 
-    /// What is to be driven, what was passed, and whether there are streams.
+    /// Returns the pumps of the streams, the references, and whether there are streams.
     pub(crate) fn into_parts(self) -> (Pumps, Giving, bool) {
         (self.pumps, self.giving, self.has_streams)
     }
 }
 
 impl<T: Transportable + 'static> Taken<T> {
-    /// The result of the call that ends so.
+    /// Creates the stream. `call` is the future of its call's end.
     pub(crate) fn stream(
         self,
         call: Ending,
@@ -121,7 +121,8 @@ impl<T: Transportable + 'static> Taken<T> {
 }
 
 impl<T: Transportable + 'static> Stream<T> {
-    /// The argument of a call of the peer. None when it has another of that number.
+    /// Opens an argument stream of a call of the peer. Returns `None` if a stream with this number
+    /// exists.
     pub(crate) fn argument(line: &Arc<dyn Line>, number: u64) -> Option<Self> {
         let window = line.window();
         let inbox = Arc::new(Inbox::new(window));
@@ -132,9 +133,10 @@ impl<T: Transportable + 'static> Stream<T> {
         Some(Self { of })
     }
 
-    /// Sends the items as the result of a call of the peer, that is known by `word`. How many frames they were.
+    /// Sends the items as the result of a call of the peer. `word` represents the stream in the
+    /// call. Returns the number of frames.
     pub(crate) async fn result(self, line: Arc<dyn Line>, word: u64) -> Result<u64, Ended> {
-        let broken = Ended::Stopped(Stop::Broken("it asks for a stream in no known way"));
+        let broken = Ended::Stopped(Stop::Broken("it requests a stream by an invalid word"));
         let Some((
             Key {
                 ours: false,
@@ -158,7 +160,7 @@ impl<T: Transportable + 'static> Stream<T> {
         Ok(frames.into())
     }
 
-    /// The result of a call that could not be made.
+    /// Creates the result stream of a call that could not be made.
     pub(crate) fn failed(error: StreamError) -> Self {
         Self {
             of: Of::Failed(Some(error)),

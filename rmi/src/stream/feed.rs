@@ -1,4 +1,4 @@
-//! What the frames of a stream on its way are made of: values of this program, or what comes from another peer.
+//! Sources of the frames that a stream sends: values of this program, or frames from another peer.
 
 use std::io::IoSlice;
 use std::sync::Weak;
@@ -12,21 +12,21 @@ use super::frames::Frames;
 use super::inbox::Frame;
 use super::pump::{Drive, Ended, Fed, Feed, Sends};
 use super::source::{Made, Source};
-use super::word::{MOST_ITEMS, CloseReason};
+use super::word::{CloseReason, MOST_ITEMS};
 use crate::error::CallError;
 use crate::message::written;
 
-/// What small items of one frame come to, in bytes.
+/// Target size in bytes of a frame of small items.
 const TOGETHER: usize = 32 << 10;
 
-/// Values, which become frames as they are sent.
+/// Values, which are encoded to frames when they are sent.
 pub(super) struct Values<T> {
     source: Source<T>,
-    /// Items that are to go next.
+    /// Items of the next frame.
     items: Vec<T>,
-    /// How many bytes an item had last.
+    /// Average size in bytes of the items of the last frame.
     item_bytes: usize,
-    /// Who makes them has panicked, behind those that are here.
+    /// True if the producer has panicked after making `items`.
     has_failed: bool,
 }
 
@@ -85,15 +85,15 @@ impl<T: Transportable + Send + 'static> Feed for Values<T> {
     }
 }
 
-/// The frames of a stream that comes from a peer: they go on as they came, and nobody reads them here.
+/// Frames of a stream from a peer, which are forwarded without being decoded.
 pub(super) struct Relayed {
     from: Result<Frames, Option<Ended>>,
-    /// What is to go next.
+    /// The next frame.
     next: Option<Frame>,
 }
 
 impl Relayed {
-    /// None of a stream of which some was taken.
+    /// Creates the source. `from` is `None` if items were already taken from the stream.
     pub(super) fn new(from: Option<Frames>) -> Self {
         Self {
             from: from.ok_or(Some(Ended::Received)),
@@ -101,7 +101,7 @@ impl Relayed {
         }
     }
 
-    /// That of a call which has failed.
+    /// Creates the source for the result of a call that has failed.
     pub(super) fn failed(error: Option<StreamError>) -> Self {
         Self {
             from: Err(error.map(Ended::Passed)),

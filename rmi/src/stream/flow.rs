@@ -1,4 +1,4 @@
-//! The side of a stream that sends: how much the other one takes.
+//! Flow control on the sending side of a stream.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -7,68 +7,69 @@ use super::tasks::Tasks;
 use super::word::{MOST_ITEMS, Window};
 use crate::sync::lock;
 
-/// The most frames that are on their way, far below what a frame's place can tell apart.
+/// Maximum number of frames in flight. Far below the range of frame numbers (65,536).
 const MOST_FRAMES: usize = 1 << 14;
 
-/// A stream, as who sends it and who receives for the connection share it.
+/// The sending side of a stream, shared by the sender and the thread that receives for the
+/// connection.
 #[derive(Debug, Default)]
 pub(crate) struct Flow {
     state: Mutex<FlowState>,
-    /// Who is told when more may be sent, or no more is wanted.
+    /// Tasks that are woken when more may be sent, or when the stream has stopped.
     pub(crate) tasks: Arc<Tasks>,
 }
 
-/// Invariant: `items` and `bytes` are the sums over `on_their_way`.
+/// INVARIANT: `items` and `bytes` are the sums over `on_their_way`.
 #[derive(Debug, Default)]
 struct FlowState {
-    /// What the other side takes; nothing before it has said so.
+    /// Window of the receiver. `None` before it has announced the window.
     window: Option<Window>,
-    /// Items and bytes of each frame that the other side is not done with.
+    /// Items and bytes of each frame that the receiver has not finished.
     on_their_way: VecDeque<(u16, u64)>,
     items: u64,
     bytes: u64,
-    /// How many frames were sent, modulo 65,536.
+    /// Number of sent frames, modulo 65,536.
     sent: u16,
     stop: Option<Stop>,
 }
 
-/// Why nothing more is to be sent.
+/// The reason why no more items may be sent.
 #[derive(Debug, Clone)]
 pub(crate) enum Stop {
-    /// The other side does not want any more.
+    /// The receiver does not want more items.
     Unwanted,
     Lost(Arc<str>),
-    /// The other side has broken the rules.
+    /// The receiver has violated the protocol.
     Broken(&'static str),
 }
 
-/// What may be sent now.
+/// Permission to send.
 #[derive(Debug)]
 pub(crate) enum Room {
-    /// So many items; none before there is a grant.
+    /// Up to this many items. Zero before the receiver has announced its window.
     Items(usize),
     Stop(Stop),
 }
 
 impl Flow {
-    /// One that may begin at once.
+    /// Creates the flow of a stream whose window is already known.
     pub(crate) fn opened(window: Window) -> Self {
         let flow = Self::default();
         flow.open(window);
         flow
     }
 
-    /// The other side has said what it takes. It says so once.
+    /// Handles the announcement of the receiver's window, which is sent once.
     pub(crate) fn open(&self, window: Window) {
         let mut state = lock(&self.state);
         if state.window.replace(window).is_some() {
-            state.stop(Stop::Broken("it opens a stream twice"));
+            state.stop(Stop::Broken("it has opened a stream twice"));
         }
         drop(state);
         self.tasks.wake_all();
     }
 
-    /// What may be sent now.
+    /// Returns the number of items that may be sent now.
     pub(crate) fn room(&self) -> Room {
         let state = lock(&self.state);
         if let Some(stop) = &state.stop {
@@ -84,17 +85,17 @@ impl Flow {
         Room::Items(usize::try_from(items).unwrap_or(0))
     }
 
-    /// How many items the other side takes at once, when it has said so.
+    /// Returns the item limit of the receiver's window, if it is known.
     pub(crate) fn takes(&self) -> Option<u16> {
         Some(lock(&self.state).window?.items)
     }
 
-    /// The place of the next frame.
+    /// Returns the number of the next frame.
     pub(crate) fn place(&self) -> u16 {
         lock(&self.state).sent
     }
 
-    /// A frame goes, for which there was room.
+    /// Counts a frame that is about to be sent.
     pub(crate) fn sends(&self, items: u16, bytes: u64) {
         let mut state = lock(&self.state);
         state.on_their_way.push_back((items, bytes));
@@ -103,7 +104,7 @@ impl Flow {
         state.sent = state.sent.wrapping_add(1);
     }
 
-    /// The frame that went last did not go after all.
+    /// Reverts [`sends`](Self::sends) for the last frame, which was not sent.
     pub(crate) fn takes_back(&self) {
         let mut state = lock(&self.state);
         if let Some((items, bytes)) = state.on_their_way.pop_back() {
@@ -113,15 +114,15 @@ impl Flow {
         }
     }
 
-    /// The other side is done with so many frames.
+    /// Handles a grant: the receiver has finished this many frames in total.
     pub(crate) fn grant(&self, frames: u16) {
         let mut state = lock(&self.state);
         let open = u16::try_from(state.on_their_way.len()).unwrap_or(u16::MAX);
         let done = frames.wrapping_sub(state.sent.wrapping_sub(open));
         if done > open {
-            // Grants may overtake each other; this one says less than one before.
+            // Grants may be reordered. This one is older than the last one.
             if done < u16::MAX / 2 {
-                state.stop(Stop::Broken("it is done with more than was sent"));
+                state.stop(Stop::Broken("it has finished more frames than were sent"));
                 drop(state);
                 self.tasks.wake_all();
             }
@@ -137,7 +138,7 @@ impl Flow {
         self.tasks.wake_all();
     }
 
-    /// Nothing more is to be sent.
+    /// Stops the stream.
     pub(crate) fn stop(&self, why: Stop) {
         lock(&self.state).stop(why);
         self.tasks.wake_all();
@@ -145,7 +146,7 @@ impl Flow {
 }
 
 impl FlowState {
-    /// The first reason counts.
+    /// Records why the stream stops. The first reason is kept.
     fn stop(&mut self, why: Stop) {
         self.stop.get_or_insert(why);
     }
@@ -185,7 +186,7 @@ mod tests {
         assert_eq!(items(&flow), 0);
         flow.grant(2);
         assert_eq!(items(&flow), 8);
-        // Late, and of no use.
+        // A late grant has no effect.
         flow.grant(1);
         assert_eq!(items(&flow), 8);
         flow.sends(8, 8);

@@ -1,4 +1,4 @@
-//! The frames of a stream that comes from the peer, which nobody has read yet.
+//! Encoded frames of a stream from the peer.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,25 +9,25 @@ use super::StreamError;
 use super::flow::Stop;
 use super::inbox::{Frame, Inbox, Taken};
 use super::line::Line;
-use super::word::{Key, CloseReason, Word};
+use super::word::{CloseReason, Key, Word};
 use crate::clock::Clock;
 use crate::error::CallError;
 
-/// The end of a call whose result is a stream: how many frames it had.
+/// Future of a call whose result is a stream. Returns the number of frames of the stream.
 pub(crate) type Ending = Pin<Box<dyn Future<Output = Result<u64, CallError>> + Send>>;
 
-/// The side of a stream that takes, whatever the items are.
+/// The receiving side of a stream, independent of the item type.
 pub(super) struct Frames {
     line: Arc<dyn Line>,
     key: Key,
     inbox: Arc<Inbox>,
-    /// The call, if the stream is its result.
+    /// The call, if the stream is its result and it has not ended.
     call: Option<Ending>,
-    /// How it failed, which is told behind the items that have come.
+    /// Error of the call. It is returned after the items that have arrived.
     failed: Option<CallError>,
-    /// When the time of the call is over.
+    /// Deadline of the call.
     deadline: Option<Instant>,
-    /// What that goes by.
+    /// Clock of the deadline.
     clock: Clock,
     ended: bool,
 }
@@ -46,7 +46,7 @@ impl Frames {
         }
     }
 
-    /// It is the result of a call that ends so.
+    /// Makes the stream the result of a call.
     pub(super) fn belongs_to(&mut self, call: Ending, deadline: Option<Instant>, clock: &Clock) {
         self.call = Some(call);
         self.deadline = deadline;
@@ -57,7 +57,7 @@ impl Frames {
         &self.line
     }
 
-    /// The next one: none when there are no more, or after an error.
+    /// Polls for the next frame. Returns `None` at the end of the stream and after an error.
     pub(super) fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -66,7 +66,8 @@ impl Frames {
             if self.ended {
                 return Poll::Ready(None);
             }
-            // However much has come: whoever waits for the call would not see the end of its time.
+            // Check the deadline even if frames are available: polling only the inbox would never
+            // notice it.
             if self.deadline.is_some_and(|then| then <= self.clock.now()) {
                 let _ = self.poll_call(context);
                 if let Some(error) = self.failed.take() {
@@ -77,7 +78,7 @@ impl Frames {
                 Taken::Frame(frame) => return Poll::Ready(Some(Ok(frame))),
                 Taken::Nothing => match (self.failed.take(), self.poll_call(context)) {
                     (Some(error), _) => return self.fails(error.into()),
-                    // Items may have come before the end of the call.
+                    // Items may have arrived before the call ended.
                     (None, Poll::Ready(())) => {}
                     (None, Poll::Pending) => return Poll::Pending,
                 },
@@ -85,14 +86,14 @@ impl Frames {
                 Taken::End(CloseReason::GivenUp) => return self.fails(StreamError::GivenUp),
                 Taken::End(CloseReason::Panicked) => return self.fails(StreamError::Panicked),
                 Taken::End(CloseReason::Unsent) => return self.fails(StreamError::Unsent),
-                // What the call has given last may be that all items are here.
+                // The last answer of the call may state that all items have arrived.
                 Taken::Stop(Stop::Lost(_)) if self.has_ended_well(context) => {}
                 Taken::Stop(stop) => return self.stopped(stop),
             }
         }
     }
 
-    /// Whether the call is over, if there is one that the stream waits for: then it is known how.
+    /// Polls the call, if it has not ended, and records its outcome.
     fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(call) = &mut self.call else {
             return Poll::Pending;
@@ -111,12 +112,12 @@ impl Frames {
         Poll::Ready(())
     }
 
-    /// Whether the call has just told how many items there were.
+    /// Polls the call. Returns true if it has ended just now and without an error.
     fn has_ended_well(&mut self, context: &mut Context<'_>) -> bool {
         self.poll_call(context).is_ready() && self.failed.is_none()
     }
 
-    /// Why there are no more items, of which the call may know more.
+    /// Returns the error of a stream that has stopped. An error of the call takes precedence.
     fn stopped(&mut self, stop: Stop) -> Poll<Option<Result<Frame, StreamError>>> {
         let error = match stop {
             Stop::Broken(rule) => StreamError::Broken { rule },
@@ -136,13 +137,13 @@ impl Frames {
         Poll::Ready(Some(Err(error)))
     }
 
-    /// There are to be no more.
+    /// Ends the stream.
     pub(super) fn end(&mut self) {
         self.ended = true;
         self.call = None;
     }
 
-    /// A frame is done with: the peer may send others in its place.
+    /// Marks a frame as finished, so that the peer may send more.
     pub(super) fn done(&self, items: u16, bytes: u64) {
         if let Some(frames) = self.inbox.done(items, bytes) {
             self.line.post(Word::Grant { frames }.pack(self.key));
@@ -153,7 +154,7 @@ impl Frames {
 impl Drop for Frames {
     fn drop(&mut self) {
         self.line.streams().remove(self.key);
-        // A call that is dropped ends its stream by itself.
+        // If the call is dropped, its stream ends without a message.
         if !self.key.ours && !self.inbox.is_closed() {
             let close = Word::Close {
                 why: CloseReason::Ended,

@@ -1,4 +1,4 @@
-//! The side of a stream that takes: what has come and was not taken yet, and what the other side may send.
+//! Flow control and reordering on the receiving side of a stream.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -11,46 +11,49 @@ use super::tasks::Tasks;
 use super::word::{CloseReason, Window};
 use crate::sync::lock;
 
-/// A stream, as who takes its items and who receives for the connection share it.
+/// The receiving side of a stream, shared by the consumer and the thread that receives for the
+/// connection.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     state: Mutex<InboxState>,
     tasks: Tasks,
 }
 
-/// Invariant: `items` and `bytes` are those of all frames that came and were not granted.
+/// INVARIANT: `items` and `bytes` are the sums over all frames that have arrived and were not
+/// granted.
 #[derive(Debug)]
 struct InboxState {
     window: Window,
-    /// From the frame at `next` on. One that is not here yet was overtaken.
+    /// Frames from number `next` on. `None` is a frame that was overtaken and has not arrived.
     frames: VecDeque<Option<Frame>>,
-    /// The place of the frame to be taken next.
+    /// Number of the next frame to be taken.
     next: u16,
     items: u64,
     bytes: u64,
-    /// The one at the highest place so far: how far it is from `next`, and its bytes. It may exceed the window.
+    /// Distance from `next` and size of the frame with the highest number so far. This frame may
+    /// exceed the window.
     last: Option<(u16, u64)>,
-    /// Of the frames that are done with and were not granted.
+    /// Sums over the finished frames that were not granted.
     done_items: u64,
     done_bytes: u64,
-    /// How many frames there are in all, where that is known.
+    /// Total number of frames, once it is known.
     end: Option<u16>,
     why: CloseReason,
     stop: Option<Stop>,
 }
 
-/// A frame that nobody has read yet.
+/// An encoded frame.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) items: u16,
     pub(crate) payload: Filled,
 }
 
-/// What is to be taken next.
+/// The next event of a stream.
 #[derive(Debug)]
 pub(crate) enum Taken {
     Frame(Frame),
-    /// There is nothing yet.
+    /// No frame is available yet.
     Nothing,
     End(CloseReason),
     Stop(Stop),
@@ -76,14 +79,14 @@ impl Inbox {
         }
     }
 
-    /// A frame has come. One that the peer may not send ends the stream.
+    /// Handles a frame that has arrived. A frame that violates the protocol breaks the stream.
     pub(crate) fn arrive(&self, place: u16, items: u16, payload: Filled) {
         let mut state = lock(&self.state);
         if state.stop.is_some() {
             return;
         }
         match state.arrive(place, Frame { items, payload }) {
-            // Who waits waits for the one at `next`.
+            // Consumers wait for the frame at `next`, which has not arrived.
             Ok(false) => return,
             Ok(true) => {}
             Err(rule) => state.break_off(rule),
@@ -92,18 +95,18 @@ impl Inbox {
         self.tasks.wake_all();
     }
 
-    /// The other side says how many frames there were.
+    /// Handles the end of the stream: the sender has sent this many frames.
     pub(crate) fn close(&self, why: CloseReason, frames: u16) {
         let mut state = lock(&self.state);
-        // An answer that came before the connection ended is read after it.
+        // If the connection is lost, an answer that arrived before may still be read after it.
         if !matches!(state.stop, None | Some(Stop::Lost(_))) {
             return;
         }
         let here = u16::try_from(state.frames.len()).unwrap_or(u16::MAX);
         if state.end.is_some() {
-            state.break_off("it ends a stream twice");
+            state.break_off("it has ended a stream twice");
         } else if state.is_before(frames, here) {
-            state.break_off("it has sent more than it says");
+            state.break_off("it has sent more frames than it states");
         } else {
             state.end = Some(frames);
             state.why = why;
@@ -112,13 +115,13 @@ impl Inbox {
         self.tasks.wake_all();
     }
 
-    /// Nothing more comes.
+    /// Stops the stream: no more frames arrive.
     pub(crate) fn stop(&self, why: Stop) {
         lock(&self.state).stop.get_or_insert(why);
         self.tasks.wake_all();
     }
 
-    /// What is next. If that is nothing, `task` is woken when there may be something.
+    /// Takes the next event. If there is none, `task` is woken when there may be one.
     pub(crate) fn take(&self, task: &Waker) -> Taken {
         let mut state = lock(&self.state);
         if let Some(frame) = state.frames.front_mut().and_then(Option::take) {
@@ -139,7 +142,8 @@ impl Inbox {
         Taken::Nothing
     }
 
-    /// The frame that was taken last is done with. What is to be told the other side: that it may send more.
+    /// Marks the last taken frame as finished. Returns the total number of finished frames if it is
+    /// time to send a grant.
     pub(crate) fn done(&self, items: u16, bytes: u64) -> Option<u16> {
         let mut state = lock(&self.state);
         state.done_items = state.done_items.saturating_add(items.into());
@@ -155,7 +159,7 @@ impl Inbox {
         Some(state.next)
     }
 
-    /// Whether the other side has said that there is no more, or can't any more.
+    /// Returns true if the stream has been ended by the sender or has stopped.
     pub(crate) fn is_closed(&self) -> bool {
         let state = lock(&self.state);
         state.end.is_some() || state.stop.is_some()
@@ -163,14 +167,14 @@ impl Inbox {
 }
 
 impl InboxState {
-    /// Whether something is there that was waited for.
+    /// Stores a frame. Returns true if it is the next one to be taken.
     fn arrive(&mut self, place: u16, frame: Frame) -> Result<bool, &'static str> {
         let far = place.wrapping_sub(self.next);
         let (items, bytes) = (u64::from(frame.items), frame.payload.len() as u64);
         self.items = self.items.saturating_add(items);
-        // Each frame has an item at least.
+        // Each frame has at least one item.
         if far >= self.window.items || self.items > u64::from(self.window.items) {
-            return Err("it sends more items than it may");
+            return Err("it has sent too many items for the window");
         }
         let (last, others) = match self.last {
             Some((last, of_last)) if last > far => (
@@ -179,9 +183,9 @@ impl InboxState {
             ),
             _ => (bytes, self.bytes),
         };
-        // What was sent when the window was full already.
+        // The last frame may exceed the window, but must have been sent before the window was full.
         if others >= self.window.bytes() {
-            return Err("it sends more bytes than it may");
+            return Err("it has sent too many bytes for the window");
         }
         self.bytes = self.bytes.saturating_add(bytes);
         if self.last.is_none_or(|(known, _)| known <= far) {
@@ -191,7 +195,7 @@ impl InboxState {
             .end
             .is_some_and(|end| far >= end.wrapping_sub(self.next))
         {
-            return Err("it sends items after the end");
+            return Err("it has sent items after the end");
         }
         let index = usize::from(far);
         if self.frames.len() <= index {
@@ -199,18 +203,19 @@ impl InboxState {
         }
         match self.frames.get_mut(index) {
             Some(free @ None) => *free = Some(frame),
-            _ => return Err("it sends a frame twice"),
+            _ => return Err("it has sent a frame twice"),
         }
         Ok(far == 0)
     }
 
-    /// Whether a number of frames is less than those that are known to have been sent, of which `here` are ahead.
+    /// Returns true if `frames` is less than the number of frames that were sent for certain:
+    /// `here` frames from `next` on.
     fn is_before(&self, frames: u16, here: u16) -> bool {
         let far = frames.wrapping_sub(self.next);
         far < here || far > u16::MAX / 2
     }
 
-    /// What has come meanwhile is dropped.
+    /// Drops all frames and breaks the stream.
     fn break_off(&mut self, rule: &'static str) {
         self.frames.clear();
         self.stop = Some(Stop::Broken(rule));

@@ -1,29 +1,31 @@
-//! Items of a stream, where they were received.
+//! Items of a stream in their receive buffers.
 
 use std::fmt;
 use std::sync::Arc;
 
 use jstream::{Covariant, Received, Transportable};
 
-/// An item of a stream, in the buffer that it was received in.
+/// An item of a stream, in its receive buffer.
 ///
-/// Small items that were sent at about the same time share a buffer, which is kept for as long as one of them is.
+/// Small items that were sent at about the same time share a buffer, which is in use as long as any
+/// of them exists.
 pub struct Item<T: Transportable + 'static> {
     frame: Arc<Frame<T>>,
     index: usize,
 }
 
-/// A frame of items, until the last of them was taken.
+/// A frame of items. `None` after the last one was taken.
 struct Frame<T: Transportable + 'static>(Option<Received<Together<T>>>);
 
 #[cfg(not(doc))]
 type Together<T> = &'static [T];
-/// Frames may go to other threads where items may; rustdoc finds no end in working that out of slices.
+/// A stand-in for rustdoc, which does not terminate when it computes the auto traits of the slice
+/// type.
 #[cfg(doc)]
 type Together<T> = T;
 
 impl<T: Transportable + 'static> Item<T> {
-    /// The item.
+    /// Returns the item.
     #[must_use]
     pub fn get(&self) -> &T::InPlace<'_>
     where
@@ -31,19 +33,19 @@ impl<T: Transportable + 'static> Item<T> {
     {
         let items = self.frame.0.as_ref().map_or(&[][..], |items| items.get());
         let Some(item) = items.get(self.index) else {
-            unreachable!("a frame keeps its items while there are any")
+            unreachable!("a frame keeps its items as long as any of them exists")
         };
         item
     }
 
-    /// Visits the item, whose form need not be covariant.
+    /// Calls `visit` with the item. Works for in-place forms that are not covariant.
     pub fn with<R>(&self, visit: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> R) -> R {
         let Some(items) = &self.frame.0 else {
-            unreachable!("a frame is there while it has items")
+            unreachable!("a frame keeps its items as long as any of them exists")
         };
         items.with(|items| match items.get(self.index) {
             Some(item) => visit(item),
-            None => unreachable!("it has the item"),
+            None => unreachable!("the index is within the frame"),
         })
     }
 }
@@ -67,7 +69,7 @@ where
     }
 }
 
-/// The items that are here, one after another.
+/// The items of the current frame.
 pub(super) struct Items<T: Transportable + 'static> {
     frame: Option<Arc<Frame<T>>>,
     next: usize,
@@ -83,7 +85,7 @@ impl<T: Transportable + 'static> Items<T> {
         }
     }
 
-    /// Those of a frame, behind which there are no others. How many.
+    /// Loads the items of a frame after the previous ones were taken. Returns their number.
     pub(super) fn load(&mut self, items: Received<&'static [T]>) -> usize {
         self.count = items.with(|items| items.len());
         self.next = 0;
@@ -104,12 +106,13 @@ impl<T: Transportable + 'static> Items<T> {
         Some(Item { frame, index })
     }
 
-    /// All were taken: the buffer is free when they are dropped.
+    /// Releases the frame after all its items were taken. Its buffer is freed when they are
+    /// dropped.
     pub(super) fn leave(&mut self) {
         (self.next, self.count) = (0, 0);
         match self.frame.as_mut().map(Arc::get_mut) {
             Some(Some(spare)) => spare.0 = None,
-            // Others have it.
+            // Items of the frame still exist.
             Some(None) => self.frame = None,
             None => {}
         }

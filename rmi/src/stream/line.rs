@@ -1,4 +1,4 @@
-//! What streams need of the connection that they go over, and which streams there are.
+//! The interface between streams and their connection, and the table of streams.
 
 use std::collections::HashMap;
 use std::io::IoSlice;
@@ -16,9 +16,10 @@ use super::tasks::Signal;
 use super::word::{Key, Window, Word};
 use crate::sync::lock;
 
-/// A connection with streams.
+/// A connection that carries streams.
 pub(crate) trait Line: Send + Sync + 'static {
-    /// Sends a frame without waiting for anything. Where that can't be, `task` is woken when it may.
+    /// Sends a frame without blocking. If that is impossible now, `task` is woken when it may
+    /// succeed.
     fn poll_send(
         &self,
         word: u64,
@@ -26,21 +27,22 @@ pub(crate) trait Line: Send + Sync + 'static {
         task: &Waker,
     ) -> Poll<Result<(), SendError>>;
 
-    /// Sends a frame without a payload, now or as soon as it can be. One that waits gives way to a later one of its
-    /// kind and stream.
+    /// Sends a frame without a payload, now or as soon as possible. A queued frame is replaced by a
+    /// later one of the same kind and stream.
     fn post(&self, word: u64);
 
-    /// Receives, or waits until others have, until the signal is set or the time is over.
+    /// Receives for the connection, or blocks while another thread does, until the signal is set or
+    /// the time is over.
     fn wait(&self, signal: &Signal, until: Option<Instant>);
 
-    /// Who receives for a task that waits for nothing else of the connection.
+    /// Returns the attendant that lets a waiting task receive for the connection.
     fn attendant(&self) -> Option<Attendant>;
 
     fn streams(&self) -> &Streams;
 
     fn limits(&self) -> Limits;
 
-    /// How much of a stream that this side takes may be on its way.
+    /// Returns the window for streams that this side receives.
     fn window(&self) -> Window;
 }
 
@@ -53,7 +55,7 @@ pub(crate) struct Streams {
 #[derive(Debug, Default)]
 struct Table {
     streams: HashMap<Key, Half>,
-    /// The number of the last stream of a call of this side.
+    /// Number of the last stream of a call of this side.
     last: u32,
     lost: Option<Arc<str>>,
 }
@@ -81,7 +83,8 @@ impl Streams {
         key
     }
 
-    /// Adds a stream of a call of the other side. False when there is one of that number already.
+    /// Adds a stream of a call of the other side. Returns `None` if a stream with this number
+    /// exists.
     pub(crate) fn join(&self, number: u32, half: Half) -> Option<Key> {
         let mut table = lock(&self.table);
         let key = Key {
@@ -100,7 +103,7 @@ impl Streams {
         drop(removed);
     }
 
-    /// How many streams of calls of the other side there are.
+    /// Returns the number of open streams of calls of the other side.
     pub(crate) fn count(&self) -> usize {
         lock(&self.table)
             .streams
@@ -109,7 +112,7 @@ impl Streams {
             .count()
     }
 
-    /// Returns how many calls of the other side have a result stream that is still open.
+    /// Returns the number of calls of the other side whose result stream is open.
     pub(crate) fn results(&self) -> usize {
         let table = lock(&self.table);
         let open = table.streams.iter();
@@ -117,8 +120,8 @@ impl Streams {
             .count()
     }
 
-    /// A frame has come. Of a stream that is not known, or is no more, nothing is said: its end may have crossed
-    /// the frame. False for what is no frame.
+    /// Handles a frame. Frames of unknown streams are ignored, because the end of a stream may have
+    /// crossed them. Returns false if the word is invalid.
     pub(crate) fn arrive(&self, word: u64, payload: Filled) -> bool {
         let Some((key, word)) = Word::parse(word) else {
             return false;
@@ -133,17 +136,17 @@ impl Streams {
             (Some(Half::Sends(flow)), Word::Open(window)) => flow.open(window),
             (Some(Half::Sends(flow)), Word::Close { .. }) => flow.stop(Stop::Unwanted),
             (Some(Half::Takes(inbox)), Word::Grant { .. } | Word::Open(_)) => {
-                inbox.stop(Stop::Broken("it takes what it is to send"));
+                inbox.stop(Stop::Broken("it has sent a grant for its own stream"));
             }
             (Some(Half::Sends(flow)), Word::Data { .. }) => {
-                flow.stop(Stop::Broken("it sends what it is to take"));
+                flow.stop(Stop::Broken("it has sent items of a stream of ours"));
             }
             (None, _) => {}
         }
         true
     }
 
-    /// The connection has ended: so have all streams, also those that begin from now on.
+    /// Stops all current and future streams, because the connection has ended.
     pub(crate) fn lose(&self, reason: &Arc<str>) {
         let mut table = lock(&self.table);
         if table.lost.is_some() {

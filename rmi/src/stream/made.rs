@@ -1,4 +1,4 @@
-//! A stream that this program makes: for a peer, or for the program itself.
+//! Streams whose items this program makes, for a peer or for its own use.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,32 +14,32 @@ use super::source::{Made, Over, Source};
 use super::word::Key;
 use crate::message::{read, written};
 
-/// How many items go through one buffer in a program that takes what it makes: what is sent on then lacks none that
-/// were not taken.
+/// Number of items per buffer if the program itself takes the items of its stream. With 1, no items
+/// are lost if the rest of the stream is then sent to a peer.
 const TOGETHER: usize = 1;
 
-/// Items that can be sent, whatever makes them.
+/// Items that can be sent or taken, with their source erased.
 pub(super) trait Here<T: Transportable + 'static>: Send {
-    /// Takes some here, in a buffer of their own: as they would come from a peer.
+    /// Takes items locally, in a buffer like that of a received frame.
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Frame<T>>>;
 
-    /// Sends them as an argument.
+    /// Sends the items as an argument.
     fn argument(self: Box<Self>, line: Arc<dyn Line>, key: Key, flow: Arc<Flow>) -> Arc<dyn Drive>;
 
-    /// Sends them as a result: how many frames they were.
+    /// Sends the items as a result. The future returns the number of frames.
     fn result(self: Box<Self>, line: Arc<dyn Line>, key: Key, flow: Arc<Flow>) -> Run;
 }
 
-/// One item at least.
+/// A frame with at least one item.
 pub(super) type Frame<T> = Result<Received<&'static [T]>, StreamError>;
 
-/// What sends the items of a result.
+/// Future that sends the items of a result.
 pub(super) type Run = std::pin::Pin<Box<dyn Future<Output = Result<u16, Ended>> + Send>>;
 
 struct Local<T> {
     source: Source<T>,
     made: Vec<T>,
-    /// How it ends, once that is known.
+    /// The end of the stream, once it is known.
     last: Option<Made>,
 }
 
@@ -55,7 +55,7 @@ where
 }
 
 impl<T: Transportable + Send + 'static> Local<T> {
-    /// What was not taken here.
+    /// Returns the source of the items that were not taken locally.
     fn rest(self) -> Source<T> {
         match self.last {
             None => self.source,
@@ -96,7 +96,7 @@ impl<T: Transportable + Send + 'static> Here<T> for Local<T> {
     }
 }
 
-/// What a peer would have of these items.
+/// Encodes the items and reads them in place, as a peer would receive them.
 fn frame<T: Transportable + 'static>(items: &[T]) -> Frame<T> {
     let filled = written(&items, |segments| {
         let mut filling = Spent::heap(length(segments)).filling();

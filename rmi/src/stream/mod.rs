@@ -7,8 +7,8 @@ mod frames;
 mod inbox;
 mod item;
 mod line;
+mod local_call;
 mod made;
-mod nowhere;
 mod pump;
 mod receiving;
 mod sender;
@@ -50,11 +50,12 @@ use self::receiving::Receiving;
 use self::source::{Iterated, Make, Polled, Source};
 use crate::error::CallError;
 
-/// Values of type `T`, one after another: an argument of a remote method, or its result.
+/// A sequence of values of type `T`, as an argument or the result of a remote method.
 ///
-/// Whoever gives a stream makes it [of an iterator](Self::of), of a [function that is polled](Self::polled), or with
-/// a [`Sender`]. Whoever has one takes its items in a loop, by [`next`](Self::next), which is awaited or waited for,
-/// or as an iterator that blocks. Each item is in the buffer that it was received in.
+/// The producer creates a stream from an [iterator](Self::of), from a [function that is
+/// polled](Self::polled), or with a [`Sender`]. The consumer takes its items in a loop: with
+/// [`next`](Self::next), which can be awaited or waited for, or as a blocking iterator. Each item
+/// is in its receive buffer.
 ///
 /// ```
 /// use jstream_rmi::{Client, Server, Stream, StreamError, remote};
@@ -102,28 +103,31 @@ use crate::error::CallError;
 /// # }
 /// ```
 ///
-/// # How far ahead the sender is
+/// # Flow control
 ///
-/// Items go to the other side before they are asked for, as far as its window allows: so many items and bytes that
-/// it has not taken. Then they are made no faster than they are taken. Small items travel together where they
-/// are made faster than they go; none of them waits for others.
+/// Items are sent before the receiver asks for them, until its window is full. The window limits
+/// the number of items and bytes that the receiver has not taken. After that, items are made no
+/// faster than they are taken. If small items are made faster than they are sent, they share a
+/// frame; an item never waits for later ones.
 ///
-/// # How a stream ends
+/// # The end of a stream
 ///
-/// When there are no more items, or with an error behind the items that came before it. A stream whose items may fail
-/// has items that are `Result`s. Dropping a stream tells its source: an iterator is dropped, and senders get their items
-/// back as [`Unwanted`].
+/// A stream ends when there are no more items, or with an error after the items that were sent
+/// before it. If producing an item can fail, use `Result` as the item type. Dropping a stream
+/// informs its source: an iterator is dropped, and senders get their items back as [`Unwanted`].
 ///
-/// A stream that comes from a peer, and of which nothing was taken, is passed on as it is, as an argument or as a result: its
-/// items go on in the buffers that they came in, as fast as the last one takes them, and who takes them checks them. Of
-/// one that was taken of already another one is made, by [`polled`](Self::polled): who passes it all the same is told so
-/// where its items are taken ([`GivenUp`](StreamError::GivenUp)), or by an error of the call. How a stream failed
-/// before it was passed on, nobody learns behind that but that it has ([`Unsent`](StreamError::Unsent)); the same where
-/// more items come together than the last one takes at once.
+/// A stream from a peer can be passed on, as an argument or as a result, if no item was taken from
+/// it. Its frames are then forwarded in their receive buffers, as fast as the final receiver takes
+/// them, and only the final receiver checks them. If items were taken, create a new stream of the
+/// rest with [`polled`](Self::polled). Passing on the original instead fails: at the receiver with
+/// [`GivenUp`](StreamError::GivenUp), or with an error of the call. If the original stream fails,
+/// the final receiver only learns that it has failed ([`Unsent`](StreamError::Unsent)); likewise if
+/// a frame has more items than the final receiver's window.
 ///
-/// A stream belongs to its call, whose deadline it has too: [`Stub::within`](crate::Stub::within) gives it more time
-/// than other calls. One that is a result goes on while it is looked at, and dropping it gives the call up. Those that
-/// are arguments go on while the call, or its result, is waited for, and end with it.
+/// A stream belongs to its call and shares its deadline: use [`Stub::within`](crate::Stub::within)
+/// to give it more time than other calls. A result stream makes progress while it is polled, and
+/// dropping it cancels the call. Argument streams make progress while the call or its result is
+/// waited for, and end with it.
 pub struct Stream<T: Transportable + 'static> {
     of: Of<T>,
 }
@@ -132,54 +136,55 @@ enum Of<T: Transportable + 'static> {
     /// Items that this program makes.
     Here(Box<dyn Here<T>>, Items<T>),
     Peer(Receiving<T>),
-    /// A call that could not be made.
+    /// The result of a call that could not be made.
     Failed(Option<StreamError>),
 }
 
-/// Why a stream ends before its end.
+/// An error that ends a stream early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The call whose result it is has failed.
+    /// The call whose result is the stream has failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The connection has ended.
-    #[error("the peer was lost while the items of a stream came: {reason}")]
+    /// The connection was lost.
+    #[error("the connection ended while a stream was received: {reason}")]
     Lost {
-        /// How it ended.
+        /// The reason of the loss.
         reason: String,
     },
-    /// Who sends the items has given up: the call that the stream is an argument of is over.
-    #[error("the sender of a stream has given it up")]
+    /// The sender has abandoned the stream: the call whose argument it is has ended.
+    #[error("the sender has abandoned the stream")]
     GivenUp,
-    /// Who makes the items has panicked.
-    #[error("who makes the items of a stream has panicked")]
+    /// The producer of the items has panicked.
+    #[error("the producer of the items of a stream has panicked")]
     Panicked,
-    /// The other side could not write or send an item.
+    /// The other side could not encode or send an item.
     #[error("the other side could not send an item of a stream")]
     Unsent,
-    /// An item could not be written, in a stream that is taken where it was made.
+    /// An item could not be encoded, in a stream that is taken in the program that makes it.
     #[error("an item of a stream could not be written")]
     WriteFailure(#[source] WriteError),
     /// Items could not be read.
-    #[error("an item of a stream is damaged")]
+    #[error("could not read an item of a stream")]
     Item {
-        /// What is wrong with it.
+        /// The reason why they are invalid.
         source: ReadError,
     },
-    /// The peer breaks the rules of streams.
-    #[error("the peer breaks the rules of streams: {rule}")]
+    /// The peer has violated the protocol of streams.
+    #[error("the peer has violated the protocol of streams: {rule}")]
     Broken {
-        /// What it does.
+        /// The violation.
         rule: &'static str,
     },
 }
 
 impl<T: Transportable + Send + 'static> Stream<T> {
-    /// The values of an iterator, which is asked for them when there is room for more: where the stream is sent,
-    /// or taken.
+    /// Creates a stream of the values of an iterator. The iterator is advanced when there is room
+    /// for more items, on the thread that sends or takes the stream.
     ///
-    /// An iterator that waits holds up whoever sends: items that come now and then are for a [`Sender`].
+    /// An iterator that blocks also blocks that thread. For items that become available from time
+    /// to time, use a [`Sender`].
     pub fn of<I>(values: I) -> Self
     where
         I: IntoIterator<Item = T>,
@@ -188,7 +193,7 @@ impl<T: Transportable + Send + 'static> Stream<T> {
         Self::new(Iterated::new(values.into_iter()))
     }
 
-    /// The values of a function that is polled for them until it has `None`.
+    /// Creates a stream of the values of a function, which is polled until it returns `None`.
     pub fn polled<F>(poll: F) -> Self
     where
         F: FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send + 'static,
@@ -208,7 +213,8 @@ impl<T: Transportable + Send + 'static> Stream<T> {
 }
 
 impl<T: Transportable + 'static> Stream<T> {
-    /// The next item, to be [waited for](Next::wait) or awaited: `None` when there are no more, or after an error.
+    /// Returns the next item as a future, which can also be [waited for](Next::wait). The item is
+    /// `None` at the end of the stream and after an error.
     #[allow(
         clippy::should_implement_trait,
         reason = "it is an iterator too, which blocks"
@@ -217,7 +223,7 @@ impl<T: Transportable + 'static> Stream<T> {
         Next { stream: self }
     }
 
-    /// The next item, or whom to wake when there may be one.
+    /// Polls for the next item.
     pub fn poll_next(
         &mut self,
         context: &mut Context<'_>,
@@ -240,7 +246,7 @@ impl<T: Transportable + 'static> Stream<T> {
         }
     }
 
-    /// The connection that the items come over.
+    /// Returns the connection over which the items arrive.
     fn line(&self) -> Option<std::sync::Arc<dyn Line>> {
         match &self.of {
             Of::Peer(receiving) => Some(receiving.line().clone()),
@@ -260,24 +266,24 @@ impl<T: Transportable + 'static> fmt::Debug for Stream<T> {
     }
 }
 
-/// The next item of a [`Stream`].
+/// Future of the next item of a [`Stream`].
 #[derive(Debug)]
-#[must_use = "an item is taken when that is waited for"]
+#[must_use = "an item is taken only if this is awaited or waited for"]
 pub struct Next<'s, T: Transportable + 'static> {
     stream: &'s mut Stream<T>,
 }
 
 impl<T: Transportable + 'static> Next<'_, T> {
-    /// Blocks until there is an item, or no more.
+    /// Blocks until the next item, or the end of the stream, arrives.
     ///
     /// # Errors
     ///
-    /// [`StreamError`]; there are no items after that.
+    /// A [`StreamError`], after which there are no more items.
     pub fn wait(self) -> Option<Result<Item<T>, StreamError>> {
         self.wait_until(None).flatten()
     }
 
-    /// As [`wait`](Self::wait), for so long at most: `None` when the time is over.
+    /// Like [`wait`](Self::wait), with a timeout. Returns `None` if the time is over.
     pub fn wait_timeout(self, timeout: Duration) -> Option<Option<Result<Item<T>, StreamError>>> {
         self.wait_until(Instant::now().checked_add(timeout))
     }
@@ -300,7 +306,7 @@ impl<T: Transportable + 'static> Future for Next<'_, T> {
     }
 }
 
-/// Blocks for each item.
+/// Iterates over the items, blocking for each of them.
 impl<T: Transportable + 'static> Iterator for Stream<T> {
     type Item = Result<Item<T>, StreamError>;
 
@@ -309,5 +315,5 @@ impl<T: Transportable + 'static> Iterator for Stream<T> {
     }
 }
 
-/// Nothing of it is pinned.
+/// No part of it is pinned structurally.
 impl<T: Transportable + 'static> Unpin for Stream<T> {}

@@ -1,4 +1,5 @@
-//! What takes the items of a stream from their source to the peer, driven by whoever waits for something of it.
+//! Pumps, which move the items of a stream from their source to the peer. A pump is driven by the
+//! threads that wait for its stream or call.
 
 use std::fmt;
 use std::io::IoSlice;
@@ -12,81 +13,82 @@ use jstream_transport::SendError;
 use super::StreamError;
 use super::flow::{Flow, Room, Stop};
 use super::line::{Line, length};
-use super::word::{Key, CloseReason, Word};
+use super::word::{CloseReason, Key, Word};
 use crate::sync::lock;
 
-/// After how many frames others have their turn.
+/// Number of frames after which a pump yields.
 const FRAMES: usize = 16;
 
-/// A stream on its way to the peer.
+/// A stream that is being sent to the peer.
 pub(crate) struct Pump<F: Feed> {
     line: Arc<dyn Line>,
     key: Key,
     flow: Arc<Flow>,
     state: Mutex<PumpState<F>>,
-    /// Whether the end of the stream is told by a frame.
+    /// True if a frame announces the end of the stream.
     closes: bool,
 }
 
 struct PumpState<F> {
     feed: Option<F>,
-    /// The feed has no more.
+    /// True if the feed has no more items.
     is_last: bool,
     ended: Option<Result<(), Ended>>,
 }
 
-/// What has the frames of a stream.
+/// A source of frames.
 pub(super) trait Feed: Send + 'static {
-    /// Has a frame made, unless there is one, of so many items at most.
+    /// Prepares the next frame, with at most `room` items, unless there is one.
     fn poll_fill(&mut self, room: usize, context: &mut Context<'_>) -> Poll<Fed>;
 
-    /// How many items the frame has; 0 where there is none.
+    /// Returns the number of items of the frame, or 0 if there is none.
     fn count(&self) -> u16;
 
-    /// Hands its message to who sends it, which says how that went.
+    /// Passes the encoded frame to `send` and returns the outcome.
     fn send(&mut self, send: &mut Sends<'_>) -> Result<Poll<Result<(), SendError>>, WriteError>;
 
-    /// It was sent, with so many bytes.
+    /// Drops the frame after it was sent with this many bytes.
     fn sent(&mut self, bytes: usize);
 
-    /// The senders, where it comes from such, are to know who drives it.
+    /// If the items come from senders, tells them which pump to drive.
     fn attach(&self, _pump: Weak<dyn Drive>) {}
 }
 
-/// Sends a message.
+/// Function that sends an encoded frame.
 pub(super) type Sends<'s> = dyn FnMut(&[IoSlice<'_>]) -> Poll<Result<(), SendError>> + 's;
 
-/// What a feed has.
+/// State of a feed.
 #[derive(Debug)]
 pub(super) enum Fed {
-    /// A frame.
+    /// A frame is available.
     Some,
-    /// Perhaps one, and none behind it.
+    /// No items follow. A last frame may be available.
     Last,
-    /// None, and no more.
+    /// No frame is available, and none follows.
     Failed(Ended),
 }
 
-/// Why items were not sent.
+/// The reason why items were not sent.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// The peer wants no more, or can't be reached.
+    /// The peer wants no more items, or is lost.
     Stopped(Stop),
-    /// Who makes them has panicked, or has none.
+    /// The producer has panicked.
     Failed(CloseReason),
-    /// They come from a peer themselves, and some were taken.
+    /// The stream comes from a peer, and items were already taken from it.
     Received,
-    /// The same, and no more come.
+    /// The stream comes from a peer and has failed.
     Passed(StreamError),
-    /// The same, and more are in one frame than this peer takes at once.
+    /// The stream comes from a peer, and a frame has more items than the receiver's window.
     Large,
     WriteFailure(WriteError),
     Unsent(SendError),
 }
 
-/// A stream that can be driven on, whatever its items.
+/// A pump with its item type erased.
 pub(crate) trait Drive: Send + Sync {
-    /// Sends what can be sent. Ready when there is no more to be sent, else `task` is woken when there may be.
+    /// Sends as much as possible. Returns `Ready` when the stream has ended; else `task` is woken
+    /// when more may be sent.
     fn drive(&self, task: Option<&Waker>) -> Poll<()>;
 
     fn line(&self) -> &Arc<dyn Line>;
@@ -118,7 +120,7 @@ impl<F: Feed> Pump<F> {
         pump
     }
 
-    /// Sends all items. How many frames they were.
+    /// Sends all items. Returns the number of frames.
     pub(super) async fn run(self: Arc<Self>) -> Result<u16, Ended> {
         std::future::poll_fn(|context| self.drive(Some(context.waker()))).await;
         let ended = lock(&self.state).ended.take();
@@ -176,7 +178,7 @@ impl<F: Feed> Pump<F> {
         let mut bytes = 0;
         let sent = feed.send(&mut |segments| {
             bytes = length(segments);
-            // The grant may come before the sending returns.
+            // The grant may arrive before the send returns, so the frame is counted first.
             self.flow.sends(items, bytes as u64);
             self.line.poll_send(word.pack(self.key), segments, task)
         });
@@ -258,7 +260,7 @@ impl<F: Feed> fmt::Debug for Pump<F> {
     }
 }
 
-/// Streams that a call takes along: they go on while it is waited for.
+/// The argument streams of a call. They are driven while the call is waited for.
 #[derive(Default)]
 pub(crate) struct Pumps {
     pumps: Vec<Arc<dyn Drive>>,
@@ -273,7 +275,7 @@ impl Pumps {
         self.pumps.is_empty()
     }
 
-    /// Drives all of them on. Those that have ended are done with.
+    /// Drives all streams, and removes those that have ended.
     pub(crate) fn drive(&mut self, task: &Waker) {
         self.pumps
             .retain(|pump| pump.drive(Some(task)).is_pending());

@@ -1,4 +1,4 @@
-//! A stream whose items come from the peer.
+//! Streams whose items come from the peer.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,13 +15,13 @@ use super::word::Key;
 use crate::clock::Clock;
 use crate::message::read;
 
-/// The side of a stream that takes.
+/// The receiving side of a stream.
 pub(crate) struct Receiving<T: Transportable + 'static> {
     frames: Frames,
     items: Items<T>,
-    /// Items and bytes of the frame that the items are of.
+    /// Number and size of the items in the current frame.
     frame: Option<(u16, u64)>,
-    /// Some were taken, or there are none.
+    /// True if items were taken, or the stream has ended.
     has_begun: bool,
 }
 
@@ -35,7 +35,7 @@ impl<T: Transportable + 'static> Receiving<T> {
         }
     }
 
-    /// It is the result of a call that ends so.
+    /// Makes the stream the result of a call.
     pub(super) fn belongs_to(&mut self, call: Ending, deadline: Option<Instant>, clock: &Clock) {
         self.frames.belongs_to(call, deadline, clock);
     }
@@ -44,7 +44,7 @@ impl<T: Transportable + 'static> Receiving<T> {
         self.frames.line()
     }
 
-    /// Its frames, of which none was looked at.
+    /// Returns the encoded frames, or `None` if items were already taken.
     pub(super) fn into_frames(self) -> Option<Frames> {
         (!self.has_begun).then_some(self.frames)
     }
@@ -75,7 +75,7 @@ impl<T: Transportable + 'static> Receiving<T> {
             };
             if count != usize::from(frame.items) {
                 self.items.leave();
-                let rule = "a frame has other items than it says";
+                let rule = "a frame has a wrong number of items";
                 return self.fails(StreamError::Broken { rule });
             }
             self.frame = Some((frame.items, bytes));
@@ -87,7 +87,7 @@ impl<T: Transportable + 'static> Receiving<T> {
         Poll::Ready(Some(Err(error)))
     }
 
-    /// All items of a frame were taken.
+    /// Finishes the current frame after all its items were taken.
     fn leave_frame(&mut self) {
         if let Some((items, bytes)) = self.frame.take() {
             self.items.leave();

@@ -1,4 +1,4 @@
-//! Senders, which make a stream's items wherever they are.
+//! Senders, which supply the items of a stream from any thread or task.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,7 +16,8 @@ use super::source::{Made, Source};
 use super::tasks::{Tasks, until_ready};
 use crate::sync::lock;
 
-/// A stream whose items come from a [`Sender`], of which `capacity` may wait in it (one at least).
+/// Creates a stream whose items come from a [`Sender`]. Up to `capacity` items are buffered (at
+/// least one).
 ///
 /// ```
 /// let (sender, stream) = jstream_rmi::stream::<u64>(16);
@@ -50,28 +51,30 @@ where
     (Sender { channel }, stream)
 }
 
-/// Sends the items of a [`stream`]. Clones send items of the same one, which ends when the last is dropped.
+/// Sends the items of a [`stream`]. Clones send items of the same stream, which ends when the last
+/// sender is dropped.
 ///
-/// Once the stream is on its way to a peer, whoever sends an item also sees to it that it goes, as far as the peer
-/// takes it. When a thread panics that has a sender, the stream ends with [`StreamError::Panicked`].
+/// Once the stream is being sent to a peer, each sender also drives its transmission, as far as the
+/// peer takes the items. If a thread that owns a sender panics, the stream ends with
+/// [`StreamError::Panicked`].
 ///
 /// [`StreamError::Panicked`]: super::StreamError::Panicked
 pub struct Sender<T: Transportable + Send + 'static> {
     channel: Arc<Channel<T>>,
 }
 
-/// Nobody takes the items of the stream any more: it is dropped, or its peer does not want more, or is lost. The
-/// item comes back.
+/// Error of a sender whose stream is no longer consumed: the stream was dropped, its peer wants no
+/// more items, or the peer is lost. Contains the item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("nobody takes the items of the stream any more")]
+#[error("the items of the stream are no longer taken")]
 pub struct Unwanted<T>(pub T);
 
-/// What a stream and its senders share.
+/// State that a stream and its senders share.
 pub(super) struct Channel<T> {
     state: Mutex<SenderState<T>>,
-    /// Who waits for room.
+    /// Tasks that wait for room.
     free: Tasks,
-    /// Who waits for items.
+    /// Tasks that wait for items.
     filled: Tasks,
 }
 
@@ -81,11 +84,11 @@ struct SenderState<T> {
     senders: usize,
     has_failed: bool,
     is_unwanted: bool,
-    /// What takes the items to a peer.
+    /// The pump that sends the items to a peer.
     pump: Option<Weak<dyn Drive>>,
 }
 
-/// What became of an item.
+/// Outcome of putting an item into the buffer.
 enum Put<T> {
     Done,
     Full(T),
@@ -93,7 +96,7 @@ enum Put<T> {
 }
 
 impl<T> Channel<T> {
-    /// Takes items, or has `task` woken when there are some.
+    /// Takes items. If there are none, `task` is woken when there are.
     pub(super) fn poll_take(&self, into: &mut Vec<T>, most: usize, task: &Waker) -> Poll<Made> {
         let mut state = lock(&self.state);
         let count = most.min(state.items.len());
@@ -115,14 +118,14 @@ impl<T> Channel<T> {
         Poll::Ready(made)
     }
 
-    /// From now on senders drive what takes the items to a peer.
+    /// Attaches the pump. From now on, senders drive it.
     pub(super) fn attach(&self, pump: Weak<dyn Drive>) {
         lock(&self.state).pump = Some(pump);
-        // Those that wait may drive it.
+        // Waiting senders can drive the pump now.
         self.free.wake_all();
     }
 
-    /// Nobody takes items any more.
+    /// Refuses further items, because the stream was dropped.
     pub(super) fn refuse(&self) {
         let mut state = lock(&self.state);
         state.is_unwanted = true;
@@ -153,7 +156,7 @@ impl<T> Channel<T> {
         lock(&self.state).pump.as_ref()?.upgrade()
     }
 
-    /// Sends what can be sent. Where the stream is taken in this program nothing is to be done.
+    /// Drives the pump, if there is one. If the stream is taken in this program, there is none.
     fn drive(&self, task: Option<&Waker>) {
         if let Some(pump) = self.pump() {
             let _ = pump.drive(task);
@@ -162,7 +165,8 @@ impl<T> Channel<T> {
 }
 
 impl<T: Transportable + Send + 'static> Sender<T> {
-    /// Sends an item, once it is [waited for](Sending::wait) or awaited: as soon as there is room for it.
+    /// Sends an item as soon as there is room. The returned future must be awaited or [waited
+    /// for](Sending::wait).
     pub fn send(&self, item: T) -> Sending<'_, T> {
         Sending {
             sender: self,
@@ -171,7 +175,7 @@ impl<T: Transportable + Send + 'static> Sender<T> {
         }
     }
 
-    /// Whether nobody takes items any more.
+    /// Returns true if the items are no longer consumed.
     #[must_use]
     pub fn is_unwanted(&self) -> bool {
         lock(&self.channel.state).is_unwanted
@@ -215,12 +219,12 @@ impl<T: Transportable + Send + 'static> fmt::Debug for Sender<T> {
     }
 }
 
-/// An item that is being sent: when it is [waited for](Self::wait), or awaited.
-#[must_use = "an item is sent when that is waited for"]
+/// An item that is being sent. It is sent when this is awaited or [waited for](Self::wait).
+#[must_use = "an item is sent only if this is awaited or waited for"]
 pub struct Sending<'s, T: Transportable + Send + 'static> {
     sender: &'s Sender<T>,
     item: Option<T>,
-    /// Receives while a task waits.
+    /// Receives for the connection while a task waits.
     attendant: Option<Attendant>,
 }
 
@@ -229,11 +233,11 @@ impl<T: Transportable + Send + 'static> Sending<'_, T> {
     ///
     /// # Errors
     ///
-    /// [`Unwanted`] when nobody takes it.
+    /// [`Unwanted`] if the items are no longer consumed.
     ///
     /// # Panics
     ///
-    /// When it was polled before, and is sent.
+    /// If the future was polled before and has completed.
     pub fn wait(mut self) -> Result<(), Unwanted<T>> {
         if let Some(sent) = self.attempt(None) {
             return sent;
@@ -246,17 +250,18 @@ impl<T: Transportable + Send + 'static> Sending<'_, T> {
         });
         match sent {
             Some(sent) => sent,
-            None => unreachable!("it is waited for without an end"),
+            None => unreachable!("the wait has no deadline"),
         }
     }
 
-    /// What became of it, if there is room or nobody wants it. Else `task` is woken when there may be.
+    /// Tries to send the item. Returns `None` if there is no room; `task` is woken when there may
+    /// be.
     fn attempt(&mut self, task: Option<&Waker>) -> Option<Result<(), Unwanted<T>>> {
         let channel = &self.sender.channel;
         let mut is_last = false;
         loop {
             let Some(item) = self.item.take() else {
-                panic!("the item is sent already");
+                panic!("the item has already been sent");
             };
             match channel.put(item) {
                 Put::Done => {
@@ -282,13 +287,13 @@ impl<T: Transportable + Send + 'static> Future for Sending<'_, T> {
 
     /// # Panics
     ///
-    /// When it is ready already.
+    /// If the future has completed before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
             if let Some(sent) = self.attempt(Some(context.waker())) {
                 return Poll::Ready(sent);
             }
-            // Nobody else may see to the connection.
+            // No other thread may be receiving for the connection.
             if self.attendant.is_none() {
                 let pump = self.sender.channel.pump();
                 self.attendant = pump.and_then(|pump| pump.line().attendant());
@@ -301,7 +306,7 @@ impl<T: Transportable + Send + 'static> Future for Sending<'_, T> {
     }
 }
 
-/// Nothing of it is pinned.
+/// No part of it is pinned structurally.
 impl<T: Transportable + Send + 'static> Unpin for Sending<'_, T> {}
 
 impl<T: Transportable + Send + 'static> fmt::Debug for Sending<'_, T> {

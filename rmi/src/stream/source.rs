@@ -1,4 +1,4 @@
-//! Where the items of a stream come from.
+//! Sources of the items of a stream.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -7,33 +7,33 @@ use std::time::{Duration, Instant};
 use super::sender::Channel;
 use super::word::MOST_ITEMS;
 
-/// Items that come as fast as that go together.
+/// If a batch of items takes less time than this, the batch size is doubled.
 const FAST: Duration = Duration::from_micros(50);
-/// Items that come more slowly go one by one.
+/// If a batch takes longer than this, the batch size is reset to one.
 const SLOW: Duration = Duration::from_micros(200);
 
-/// What makes items.
+/// A source of items.
 pub(super) enum Source<T> {
-    /// This program's code, run where the items are sent.
+    /// Code of the program, which runs on the thread that sends the items.
     Made(Box<dyn Make<T>>),
-    /// Senders.
+    /// A buffer that senders fill.
     Channel(Arc<Channel<T>>),
 }
 
-/// What a source has to say when it has made items, or none.
+/// State of a source after a poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
-    /// Some at least.
+    /// At least one item was made.
     Some,
-    /// Perhaps some, and no more.
+    /// Items may have been made; no more follow.
     Last,
-    /// None, and no more: its senders have panicked.
+    /// No item was made, and none follows: a sender has panicked.
     Failed,
 }
 
 /// Code that makes items.
 pub(super) trait Make<T>: Send {
-    /// Puts items behind those in `into`, `most` at most. `Pending` only if it has put none.
+    /// Appends at most `most` items to `into`. Returns `Pending` only if no item was appended.
     fn poll_make(
         &mut self,
         into: &mut Vec<T>,
@@ -42,7 +42,7 @@ pub(super) trait Make<T>: Send {
     ) -> Poll<Made>;
 }
 
-/// Who sends the items of a stream that is dropped is told.
+/// Informs the senders that the stream was dropped.
 impl<T> Drop for Source<T> {
     fn drop(&mut self) {
         if let Self::Channel(channel) = self {
@@ -65,8 +65,8 @@ impl<T> Source<T> {
     }
 }
 
-/// An iterator. How many of its items are waited for before they are sent depends on how fast they come: one that
-/// takes its time waits for nothing behind it.
+/// An iterator. The number of items that are collected before they are sent adapts to the speed of
+/// the iterator, so an item of a slow iterator is sent at once.
 pub(super) struct Iterated<I> {
     items: I,
     together: usize,
@@ -115,7 +115,7 @@ where
                 Poll::Ready(Some(item)) => into.push(item),
                 Poll::Ready(None) => return Poll::Ready(Made::Last),
                 Poll::Pending if made == 0 => return Poll::Pending,
-                // It is asked again before anybody waits.
+                // The function is polled again before the stream waits, so the waker is not lost.
                 Poll::Pending => break,
             }
         }
@@ -123,7 +123,7 @@ where
     }
 }
 
-/// A source of which everything was taken elsewhere, and how it ended.
+/// A source whose items were all taken, and the state in which it ended.
 pub(super) struct Over(pub(super) Made);
 
 impl<T> Make<T> for Over {

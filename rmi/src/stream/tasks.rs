@@ -1,4 +1,4 @@
-//! Who waits for something of a stream.
+//! Tasks and threads that wait for events of streams.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use super::line::Line;
 use crate::sync::lock;
 
-/// The tasks that wait for the same thing: each is woken once.
+/// Tasks that wait for the same event. Each is woken once per registration.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     waiting: Mutex<WakerList>,
 }
 
-/// As a rule there is one, for which nothing is allocated.
+/// A list of wakers, which does not allocate for a single one.
 #[derive(Debug, Default)]
 struct WakerList {
     first: Option<Waker>,
@@ -24,7 +24,7 @@ struct WakerList {
 }
 
 impl Tasks {
-    /// Has `task` woken the next time.
+    /// Registers `task` for the next wake-up.
     pub(crate) fn register(&self, task: &Waker) {
         let mut waiting = lock(&self.waiting);
         let WakerList { first, more } = &mut *waiting;
@@ -54,7 +54,7 @@ impl Wake for Tasks {
     }
 }
 
-/// What a thread waits for: it is set from the first wake on, until it is cleared.
+/// A flag for which a thread waits. A wake-up sets it; it stays set until it is cleared.
 #[derive(Debug)]
 pub(crate) struct Signal {
     set: AtomicBool,
@@ -63,7 +63,7 @@ pub(crate) struct Signal {
 }
 
 impl Signal {
-    /// One for this thread.
+    /// Creates a signal for the current thread.
     fn new() -> Arc<Self> {
         Arc::new(Self {
             set: AtomicBool::new(false),
@@ -72,7 +72,7 @@ impl Signal {
         })
     }
 
-    /// Sleeps until it is set, or the time is over.
+    /// Blocks until the signal is set, or the time is over.
     pub(crate) fn park(&self, until: Option<Instant>) {
         while !self.is_set_or_tells(None) {
             match until.map(|until| until.saturating_duration_since(Instant::now())) {
@@ -87,7 +87,7 @@ impl Signal {
         self.set.store(false, Ordering::SeqCst);
     }
 
-    /// Whether it is set. If not, `task` is woken when it is.
+    /// Returns true if the signal is set. If not, `task` is woken when it is.
     pub(crate) fn is_set_or_tells(&self, task: Option<&Waker>) -> bool {
         if let Some(task) = task {
             self.tasks.register(task);
@@ -109,12 +109,13 @@ impl Wake for Signal {
 }
 
 thread_local! {
-    /// The signal of a thread that waits for nothing: wakers that somebody still has of it wake in vain.
+    /// The spare signal of a thread, for reuse. Remaining wakers of an earlier wait cause harmless
+    /// spurious wake-ups.
     static SPARE: RefCell<Option<Arc<Signal>>> = const { RefCell::new(None) };
 }
 
-/// Blocks until `poll` is ready, or the time is over. `line` is the connection that is served meanwhile, if there is
-/// one.
+/// Blocks until `poll` is ready, or the time is over. `line` returns the connection that is served
+/// meanwhile, if there is one.
 pub(crate) fn until_ready<R>(
     line: impl Fn() -> Option<Arc<dyn Line>>,
     until: Option<Instant>,

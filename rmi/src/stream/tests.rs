@@ -1,4 +1,5 @@
-//! Both sides of streams over a connection in memory, whose frames come when a test says so, and in which order.
+//! Tests of both sides of a stream over an in-memory connection, in which the test determines the
+//! order of frames.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -17,20 +18,20 @@ use super::line::{Half, Line, Streams};
 use super::receiving::Receiving;
 use super::source::{Make, Polled, Source};
 use super::tasks::{Signal, Tasks};
-use super::word::{Key, CloseReason, Window, Word};
+use super::word::{CloseReason, Key, Window, Word};
 use super::{Stream, StreamError};
 use crate::clock::Clock;
 use crate::message::written;
 use crate::sync::lock;
 
-/// One side of a connection.
+/// One side of the connection.
 struct Side {
     peer: Mutex<Weak<Side>>,
     streams: Streams,
     window: Window,
-    /// Frames that have not come yet.
+    /// Frames in flight to this side.
     coming: Mutex<VecDeque<(u64, Vec<u8>)>>,
-    /// How many frames may be on their way to this side.
+    /// Maximum number of frames in flight to this side.
     room: usize,
     free: Tasks,
 }
@@ -57,7 +58,7 @@ impl Side {
         lock(&self.peer).upgrade().unwrap()
     }
 
-    /// One of the frames that are on their way comes. Whether there was one.
+    /// Delivers one of the frames in flight. Returns false if there is none.
     fn deliver(&self, which: usize) -> bool {
         let mut coming = lock(&self.coming);
         let len = coming.len();
@@ -125,7 +126,8 @@ fn nobody() -> Context<'static> {
     Context::from_waker(Waker::noop())
 }
 
-/// A call whose argument is a stream: what sends it, and what takes it.
+/// Makes a call whose argument is a stream. Returns the pumps that send it, and the stream at the
+/// callee.
 fn argument(
     [caller, callee]: &[Arc<Side>; 2],
     stream: Stream<Vec<u8>>,
@@ -139,11 +141,11 @@ fn argument(
     )
 }
 
-/// What a test does next.
+/// One step of a test.
 #[derive(Debug, Clone)]
 enum Step {
     Drive,
-    /// The frame at this place, where frames may overtake each other.
+    /// Delivers the frame at this index, which may overtake others.
     ToCallee(usize),
     ToCaller(usize),
     Take(usize),
@@ -162,8 +164,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever the windows, the sizes and the order in which frames come: each item comes once, in order, and no more
-    /// are made than the window allows.
+    /// For all windows, sizes and frame orders, each item arrives once and in order, and no more
+    /// items are made than the window allows.
     #[test]
     fn items_come_once_and_in_order(
         sizes in prop::collection::vec(prop_oneof![0..40usize, 1000..3000usize], 0..200),
@@ -215,7 +217,7 @@ proptest! {
                 Step::ToCaller(which) => { caller.deliver(which); }
                 Step::Take(most) => take(most, &mut ended, &mut taken),
             }
-            // Those on their way, and those that were made and found no room.
+            // Counts the items in flight, and the items that were made and found no room.
             let made = *lock(&made);
             prop_assert!(made <= taken + 2 * items, "{made} made, {taken} taken");
         }
@@ -232,7 +234,7 @@ proptest! {
         prop_assert!(pumps.is_empty());
     }
 
-    /// Whatever a peer sends, nothing panics, and what is held is bounded by the window.
+    /// No input of a peer causes a panic, and the window bounds the memory in use.
     #[test]
     fn a_peer_may_send_anything(
         frames in prop::collection::vec(
@@ -243,7 +245,7 @@ proptest! {
         let [caller, callee] = &sides;
         let (mut pumps, mut taking) = argument(&sides, Stream::of((0..50).map(|n| vec![n; 9])));
         for (word, kind, bytes) in frames {
-            // Most are for a stream that there is, and in its window.
+            // Most frames belong to an existing stream and are within its window.
             let word = if near {
                 u64::from(kind) << 62 | 1 << 61 | (word & 0x0007_0003) << 32 | 1
             } else {
@@ -258,7 +260,7 @@ proptest! {
     }
 }
 
-/// A stream that is taken, with what a peer sends it.
+/// Creates the receiving side of a stream. The test feeds its inbox.
 fn taking(window: Window) -> ([Arc<Side>; 2], Arc<Inbox>, Stream<u64>) {
     let sides = Side::pair(window, 10);
     let inbox = Arc::new(Inbox::new(window));
@@ -279,7 +281,7 @@ fn frame(items: &[u64]) -> Filled {
     .unwrap()
 }
 
-/// Which rule the peer has broken, as who takes the stream sees it.
+/// Returns the protocol violation that the consumer sees.
 fn broken(stream: Stream<u64>) -> &'static str {
     match stream.last() {
         Some(Err(StreamError::Broken { rule })) => rule,
@@ -292,16 +294,16 @@ fn more_than_the_window_is_refused() {
     let (_sides, inbox, stream) = taking(Window::of(3, 1 << 20));
     inbox.arrive(0, 2, frame(&[1, 2]));
     inbox.arrive(1, 2, frame(&[3, 4]));
-    assert_eq!(broken(stream), "it sends more items than it may");
+    assert_eq!(broken(stream), "it has sent too many items for the window");
 
     let (_sides, inbox, stream) = taking(Window::of(1000, 1024));
     inbox.arrive(0, 200, frame(&[0; 200]));
     inbox.arrive(1, 1, frame(&[0]));
-    assert_eq!(broken(stream), "it sends more bytes than it may");
+    assert_eq!(broken(stream), "it has sent too many bytes for the window");
 
     let (_sides, inbox, stream) = taking(Window::of(3, 1 << 20));
     inbox.arrive(3, 1, frame(&[1]));
-    assert_eq!(broken(stream), "it sends more items than it may");
+    assert_eq!(broken(stream), "it has sent too many items for the window");
 }
 
 #[test]
@@ -309,11 +311,11 @@ fn a_frame_comes_once_and_says_what_it_has() {
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(1, 1, frame(&[1]));
     inbox.arrive(1, 1, frame(&[1]));
-    assert_eq!(broken(stream), "it sends a frame twice");
+    assert_eq!(broken(stream), "it has sent a frame twice");
 
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(0, 1, frame(&[1, 2]));
-    assert_eq!(broken(stream), "a frame has other items than it says");
+    assert_eq!(broken(stream), "a frame has a wrong number of items");
 
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(0, 1, filled(&[7; 40]));
@@ -325,17 +327,17 @@ fn an_end_is_an_end() {
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.close(CloseReason::Ended, 1);
     inbox.arrive(1, 1, frame(&[1]));
-    assert_eq!(broken(stream), "it sends items after the end");
+    assert_eq!(broken(stream), "it has sent items after the end");
 
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(1, 1, frame(&[1]));
     inbox.close(CloseReason::Ended, 1);
-    assert_eq!(broken(stream), "it has sent more than it says");
+    assert_eq!(broken(stream), "it has sent more frames than it states");
 
     let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.close(CloseReason::Ended, 1);
     inbox.close(CloseReason::Ended, 1);
-    assert_eq!(broken(stream), "it ends a stream twice");
+    assert_eq!(broken(stream), "it has ended a stream twice");
 
     let (_sides, inbox, mut stream) = taking(Window::of(8, 1024));
     inbox.close(CloseReason::Panicked, 1);
@@ -358,7 +360,7 @@ fn what_came_before_a_loss_is_there() {
         panic!("it is lost");
     };
     assert_eq!(reason, "of the weather");
-    // Those that begin later are lost too.
+    // Streams that begin later are lost, too.
     let inbox = Arc::new(Inbox::new(Window::of(1, 1)));
     side.streams.begin(Half::Takes(inbox.clone()));
     assert!(matches!(inbox.take(Waker::noop()), Taken::Stop(_)));

@@ -1,4 +1,4 @@
-//! Frames of streams as active messages.
+//! Transmission of stream frames as active messages.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,20 +17,20 @@ use super::word::{Window, Word};
 use crate::session::{Connection, Session};
 use crate::sync::lock;
 
-/// How many frames may wait for credit for each stream that there may be. Answers the threat of a peer that begins streams
-/// and takes nothing.
+/// Number of frames per possible stream that may wait for credit. Protects against a peer that
+/// opens streams and grants no credit.
 const MOST_FRAMES: usize = 16;
 
-/// The streams of a connection, and the frames without a payload that wait for credit.
+/// The streams of a connection, and a queue of payload-free frames that wait for credit.
 pub(crate) struct Wire {
     streams: Arc<Streams>,
     waiting: Mutex<VecDeque<u64>>,
-    /// Sends them when there is some.
+    /// Waker that flushes the queue when there is credit.
     again: Waker,
 }
 
 impl Wire {
-    /// That of a connection, with which its streams end.
+    /// Creates the streams of a connection. They end with it.
     pub(crate) fn new(peer: &Peer) -> Self {
         let streams = Arc::new(Streams::default());
         let ending = streams.clone();
@@ -42,7 +42,7 @@ impl Wire {
         }
     }
 
-    /// Sends the frames that wait, as far as there is credit. The rest goes when there is more.
+    /// Sends queued frames as far as there is credit. The rest is sent when there is more.
     fn flush(&self, connection: &Connection) {
         let mut waiting = lock(&self.waiting);
         let mut is_told = false;
@@ -52,7 +52,7 @@ impl Wire {
                     return;
                 }
                 connection.peer().wake_at_credit(&self.again);
-                // There may be some since.
+                // Credit may have arrived before the waker was registered.
                 continue;
             }
             waiting.pop_front();
@@ -66,7 +66,7 @@ impl fmt::Debug for Wire {
     }
 }
 
-/// Sends what waits for credit when there is some.
+/// Waker that flushes the queue.
 struct Again(WeakPeer);
 
 impl Wake for Again {
@@ -78,7 +78,7 @@ impl Wake for Again {
     }
 }
 
-/// A frame of a stream has come.
+/// Handles a frame of a stream. An invalid frame closes the connection.
 pub(crate) fn streamed(request: Request) {
     let word = request.word();
     let (payload, replier) = request.into_parts();
@@ -148,7 +148,7 @@ impl Line for Connection {
     }
 }
 
-/// Whether a later frame says all that one before it does.
+/// Returns true if a later frame makes an earlier one redundant.
 fn is_replaced(known: u64, by: u64) -> bool {
     match (Word::parse(known), Word::parse(by)) {
         (Some((one, Word::Grant { .. })), Some((other, Word::Grant { .. }))) => one == other,

@@ -1,40 +1,40 @@
-//! What the word of a stream's frame says.
+//! Encoding of stream frames in the header word of active messages.
 //!
-//! | kind | from | says | payload |
+//! | kind | sent by | word | payload |
 //! |---|---|---|---|
-//! | data | the side that sends items | the frame's place in the stream, how many items | a slice of items |
-//! | grant | the side that takes items | how many frames it is done with | |
-//! | close | the side that sends items | how many frames there were, and why no more | |
-//! | close | the side that takes items | | |
-//! | open | the side that takes items | how much may be on its way | |
+//! | data | the sender | number of the frame, number of items | a slice of items |
+//! | grant | the receiver | number of frames that it has finished | |
+//! | close | the sender | total number of frames, reason | |
+//! | close | the receiver | | |
+//! | open | the receiver | its window | |
 //!
 //! | bits | |
 //! |---|---|
 //! | 62, 63 | kind |
-//! | 61 | the stream belongs to a call of who sends the frame |
-//! | 48 to 60 | items, or why a stream is closed |
-//! | 32 to 47 | a frame's place or a number of frames, both modulo 65,536; or KiB |
-//! | 0 to 31 | the number of the stream, which the caller chose |
+//! | 61 | 1 if the stream belongs to a call of the side that sends the frame |
+//! | 48 to 60 | number of items, or the reason of a close |
+//! | 32 to 47 | number of a frame, or a count of frames, both modulo 65,536; or KiB |
+//! | 0 to 31 | number of the stream, which the caller chose |
 
-/// How many items one frame has at most.
+/// Maximum number of items in one frame.
 pub(crate) const MOST_ITEMS: u16 = (1 << 13) - 1;
 
-/// Which stream of a connection.
+/// Identifies a stream of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    /// It belongs to a call of this side.
+    /// True if the stream belongs to a call of this side.
     pub(crate) ours: bool,
     pub(crate) number: u32,
 }
 
-/// What a frame says of a stream.
+/// The header word of a frame, without the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
     Data {
         place: u16,
         items: u16,
     },
-    /// So many frames are done with, since the stream began.
+    /// The receiver has finished this many frames since the start of the stream.
     Grant {
         frames: u16,
     },
@@ -45,30 +45,30 @@ pub(crate) enum Word {
     Open(Window),
 }
 
-/// Why a stream was closed.
+/// The reason why a stream is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CloseReason {
-    /// There are no more items, or they are not wanted any more.
+    /// There are no more items, or the receiver does not want more.
     Ended = 0,
-    /// Who sends them has given up.
+    /// The sender has abandoned the stream.
     GivenUp = 1,
-    /// Who makes them has panicked.
+    /// The producer of the items has panicked.
     Panicked = 2,
-    /// An item could not be written or sent.
+    /// An item could not be encoded or sent.
     Unsent = 3,
 }
 
-/// How much of a stream may be on its way.
+/// Limits for the items of a stream that are in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// Never zero.
+    /// Number of items. Never zero.
     pub(crate) items: u16,
-    /// Never zero. What is sent while less is on its way may exceed it by one frame.
+    /// Size in KiB. Never zero. The last frame may exceed it.
     pub(crate) kib: u16,
 }
 
 impl Window {
-    /// The window for so many items and bytes, as far as a word can say it.
+    /// Returns the window for these limits, clamped to the range of the encoding.
     pub(crate) fn of(items: usize, bytes: u64) -> Self {
         let items = u16::try_from(items).unwrap_or(u16::MAX);
         let kib = u16::try_from(bytes.div_ceil(1024)).unwrap_or(u16::MAX);
@@ -104,7 +104,7 @@ impl Word {
             | u64::from(of.number)
     }
 
-    /// What the peer says, and of which stream; `None` for what is no word.
+    /// Decodes a word of the peer. Returns `None` if it is invalid.
     pub(crate) fn parse(word: u64) -> Option<(Key, Self)> {
         let part = |at: u32, mask: u64| (word >> at) & mask;
         let (upper, lower) = (
@@ -112,7 +112,7 @@ impl Word {
             u16::try_from(part(32, u16::MAX.into())).ok()?,
         );
         let key = Key {
-            // What is ours the peer says of its own.
+            // The sides are relative: the peer's own streams are not ours.
             ours: part(61, 1) == 0,
             number: u32::try_from(part(0, u32::MAX.into())).ok()?,
         };
@@ -149,7 +149,12 @@ mod tests {
 
     #[test]
     fn words_come_back_from_the_other_side() {
-        let whys = [CloseReason::Ended, CloseReason::GivenUp, CloseReason::Panicked, CloseReason::Unsent];
+        let whys = [
+            CloseReason::Ended,
+            CloseReason::GivenUp,
+            CloseReason::Panicked,
+            CloseReason::Unsent,
+        ];
         let closes = whys.map(|why| Word::Close { why, frames: 7 });
         let others = [
             Word::Data {

@@ -1,11 +1,12 @@
-//! Objects that keep references to those who call them.
+//! A guard for objects that keep references to their callers.
 
 use std::ops::Deref;
 
 use jstream_rmi::Server;
 
-/// A server that lets go the object of this name when the test is over: that has references of connections, and each of
-/// these has what is bound here.
+/// A server that unbinds the object of the given name when the test ends. Such an object holds
+/// references to connections, and each connection keeps the bound objects alive, so the cycle must
+/// be broken.
 pub(crate) struct Bound(pub(crate) Server, pub(crate) &'static str);
 
 impl Deref for Bound {

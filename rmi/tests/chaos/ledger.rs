@@ -1,4 +1,5 @@
-//! What ran, and what callers were told, in a file that outlives those who write to it.
+//! A log of the calls that ran and of the outcomes that callers saw. The log is a file, so it
+//! survives the processes that write to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -8,16 +9,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jstream_rmi::Outcome;
 
-/// What is noted of a call.
+/// An event of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Note {
     Begun,
     Ran,
-    /// Its caller has a right result.
+    /// The caller received a correct result.
     Result,
-    /// Its caller has an error.
+    /// The caller received an error.
     Failed(Outcome),
-    /// Its caller has a result that is wrong.
+    /// The caller received a wrong result.
     Wrong,
 }
 
@@ -31,7 +32,8 @@ const NOTES: [Note; 7] = [
     Note::Wrong,
 ];
 
-/// Each record is written at once and stays when its writer is killed.
+/// The writer of the log. Each record is written with one system call, so it survives the kill of
+/// its writer.
 pub(crate) struct Ledger {
     file: File,
     process: u64,
@@ -49,7 +51,7 @@ impl Ledger {
         }
     }
 
-    /// The number of a call that this process makes.
+    /// Starts a call of this process and returns its number.
     pub(crate) fn begin(&self) -> u64 {
         let call = self.process << 40 | self.next.fetch_add(1, Ordering::Relaxed);
         self.note(call, Note::Begun);
@@ -65,7 +67,7 @@ impl Ledger {
     }
 }
 
-/// What is known of a call.
+/// The recorded events of one call.
 #[derive(Default)]
 struct Story {
     begun: usize,
@@ -73,16 +75,16 @@ struct Story {
     told: Vec<Note>,
 }
 
-/// What the ledger says when all is over.
+/// A summary of the log.
 pub(crate) struct Account {
     pub(crate) calls: usize,
     pub(crate) results: usize,
     pub(crate) failed: [usize; 3],
-    /// What may not be.
+    /// Violations: calls whose events contradict each other.
     pub(crate) faults: Vec<String>,
 }
 
-/// Reads the ledger. Processes that were killed may have left calls without an end.
+/// Reads the log. Calls of `killed` processes may have no end.
 pub(crate) fn read(folder: &Path, killed: &BTreeSet<u64>) -> Account {
     let bytes = std::fs::read(folder.join("ledger")).unwrap();
     let mut stories: BTreeMap<u64, Story> = BTreeMap::new();
@@ -121,7 +123,7 @@ pub(crate) fn read(folder: &Path, killed: &BTreeSet<u64>) -> Account {
 
 fn fault(story: &Story, was_killed: bool) -> Option<&'static str> {
     if story.begun != 1 {
-        return Some("ran, and nobody has made it");
+        return Some("ran without having been made");
     }
     if story.ran > 1 {
         return Some("ran twice");
@@ -132,8 +134,8 @@ fn fault(story: &Story, was_killed: bool) -> Option<&'static str> {
         [] | [Note::Failed(Outcome::MayHaveRun)] => None,
         [Note::Wrong] => Some("has a wrong result"),
         [Note::Result] if !ran => Some("has a result and did not run"),
-        [Note::Failed(Outcome::Ran)] if !ran => Some("is said to have run and did not"),
-        [Note::Failed(Outcome::DidNotRun)] if ran => Some("is said not to have run and did"),
+        [Note::Failed(Outcome::Ran)] if !ran => Some("was reported as run, but did not run"),
+        [Note::Failed(Outcome::DidNotRun)] if ran => Some("was reported as not run, but ran"),
         [_] => None,
         _ => Some("has more than one end"),
     }

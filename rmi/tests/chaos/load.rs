@@ -1,4 +1,4 @@
-//! What clients do.
+//! The work of the clients.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -19,32 +19,33 @@ use crate::random::Random;
 use crate::service::{Ear, Faults, Listener, NO_ITEM, Service, ServiceStub};
 use crate::{LEASE, SERVERS};
 
-/// How long a call waits at most: longer than a process is ever stopped.
+/// Call timeout. It is longer than any pause of a process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What the threads of a client share.
+/// State that the threads of a client share.
 pub(crate) struct Caller {
     pub(crate) folder: PathBuf,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) faults: Faults,
-    /// It has the objects that are passed on.
+    /// The server of the objects whose references this client passes on.
     pub(crate) own: Server,
     pub(crate) options: ClientOptions,
     pub(crate) pool: Pool,
-    /// Nobody kills this process, nor the server 0: between the two no connection ends.
+    /// True if this process is never killed. Server 0 is never killed either, so connections
+    /// between the two must not end.
     pub(crate) survives: bool,
     pub(crate) is_over: AtomicBool,
     pub(crate) done: Mutex<BTreeMap<&'static str, u64>>,
 }
 
-/// How a call has ended.
+/// The end of a call.
 struct Ended {
     what: &'static str,
     call: u64,
     how: Result<bool, CallError>,
 }
 
-/// A kind of work, by its name.
+/// A kind of work.
 type Work = fn(&Caller, &ServiceStub, &mut Random) -> Ended;
 
 const WORK: [(&str, Work); 10] = [
@@ -80,7 +81,8 @@ impl Caller {
         }
     }
 
-    /// Does everything once at the server that nobody kills, over each of its addresses: all has to succeed.
+    /// Performs each kind of work once at server 0, over each of its addresses. All work must
+    /// succeed, because this server is never killed.
     pub(crate) fn do_all(&self, random: &mut Random) {
         for address in self.addresses(0) {
             let client = Client::connect_with(&address.parse().unwrap(), &self.options).unwrap();
@@ -95,7 +97,7 @@ impl Caller {
         self.look_up(random);
     }
 
-    /// Calls until it is over.
+    /// Makes calls until `is_over` is set.
     pub(crate) fn work(&self, random: &mut Random) {
         while !self.is_over.load(Ordering::SeqCst) {
             let server = random.below(SERVERS);
@@ -108,7 +110,7 @@ impl Caller {
             if self.visit(address, random) {
                 assert!(
                     !(self.survives && server == 0),
-                    "a connection has ended to a server that lives, at {address}"
+                    "the connection to a running server at {address} has ended"
                 );
             }
             if random.one_in(4) {
@@ -127,7 +129,8 @@ impl Caller {
         wanted.map(str::to_owned).collect()
     }
 
-    /// Whether the connection was lost, or there was none.
+    /// Connects to a server and does some work. Returns true if the connection was lost or could
+    /// not be established.
     fn visit(&self, address: &str, random: &mut Random) -> bool {
         let Ok(client) = Client::connect_with(&address.parse().unwrap(), &self.options) else {
             thread::sleep(Duration::from_millis(5));
@@ -154,7 +157,7 @@ impl Caller {
         false
     }
 
-    /// Finds a server in the registry of server 0, and calls it.
+    /// Finds a server in the registry of server 0 and calls it.
     fn look_up(&self, random: &mut Random) {
         let addresses = self.addresses(0);
         let address = addresses[0].parse().unwrap();
@@ -202,7 +205,7 @@ fn is_lost(error: &CallError) -> bool {
     )
 }
 
-/// What no end of a peer explains.
+/// Returns true if the end of a peer cannot explain the error.
 fn is_odd(error: &CallError) -> bool {
     matches!(
         error,
@@ -227,7 +230,7 @@ fn plain(caller: &Caller, service: &ServiceStub, random: &mut Random) -> Ended {
     ended("plain", call, reply.map(|reply| *reply.get() == n + 1))
 }
 
-/// Many at once, some of which are given up.
+/// Makes several calls at once and drops some of them.
 fn several(caller: &Caller, service: &ServiceStub, random: &mut Random) -> Ended {
     let calls: Vec<_> = (0..16)
         .map(|n| {
@@ -250,7 +253,7 @@ fn several(caller: &Caller, service: &ServiceStub, random: &mut Random) -> Ended
     last.unwrap_or_else(|| plain(caller, service, random))
 }
 
-/// Calls that wait at the server, some of them for longer than their caller does.
+/// Makes calls that wait at the server, some of them longer than their timeout.
 fn later(caller: &Caller, service: &ServiceStub, random: &mut Random) -> Ended {
     let brief = service.within(Duration::from_millis(2));
     let calls: Vec<_> = (0..4)
@@ -269,7 +272,8 @@ fn later(caller: &Caller, service: &ServiceStub, random: &mut Random) -> Ended {
     ended("later", call, reply.map(|reply| *reply.get() == 2))
 }
 
-/// A stream is right as far as it goes, and ends in order or with an error.
+/// Checks a stream: its items must be correct as far as they arrive, and it must end after the last
+/// item or with an error.
 fn taken(mut numbers: Stream<u64>, from: u64, count: u64) -> Result<bool, CallError> {
     let lost = |reason: String| CallError::Lost {
         method: "a stream",
@@ -309,7 +313,7 @@ fn through(caller: &Caller, service: &ServiceStub, random: &mut Random) -> Ended
     ended("through", call, how)
 }
 
-/// Large arguments have a connection of their own from 256 KiB on.
+/// Passes large arguments. From 256 KiB on they use a second connection.
 fn large(caller: &Caller, service: &ServiceStub, random: &mut Random) -> Ended {
     let count = 10 << random.below(14);
     let numbers: Vec<u64> = (0..count).collect();
@@ -342,7 +346,8 @@ fn references(caller: &Caller, service: &ServiceStub, random: &mut Random) -> En
         caller.note(ended("references", call, Ok(true)));
         call = caller.ledger.begin();
         match counter.count(call).wait() {
-            // One whose answer was lost may have counted.
+            // An error ends the sequence, because a call whose answer was lost may still have
+            // counted.
             Ok(count) if *count.get() == n => {}
             Ok(_) => return ended("references", call, Ok(false)),
             Err(error) => return ended("references", call, Err(error)),
@@ -351,7 +356,7 @@ fn references(caller: &Caller, service: &ServiceStub, random: &mut Random) -> En
     ended("references", call, Ok(true))
 }
 
-/// Calls of an object that is still to be given.
+/// Makes pipelined calls.
 fn pipelined(caller: &Caller, service: &ServiceStub, random: &mut Random) -> Ended {
     let (given, start) = (caller.ledger.begin(), random.below(1000));
     let giving = service.give(given, start);

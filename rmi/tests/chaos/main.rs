@@ -1,9 +1,15 @@
-//! Servers and clients that are killed, stopped and ended at random while they call each other, over several devices:
-//! each call ends with a right result or an error that says whether it ran, and nothing is left of who has gone.
+//! Servers and clients that are killed, paused and shut down at random while they call each other
+//! over several devices. Each call must end with a correct result, or with an error that states
+//! correctly whether it ran. The surviving processes must keep no resources of the dead ones.
 //!
-//! `JSTREAM_CHAOS_SECONDS` says how long (6), `JSTREAM_CHAOS_DEVICE` over which device alone (`shm`, `uds` or `tcp`; all),
-//! `JSTREAM_CHAOS_SEED` what happens. A seed determines what is done to whom and what each client draws, not what comes
-//! first. When a process no longer answers, the stacks of all of them are printed.
+//! Environment variables:
+//!
+//! - `JSTREAM_CHAOS_SECONDS`: duration in seconds (default 6).
+//! - `JSTREAM_CHAOS_DEVICE`: a single device, `shm`, `uds` or `tcp` (default: all).
+//! - `JSTREAM_CHAOS_SEED`: seed of the random numbers. A seed determines the actions, their targets
+//!   and the choices of each client, but not the timing.
+//!
+//! When a process stops responding, the test prints the stacks of all processes.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -29,13 +35,13 @@ use self::process::{Figures, Process, Role};
 use self::random::Random;
 use self::service::Faults;
 
-/// So short that some end while a process is stopped.
+/// Lease time. It is so short that some leases expire while a process is paused.
 const LEASE: Duration = Duration::from_millis(500);
 
-/// The first of them survives.
+/// Number of servers. Server 0 is never killed.
 const SERVERS: u64 = 3;
 
-/// A process of this test, when this program was started as one; else nothing.
+/// Entry point of the child processes. In the test process it does nothing.
 #[test]
 fn child() {
     process::act();
@@ -45,7 +51,7 @@ fn number(variable: &str) -> Option<u64> {
     let set = env::var(variable).ok()?;
     Some(
         set.parse()
-            .unwrap_or_else(|_| panic!("{variable} is to be a number, not {set:?}")),
+            .unwrap_or_else(|_| panic!("{variable} must be a number, not {set:?}")),
     )
 }
 
@@ -79,17 +85,17 @@ fn what_is_planted_is_found() {
     }
 }
 
-/// The processes, and what is done to them.
+/// The state of a run.
 struct Stage {
     random: Random,
-    /// What each new process is numbered by.
+    /// The number of the process that was started last.
     next: u64,
     killed: BTreeSet<u64>,
     faults: Vec<String>,
     done: [u64; 4],
 }
 
-/// What is not as it should be after that time.
+/// Runs the processes for `time` and returns the violations that were found.
 fn chaos(time: Duration, seed: u64, faults: Faults) -> Vec<String> {
     let folder = Folder::new();
     let mut stage = Stage {
@@ -106,7 +112,8 @@ fn chaos(time: Duration, seed: u64, faults: Faults) -> Vec<String> {
         seed: 0,
         faults,
     };
-    // What all is measured by.
+    // The server and the client that are never killed. Their resource counts before the chaos are
+    // the baseline.
     let mut server = stage.start(role(Some(0), true));
     let mut client = stage.start(role(None, true));
     client.ask("load");
@@ -150,7 +157,7 @@ impl Stage {
         Process::start(role, self.next)
     }
 
-    /// Something happens to one of the processes.
+    /// Pauses, kills or shuts down a random process, and replaces it if it ended.
     fn strike(&mut self, victims: &mut Vec<Process>, survivors: [&Process; 2]) {
         let pause = match self.random.below(8) {
             0 => LEASE * 2,
@@ -193,12 +200,13 @@ impl Stage {
         process.signal(Signal::CONT);
     }
 
-    /// Has a process end in order.
+    /// Shuts a process down in an orderly way.
     fn end(&mut self, mut process: Process) {
         self.done[2] += 1;
         let answer = process.ask("end");
         let number = process.number;
-        // A client has told what it has done before.
+        // Only the answer of a server matters here. A client that is under load answers with a
+        // summary of its work.
         let is_server = process.role.server.is_some();
         if is_server && answer == "abandoned" {
             self.done[3] += 1;
@@ -209,7 +217,8 @@ impl Stage {
         }
     }
 
-    /// What has gone is forgotten before long.
+    /// Waits until the resource counts of the process are back at the baseline. Records a violation
+    /// if that does not happen in time.
     fn compare(&mut self, who: &str, process: &mut Process, before: &Figures) {
         let begun = Instant::now();
         loop {
@@ -219,7 +228,7 @@ impl Stage {
                 println!("{who}: {before:?} before, {now:?} after");
                 return;
             }
-            // With what is planted it would be in vain.
+            // With planted faults the counts never return, so wait only briefly.
             if begun.elapsed() > Duration::from_secs(if process.role.faults.0 { 2 } else { 60 }) {
                 let more = more.into_iter().map(|more| format!("{who} has {more}"));
                 return self.faults.extend(more);
@@ -228,7 +237,7 @@ impl Stage {
         }
     }
 
-    /// What was noted, and what lies about.
+    /// Checks the log and looks for panics and leftover shared memory files.
     fn judge(&mut self, folder: &Path) {
         let panics = fs::read_to_string(folder.join("panics")).unwrap_or_default();
         self.faults.extend(panics.lines().map(str::to_owned));
@@ -254,7 +263,7 @@ impl Stage {
     }
 }
 
-/// A folder of its own, gone with this.
+/// A temporary folder, removed on drop unless the test fails.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -1,4 +1,4 @@
-//! Processes of this program that the test starts, stops and kills, and what they do.
+//! Child processes of the test: how they are started, paused and killed, and their main functions.
 
 use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
@@ -22,28 +22,28 @@ use crate::random::Random;
 use crate::service::{Faults, Here, Service};
 use crate::stacks;
 
-/// Says to a process of this program what it is.
+/// The environment variable that tells a child process its role.
 pub(crate) const ROLE: &str = "JSTREAM_TEST_CHAOS";
 
-/// How long an answer is waited for; only what hangs takes it.
+/// Timeout for an answer of a child process. Only a hang reaches it.
 const LONG: Duration = Duration::from_secs(120);
 
-/// How many threads of a client call.
+/// Number of calling threads per client.
 const THREADS: usize = 3;
 
-/// What a process is.
+/// The role of a child process.
 #[derive(Clone)]
 pub(crate) struct Role {
-    /// A server by its number, or a client.
+    /// The index of a server; `None` for a client.
     pub(crate) server: Option<u64>,
-    /// Nobody kills it.
+    /// True if the process is never killed.
     pub(crate) survives: bool,
     pub(crate) folder: PathBuf,
     pub(crate) seed: u64,
     pub(crate) faults: Faults,
 }
 
-/// A process with a role, of which no two have the same number.
+/// A running child process. Its number is unique.
 pub(crate) struct Process {
     pub(crate) role: Role,
     pub(crate) number: u64,
@@ -90,17 +90,17 @@ impl Process {
         process
     }
 
-    /// What it says next.
+    /// Waits for the next answer of the process.
     fn answer(&self) -> String {
         let answer = self.answers.recv_timeout(LONG);
         answer.unwrap_or_else(|error| {
             stacks::print_of_children();
             let (number, id, folder) = (self.number, self.child.id(), &self.role.folder);
-            panic!("process {number} ({id}) says nothing: {error}; see {folder:?}")
+            panic!("process {number} ({id}) did not answer: {error}; see {folder:?}")
         })
     }
 
-    /// Has it do something, and say so.
+    /// Sends a command and waits for the answer.
     pub(crate) fn ask(&mut self, command: &str) -> String {
         writeln!(self.commands, "{command}").unwrap();
         self.answer()
@@ -111,7 +111,7 @@ impl Process {
         kill_process(id, signal).unwrap();
     }
 
-    /// Waits for its end. Whether all was well.
+    /// Waits for the end of the process. Returns true if it succeeded.
     pub(crate) fn wait(mut self) -> bool {
         drop(self.commands);
         self.child.wait().unwrap().success()
@@ -129,7 +129,7 @@ impl Process {
     }
 }
 
-/// What may leak.
+/// Counts of the resources that may leak.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Figures([u64; 8]);
 
@@ -144,7 +144,8 @@ const NAMES: [&str; 8] = [
     "MiB resident",
 ];
 
-/// How much more of each there may be: threads that help others out, and memory that is kept for the next call.
+/// Permitted growth per resource. Standby threads and memory that is cached for later calls are not
+/// leaks.
 const SLACK: [u64; 8] = [0, 0, 0, 0, 0, 0, 20, 32];
 
 impl Figures {
@@ -166,9 +167,9 @@ impl Figures {
         ])
     }
 
-    /// What there is more of than there was.
+    /// Describes the resources that exceed `before` by more than the permitted growth.
     pub(crate) fn more_than(&self, before: &Self) -> Vec<String> {
-        // A sanitizer keeps memory for itself.
+        // A sanitizer keeps freed memory, so do not compare the resident size.
         let of = if std::env::var_os("ASAN_OPTIONS").is_some() {
             7
         } else {
@@ -183,24 +184,25 @@ impl Figures {
 
 fn say(answer: &str) {
     let mut out = std::io::stdout().lock();
-    // What is there of libtest's own line ends first. Who has asked may be gone.
+    // The newline ends any output of libtest on this line. The reader may be gone, so errors are
+    // ignored.
     writeln!(out, "\nchaos: {answer}").ok();
     out.flush().ok();
 }
 
-/// What this process is asked for next, until nobody asks any more.
+/// Reads the next command. Returns `None` if the parent has closed the pipe.
 fn command() -> Option<String> {
     std::io::stdin().lines().next()?.ok()
 }
 
-/// What this process does, if it is one of those that are started.
+/// The main function of a child process. Returns immediately if this process is not a child.
 pub(crate) fn act() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
     let words: Vec<_> = role.splitn(6, ' ').collect();
     let [server, survives, faults, number, seed, folder] = words[..] else {
-        panic!("{role:?} is no role");
+        panic!("invalid role {role:?}");
     };
     let [number, seed] = [number, seed].map(|word| word.parse().unwrap());
     let role = Role {
@@ -217,7 +219,7 @@ pub(crate) fn act() {
     }
 }
 
-/// Notes panics, of whichever thread, where they are found when the process was killed.
+/// Appends the panics of all threads to a file, which survives the kill of this process.
 fn report_panics(folder: &Path, number: u64) {
     let file = OpenOptions::new()
         .create(true)
@@ -270,7 +272,7 @@ fn serve(role: &Role, index: u64, number: u64) {
     }
     drop(names);
     let ended = serving.shutdown(Duration::from_secs(5));
-    // It has the server, and would keep it.
+    // The bound service holds the server, so unbind it to break the reference cycle.
     assert!(server.unbind("service") && server.unbind(&name));
     say(if ended.abandoned {
         "abandoned"
@@ -279,7 +281,7 @@ fn serve(role: &Role, index: u64, number: u64) {
     });
 }
 
-/// Listens where the server before it did, if there was one.
+/// Listens at the addresses of the previous server with this index, if there was one.
 fn listen(server: &Server, role: &Role, index: u64) -> Serving {
     let list = role.folder.join(format!("server-{index}"));
     let before = fs::read_to_string(&list).unwrap_or_default();
@@ -301,7 +303,7 @@ fn listen(server: &Server, role: &Role, index: u64) -> Serving {
         server.listen_all(&parsed)
     };
     let serving = listen(&addresses).unwrap_or_else(|_| {
-        // Another program may have the port by now.
+        // Another program may have taken the port.
         addresses[0] = "tcp://127.0.0.1:0".to_owned();
         listen(&addresses).unwrap()
     });
@@ -339,7 +341,7 @@ fn call(role: &Role, number: u64) {
     say("ended");
 }
 
-/// Calls until there is another command.
+/// Makes calls until the next command arrives.
 fn work(caller: &Caller, random: &mut Random) {
     thread::scope(|scope| {
         for _ in 0..THREADS {

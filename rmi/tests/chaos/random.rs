@@ -1,6 +1,6 @@
-//! Numbers that a seed determines.
+//! A seeded random number generator.
 
-/// A generator of the family splitmix.
+/// A splitmix64 generator.
 #[derive(Clone)]
 pub(crate) struct Random(u64);
 
@@ -17,7 +17,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// One of these numbers.
+    /// Returns a number below `most`.
     pub(crate) fn below(&mut self, most: u64) -> u64 {
         self.next() % most
     }
@@ -26,7 +26,7 @@ impl Random {
         self.below(many) == 0
     }
 
-    /// One of these, and how to go on from there.
+    /// Returns a new generator that is seeded by this one.
     pub(crate) fn fork(&mut self) -> Self {
         Self(self.next())
     }

@@ -1,4 +1,4 @@
-//! The objects that are called, and the faults that may be planted in them.
+//! The called objects, and the faults that can be planted in them.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -13,25 +13,26 @@ use jstream_transport::Reminder;
 
 use crate::ledger::{Ledger, Note};
 
-/// What stands for an item that could not be had.
+/// Placeholder for an item that could not be received.
 pub(crate) const NO_ITEM: u64 = u64::MAX;
 
-/// How many references a server keeps.
+/// Maximum number of references that a server keeps.
 const KEPT: usize = 32;
 
 #[remote]
 pub(crate) trait Service {
     fn plain(&self, call: u64, n: u64) -> u64;
-    /// Waits so many microseconds.
+    /// Waits for `wait` microseconds.
     async fn later(&self, call: u64, n: u64, wait: u64) -> u64;
     fn down(&self, call: u64, count: u64) -> Stream<u64>;
-    /// The sum, unless an item fails.
+    /// Returns the sum, or `None` if an item fails.
     fn up(&self, call: u64, numbers: Stream<u64>) -> Option<u64>;
     fn through(&self, call: u64, numbers: Stream<u64>) -> Stream<u64>;
     fn large(&self, call: u64, numbers: &[u64]) -> Vec<u64>;
-    /// Calls back so often. How often there was an answer, and all of them were right.
+    /// Calls `who` back `times` times. Returns the number of answers, or `None` if one of them was
+    /// wrong.
     fn call_back(&self, call: u64, who: Remote<dyn Listener>, times: u64) -> Option<u64>;
-    /// Keeps the reference, and calls some that were kept before.
+    /// Keeps the reference and calls some references that were kept earlier.
     fn keep(&self, call: u64, who: Remote<dyn Listener>) -> bool;
     fn give(&self, call: u64, start: u64) -> Remote<dyn Counter>;
 }
@@ -46,12 +47,13 @@ pub(crate) trait Counter {
     fn count(&self, call: u64) -> u64;
 }
 
-/// What is wrong with the servers and clients, to see whether it is noticed.
+/// Planted faults, which check that the test detects faults. They are active if the flag is true.
 #[derive(Clone, Copy)]
 pub(crate) struct Faults(pub(crate) bool);
 
 impl Faults {
-    /// Whether there is one in this call, of those that have their turn there.
+    /// Returns true if the fault with the number `turn` is planted in this call. Each fault is
+    /// planted in one of 16 calls.
     pub(crate) fn of(self, call: u64, turn: u64) -> bool {
         self.0 && call % 16 == turn
     }
@@ -74,7 +76,8 @@ impl Here {
         }
     }
 
-    /// Whether there was an answer, and whether it was right.
+    /// Calls a listener. Returns whether it answered, and whether the answer was correct (true on
+    /// an error).
     fn tell(&self, who: &ListenerStub, n: u64) -> (bool, bool) {
         let call = self.ledger.begin();
         match who.hear(call, n).wait() {
@@ -170,7 +173,8 @@ impl Service for Here {
         };
         let mut are_right = true;
         for who in some {
-            // Nobody may be waiting there, and so serve.
+            // The client serves this call only while one of its threads receives, so use a short
+            // timeout.
             let brief = who.within(Duration::from_millis(50));
             let (answered, is_right) = self.tell(&brief, call);
             are_right &= is_right;
@@ -213,7 +217,7 @@ impl Counter for Count {
     }
 }
 
-/// What clients pass to servers.
+/// The object whose references clients pass to servers.
 pub(crate) struct Ear(pub(crate) Arc<Ledger>);
 
 impl Listener for Ear {

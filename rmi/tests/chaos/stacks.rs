@@ -1,17 +1,16 @@
-//! What the processes of this test are doing, for whoever has to find out why one does not answer.
+//! Diagnostics for a child process that does not respond.
 
 use std::fs;
 use std::process::Command;
 
 use crate::process::ROLE;
 
-/// Prints for each process that this one has started what its threads wait for, and their stacks if there is a
-/// debugger.
+/// Prints the state of each thread of each child process, and its stack if `gdb` is installed.
 pub(crate) fn print_of_children() {
     let me = std::process::id();
     for process in numbers("/proc") {
         let folder = format!("/proc/{process}");
-        // The fourth field is the parent; the second one, the name, has no spaces here.
+        // The fourth field is the parent. The second field, the name, contains no spaces here.
         let parent = read(&format!("{folder}/stat"));
         if parent.split(' ').nth(3) != Some(me.to_string().as_str()) {
             continue;
@@ -33,7 +32,7 @@ pub(crate) fn print_of_children() {
     }
 }
 
-/// The entries of a folder that are numbers.
+/// Returns the entries of a folder whose names are numbers.
 fn numbers(folder: &str) -> Vec<u32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -41,13 +40,13 @@ fn numbers(folder: &str) -> Vec<u32> {
         .collect()
 }
 
-/// What a file of `/proc` says, without space around it; nothing if its process has gone.
+/// Returns the trimmed content of a file below `/proc`, or an empty string if the process is gone.
 fn read(path: &str) -> String {
     let text = fs::read(path).unwrap_or_default();
     String::from_utf8_lossy(&text).trim().to_owned()
 }
 
-/// What a process of this test is, by the variable that said so to it.
+/// Returns the role of a child process, taken from its environment.
 fn role(process: u32) -> String {
     let environment = read(&format!("/proc/{process}/environ"));
     let mut variables = environment.split(char::from(0));

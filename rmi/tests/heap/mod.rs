@@ -1,4 +1,4 @@
-//! How many bytes of the heap the process holds, and how often it has asked for some.
+//! A global allocator that counts the bytes in use and the allocations.
 #![allow(dead_code, reason = "some tests count bytes, and others allocations")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -9,18 +9,21 @@ static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
 struct Counting;
 
-// SAFETY: all is left to the system's allocator; counting does not allocate.
+// SAFETY: all calls are forwarded to the system allocator, which fulfils the contract of
+// `GlobalAlloc`. Counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size(), Ordering::Relaxed);
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
+        // SAFETY: the caller fulfils the contract of this method, which is that of the forwarded
+        // call.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
+        // SAFETY: the caller fulfils the contract of this method, which is that of the forwarded
+        // call.
         unsafe { System.dealloc(at, layout) }
     }
 }
@@ -28,12 +31,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// All that is allocated now.
+/// Returns the number of allocated bytes.
 pub(crate) fn live() -> usize {
     LIVE.load(Ordering::Relaxed)
 }
 
-/// How often something was allocated, by all threads.
+/// Returns the number of allocations by all threads.
 pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! Calls in numbers and orders that no client makes.
+//! Calls in numbers and orders that no client produces.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn word(method: u64) -> u64 {
     OBJECT | method << 32
 }
 
-/// Something of both devices that processes of a host use.
+/// Runs a case over each of the two devices that connect processes of a host.
 fn each_device(case: impl Fn(&str)) {
     ["tcp", "shm"].into_iter().for_each(case);
 }
@@ -30,9 +30,9 @@ fn case_4_answers_that_nobody_reads() {
         }
         until(|| scene.growth() > 4 * (2 << 20));
         scene.assert_serves();
-        // For each its backlog, one answer more, and what stands in the device.
+        // For each peer its backlog, one more answer, and the bytes in the device.
         scene.assert_holds_at_most(4 * (16 << 20));
-        // Who reads again gets all of them.
+        // A peer that starts to read receives all answers.
         let mut answered: Vec<_> = (0..200)
             .map(|_| {
                 let answer = peers[0].endpoint.recv_message().unwrap();
@@ -56,7 +56,7 @@ fn case_5_bytes_over_all_connections() {
         let peers: Vec<_> = (0..8).map(|_| scene.peer()).collect();
         let much = message(&vec![1u8; 1 << 20]);
         for peer in &peers {
-            // As much as its window takes.
+            // As much as the peer's window permits.
             for number in 0..15 {
                 peer.request(number, word(KEEP), &much);
             }
@@ -81,10 +81,10 @@ fn case_6_storms_of_calls_and_cancels() {
             }
             for number in 0..20 {
                 peer.send(Header::new(CANCEL, [number, 0, 0]), &[]);
-                // Of calls that there are not, too.
+                // Cancels calls that do not exist, too.
                 peer.send(Header::new(CANCEL, [number + 1000 + round, 0, 0]), &[]);
             }
-            // All of them are answered before their numbers are used again.
+            // All calls are answered before their numbers are used again.
             for _ in 0..20 {
                 let answer = peer.endpoint.recv_message().unwrap();
                 assert_eq!(answer.header.kind, RETURN);
@@ -104,7 +104,7 @@ fn case_7_calls_that_provoke_errors() {
     each_device(|scheme| {
         let scene = Scene::new(scheme, |_| {});
         let peer = scene.peer();
-        // Until its window is used up, unread.
+        // Uses up the window without reading the answers.
         for number in 0..250 {
             let unknown = [77, OBJECT | 99 << 32, word(ADD), word(FAIL)];
             let word = unknown[usize::try_from(number).unwrap() % 4];
@@ -141,7 +141,7 @@ fn case_8_numbers_that_are_used_twice_and_answers_that_nobody_asked_for() {
             let ended = matches!(ended, RecvError::Closed { .. } | RecvError::Lost { .. });
             assert!(ended, "{header:?}");
         }
-        // A handler that there is not.
+        // A handler that does not exist.
         let peer = scene.peer();
         peer.send(Header::new(REQUEST, [1 | 9 << 32, 0, 0]), &nothing);
         let answer = peer.endpoint.recv_message().unwrap();
@@ -160,7 +160,7 @@ fn case_23_deadlines_of_any_length() {
         for time in [0, 1, 2, 0x7ff, 0x800, 0x7fff, 0xfffe, 0xffff] {
             peer.request(5, word(ADD) | time << 48, &arguments);
             let answer = peer.endpoint.recv_message().unwrap();
-            // It has run, or was too late.
+            // The method ran, or its deadline had passed before.
             let code = answer.header.words[1];
             assert!(
                 answer.header.kind == REPLY && (code == 0 || code == 5),
@@ -220,7 +220,7 @@ fn case_26_errors_are_short_and_tell_nothing() {
             (99, vec![0xff; 1 << 20]),
         ] {
             let answer = peer.call(method, &arguments);
-            // What comes back as it was sent is the peer's own.
+            // An answer may quote the input of the peer.
             let text = String::from_utf8_lossy(answer.payload.as_bytes()).into_owned();
             assert!(text.len() <= 2048, "{} bytes", text.len());
             assert!(
@@ -228,7 +228,7 @@ fn case_26_errors_are_short_and_tell_nothing() {
                 "{text}"
             );
         }
-        // One that nobody answers, and one that fails where nobody answers.
+        // One-way calls: one that fails, and one with invalid arguments.
         for _ in 0..100 {
             peer.send(Header::new(SEND, [0, word(FAIL), 0]), &message(&("again",)));
             peer.send(Header::new(SEND, [0, word(ADD), 0]), b"no message");
@@ -244,10 +244,11 @@ fn case_26_errors_are_short_and_tell_nothing() {
     });
 }
 
-/// In the number of an object: others name the call, and it names another one.
+/// A bit of an object's number: other calls may name this call. The bit below it says that the
+/// object is the result of the call with this number.
 const PROMISES: u64 = 1 << 31;
 const PROMISED: u64 = 1 << 30;
-/// An answer's word where calls fail that find no place among those that are held.
+/// The code of an answer to a call that would exceed the number of held calls.
 const AS_MANY_AS_MAY_BE: u64 = 7;
 
 #[test]
@@ -256,7 +257,7 @@ fn case_8_calls_that_name_what_never_comes() {
         let scene = Scene::new(scheme, |_| {});
         let (names_much, circles) = (scene.peer(), scene.peer());
         let arguments = message(&(1u64, 2u64));
-        // As many as half of its window are held, and the others fail.
+        // Half of the window is held, and the other calls fail.
         let mut much = arguments.clone();
         much.resize(32 << 10, 0);
         for number in 0..250 {
@@ -267,7 +268,7 @@ fn case_8_calls_that_name_what_never_comes() {
             assert_eq!(answer.header.kind, REPLY);
             assert_eq!(answer.header.words[1], AS_MANY_AS_MAY_BE);
         }
-        // Each names the next one, and the last one the first, or itself.
+        // Each call names the next one, and the last one the first. Another call names itself.
         let named = |made: u32| {
             let mut named = arguments.clone();
             named.extend(made.to_le_bytes());
@@ -285,12 +286,12 @@ fn case_8_calls_that_name_what_never_comes() {
             (answer.header.words[0] & 0xffff, answer.header.words[1]),
             (200, 3)
         );
-        // The others are given up some seconds later.
+        // The other calls are ended only some seconds later.
         until(|| scene.health().waiting >= 100);
         scene.assert_serves();
-        // What the peers have sent, and what is known of each.
+        // The bytes that the peers have sent, and the state of each call.
         scene.assert_holds_at_most((128 * (64 << 10)) + (8 << 20));
-        // They are given up one by one, and with the connection.
+        // The calls are ended by cancellation, and by the end of the connection.
         for number in 0..50 {
             circles.send(Header::new(CANCEL, [number, 0, 0]), &[]);
         }

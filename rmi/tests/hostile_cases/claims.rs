@@ -1,4 +1,4 @@
-//! Messages that are claimed and never end: together they use up the pool.
+//! Messages that are announced and never completed. Together they use up the pool.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -10,13 +10,13 @@ use jstream_rmi::{Client, ServerOptions};
 use super::frames::{assert_ended, frame, joined, joined_unread};
 use super::{OBJECT, REQUEST, Scene, Target, until};
 
-/// The longest message.
+/// Maximum length of a message, in bytes.
 const LENGTH: u64 = 1 << 20;
 
-/// More than the pool has room for.
+/// Number of attackers: more than the pool has room for.
 const ATTACKERS: usize = 20;
 
-/// A pool for 16 of the longest messages, and some short ones.
+/// Sets a pool with room for 16 messages of the maximum length and some short ones.
 fn small_pool(options: &mut ServerOptions) {
     let mut pool = PoolOptions::default();
     pool.max_mapped = (17 << 20) - 4096;
@@ -32,7 +32,7 @@ fn begin(mut stream: &TcpStream) {
     stream.write_all(&[&request[..], &most].concat()).unwrap();
 }
 
-/// Whether the server has ended the connection.
+/// Returns true if the server has closed the connection.
 fn has_ended(mut stream: &TcpStream) -> bool {
     stream.set_nonblocking(true).unwrap();
     loop {
@@ -44,7 +44,7 @@ fn has_ended(mut stream: &TcpStream) -> bool {
     }
 }
 
-/// A client that connects now is served.
+/// Checks that a new client is served.
 fn assert_serves_another(scene: &Scene) {
     let client = Client::connect(scene.serving.address()).unwrap();
     let target = client.lookup::<dyn Target>("target").unwrap();
@@ -57,7 +57,7 @@ fn case_27_who_claims_the_pool_and_resets() {
     for _ in 0..3 {
         let attackers: Vec<_> = (0..ATTACKERS).map(|_| joined_unread(&scene)).collect();
         attackers.iter().for_each(begin);
-        // With what the server has sent unread, this is a reset.
+        // Some data of the server is unread, so closing the socket sends a reset.
         drop(attackers);
         scene.assert_serves();
         scene.health();
@@ -86,14 +86,14 @@ fn case_27_who_claims_the_pool_and_is_silent() {
     claim_the_pool_and_be_silent(None);
 }
 
-/// The time of messages counts also in a server that never sleeps.
+/// The message timeout also applies in a server that never sleeps.
 #[test]
 fn case_27_who_claims_the_pool_of_a_spinning_server() {
     claim_the_pool_and_be_silent(Some(Duration::MAX));
 }
 
-/// A message whose jbuf the pool has no room for ends its connection in time, though the rest of the messages that use
-/// up the pool may take for ever.
+/// If the pool has no room for the jbuf of a message, its connection ends after `buffer_timeout`,
+/// even if the messages that use up the pool take forever.
 #[test]
 fn case_27_who_waits_for_room_is_ended() {
     let scene = Scene::new("tcp", |options| {
@@ -109,7 +109,7 @@ fn case_27_who_waits_for_room_is_ended() {
     scene.assert_recovers();
 }
 
-/// What has begun leaves room in the pool, so that another client is served meanwhile.
+/// Incomplete messages leave room in the pool, so that another client is served meanwhile.
 #[test]
 fn case_27_who_claims_leaves_room_for_others() {
     let scene = Scene::new("tcp", |options| {
@@ -120,7 +120,7 @@ fn case_27_who_claims_leaves_room_for_others() {
     let attackers: Vec<_> = (0..ATTACKERS).map(|_| joined(&scene)).collect();
     attackers.iter().for_each(begin);
     scene.assert_serves();
-    // All of what was sent is here, as far as there is room for it.
+    // The server has received all bytes for which it has room.
     until(|| scene.growth() >= 7 << 20);
     for _ in 0..10 {
         scene.assert_serves();

@@ -1,4 +1,4 @@
-//! Frames that nobody of this version sends, and those that never end.
+//! Frames that no peer of this version sends, and frames that never end.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use super::{CANCEL, HELLO, OBJECT, REQUEST, Scene, lookup, table, until};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// What the transport says first.
+/// Returns the greeting of the transport.
 fn greeting() -> [u8; 32] {
     let mut hello = [0; 32];
     hello[..8].copy_from_slice(b"jstream\0");
@@ -37,14 +37,14 @@ fn socket(scene: &Scene) -> TcpStream {
     stream
 }
 
-/// One that has come so far that it may call.
+/// Returns a connection that has completed the handshake and may call.
 pub(super) fn joined(scene: &Scene) -> TcpStream {
     let mut stream = joined_unread(scene);
     skip(&mut stream);
     stream
 }
 
-/// As [`joined`], with what the server has told of its handlers unread.
+/// As [`joined`], but the handler table of the server is unread.
 pub(super) fn joined_unread(scene: &Scene) -> TcpStream {
     let mut stream = socket(scene);
     stream.write_all(&greeting()).unwrap();
@@ -56,7 +56,7 @@ pub(super) fn joined_unread(scene: &Scene) -> TcpStream {
     stream
 }
 
-/// Reads a frame, and is done with it.
+/// Reads and discards a frame.
 fn skip(stream: &mut TcpStream) {
     let mut theirs = [0; 40];
     stream.read_exact(&mut theirs).unwrap();
@@ -65,16 +65,16 @@ fn skip(stream: &mut TcpStream) {
     stream.read_exact(&mut rest).unwrap();
 }
 
-/// The server has ended the connection.
+/// Checks that the server closes the connection.
 pub(super) fn assert_ended(mut stream: &TcpStream) {
     let mut rest = Vec::new();
     match stream.read_to_end(&mut rest) {
         Ok(_) => {}
-        Err(error) => assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "it goes on"),
+        Err(error) => assert_ne!(error.kind(), std::io::ErrorKind::WouldBlock, "still open"),
     }
 }
 
-/// How much memory the process has.
+/// Returns the resident memory of the process, in bytes.
 fn resident() -> usize {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
@@ -125,7 +125,7 @@ fn case_2_lengths_at_the_limits() {
         assert_ended(&stream);
         scene.assert_holds_at_most(4 << 20);
     }
-    // One of no length is a message that is no object.
+    // A request without a payload has no valid arguments.
     let mut stream = joined(&scene);
     let lookup = lookup();
     let asks = frame(REQUEST, [1, 0, 0], lookup.len() as u64);
@@ -154,13 +154,13 @@ fn trickle(mut stream: &TcpStream, bytes: &[u8]) {
 #[test]
 fn case_3_a_byte_at_a_time() {
     let scene = Scene::new("tcp", |options| {
-        // Enough for those who don't trickle.
+        // Long enough for peers that do not trickle.
         options.transport.handshake_timeout = Duration::from_secs(1);
         options.messages.handshake_timeout = Duration::from_secs(1);
         options.transport.message_timeout = Duration::from_secs(1);
         options.first_call_timeout = Duration::from_millis(1500);
     });
-    // The greeting, what it tells of handlers, a header, and a payload.
+    // Peers that trickle the greeting, the handler table, a header and a payload.
     let greets = socket(&scene);
     let mut tells = socket(&scene);
     tells.write_all(&greeting()).unwrap();
@@ -188,7 +188,7 @@ fn case_20_half_open_idle_and_broken_connections() {
     let scene = Scene::new("tcp", |options| options.max_connections = 200);
     let idle: Vec<_> = (0..100).map(|_| joined(&scene)).collect();
     scene.assert_serves();
-    // What the process has for one on both sides, but for the sockets.
+    // The memory of both sides of a connection, without the sockets.
     scene.assert_holds_at_most(100 * (64 << 10));
     for (at, mut stream) in idle.into_iter().enumerate() {
         let request = frame(REQUEST, [1, OBJECT, 0], 1 << 20);
@@ -197,7 +197,7 @@ fn case_20_half_open_idle_and_broken_connections() {
             stream.shutdown(std::net::Shutdown::Write).unwrap();
         }
         if at % 2 == 0 {
-            // With what the server has sent unread, this is a reset.
+            // Some data of the server is unread, so closing the socket sends a reset.
             let _ = stream.write_all(&[0; 100]);
         }
     }

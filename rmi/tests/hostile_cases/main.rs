@@ -1,5 +1,6 @@
-//! What hostile peers do to a running server, case by case. In each the memory that is held stays within what was sent
-//! and the limits, another client is served meanwhile, and the server is as it was when the attackers have gone.
+//! Attacks of hostile peers on a running server, case by case. In each case the memory use stays
+//! within the bytes that were sent and the limits, another client is served meanwhile, and the
+//! server has released everything when the attackers have gone.
 //!
 //! | case | |
 //! |---|---|
@@ -50,7 +51,7 @@ pub(crate) use self::words::{CANCEL, HELLO, REPLY, REQUEST, RETURN, SEND, table}
 /// The number of the first object that a connection looks up.
 pub(crate) const OBJECT: u64 = 1;
 
-/// The places of its methods.
+/// The numbers of its methods.
 pub(crate) const ADD: u64 = 0;
 pub(crate) const GIVE: u64 = 2;
 pub(crate) const WAIT: u64 = 3;
@@ -82,7 +83,7 @@ pub(crate) enum Colour {
     Green,
 }
 
-/// Values of which not all bytes are any.
+/// A struct in which not all bytes are valid.
 #[derive(Transportable, Clone, Copy)]
 pub(crate) struct Values<'b> {
     pub(crate) flag: bool,
@@ -96,7 +97,7 @@ pub(crate) struct Values<'b> {
     pub(crate) shape: &'b dyn Shape,
 }
 
-/// As long as one likes.
+/// A linked list of any length.
 #[derive(Transportable, Clone, Copy)]
 pub(crate) struct Chain<'b> {
     pub(crate) next: Option<&'b Chain<'b>>,
@@ -167,7 +168,7 @@ impl Target for Plain {
     }
 }
 
-/// A server that is attacked, and a client that it serves meanwhile.
+/// A server under attack, and a client that it serves meanwhile.
 pub(crate) struct Scene {
     pub(crate) server: Server,
     pub(crate) serving: Serving,
@@ -177,7 +178,7 @@ pub(crate) struct Scene {
     served: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     bystander: Option<JoinHandle<()>>,
-    /// One at a time, as what the process holds is looked at.
+    /// Serialises the scenes, because they measure the memory of the whole process.
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -185,7 +186,7 @@ impl Scene {
     pub(crate) fn new(scheme: &str, change: impl FnOnce(&mut ServerOptions)) -> Self {
         static QUIET: Once = Once::new();
         QUIET.call_once(|| {
-            // What is told of a panic may hold much memory, and take long. Methods are to panic here.
+            // Methods panic on purpose here. The output of a panic may take much memory and time.
             let tell = panic::take_hook();
             panic::set_hook(Box::new(move |info| {
                 let serves = thread::current()
@@ -246,7 +247,8 @@ impl Scene {
         }
     }
 
-    /// How many bytes are held more than before, on the heap and in jbufs of the server.
+    /// Returns the number of bytes in use on the heap and in jbufs of the server, less those at the
+    /// start.
     pub(crate) fn growth(&self) -> usize {
         let classes = self.pool.class_stats();
         let jbufs: usize = classes
@@ -259,16 +261,16 @@ impl Scene {
         let growth = self.growth();
         assert!(
             growth <= bytes,
-            "{growth} bytes are held, at most {bytes} may be"
+            "{growth} bytes in use, at most {bytes} permitted"
         );
     }
 
-    /// The other client is served now.
+    /// Checks that the other client is served.
     pub(crate) fn assert_serves(&self) {
         let before = self.served.load(Ordering::SeqCst);
         until(|| {
             let ended = self.bystander.as_ref().is_some_and(JoinHandle::is_finished);
-            assert!(!ended, "the other client has an error");
+            assert!(!ended, "the other client failed");
             self.served.load(Ordering::SeqCst) > before + 20
         });
     }
@@ -277,18 +279,18 @@ impl Scene {
         *self.health.reflection().health().wait().unwrap().get()
     }
 
-    /// All is as it was.
+    /// Checks that the server has released everything.
     pub(crate) fn assert_recovers(mut self) {
         self.assert_serves();
         until(|| self.health().connections == 2 && self.health().waiting == 0);
         self.stop.store(true, Ordering::SeqCst);
         self.bystander.take().unwrap().join().unwrap();
-        // The threads' own readers and writers keep some memory.
+        // The readers and writers of the threads keep some memory.
         until(|| self.growth() < 4 << 20);
         assert!(self.serving.shutdown(Duration::from_secs(60)).cut_off == 0);
     }
 
-    /// A peer that has said hello and looked the object up, and says what it likes from then on.
+    /// Returns a raw peer that has completed the handshake and looked up the object.
     pub(crate) fn peer(&self) -> Peer {
         let endpoint = connect(self.serving.address(), &Options::default()).unwrap();
         let peer = Peer { endpoint };
@@ -301,7 +303,7 @@ impl Scene {
     }
 }
 
-/// The arguments of the registry's `lookup` for the object.
+/// Returns the arguments of the registry's `lookup` for the object.
 pub(crate) fn lookup() -> Vec<u8> {
     message(&("target", <dyn Target as Remotable>::interface().id()))
 }

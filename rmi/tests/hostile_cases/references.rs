@@ -1,4 +1,4 @@
-//! Numbers of objects that were never given, and what is said of references without end.
+//! Numbers of objects that were never given, and floods of messages about references.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use jstream_transport::{Header, RecvError};
 
 use super::{ADD, OBJECT, Peer, Plain, REPLY, SEND, Scene, Target, lookup, message, until};
 
-/// The handler that is told of references, and what it is told.
+/// The handler for messages about references, and the kinds of these messages.
 const REFERENCES: u64 = 2;
 const RENEW: u64 = 1;
 const CLEAN: u64 = 2;
@@ -18,10 +18,11 @@ impl Peer {
         self.send(Header::new(SEND, [REFERENCES << 32, word, 0]), payload);
     }
 
-    /// What a call of an object's `add` is answered: 0, or that there is no such object.
+    /// Calls `add` of an object. Returns the code of the answer: 0, or 1 if there is no such
+    /// object.
     fn add(&self, object: u64) -> u64 {
         self.request(9, object | ADD << 32, &message(&(1u64, 2u64)));
-        // What gives back messages comes between.
+        // Frames that return credit may come first.
         loop {
             let answer = self.endpoint.recv_message().unwrap();
             if answer.header.kind == REPLY {
@@ -36,7 +37,7 @@ impl Peer {
     }
 }
 
-/// What gives back each number so many times.
+/// Returns a message that releases each number as often as stated.
 fn cleans(each: impl Iterator<Item = (u32, u64)>) -> Vec<u8> {
     let bytes = each.flat_map(|(number, times)| {
         let number = number.to_le_bytes().into_iter();
@@ -49,17 +50,18 @@ fn cleans(each: impl Iterator<Item = (u32, u64)>) -> Vec<u8> {
 fn case_16_numbers_of_others() {
     let scene = Scene::new("tcp", |_| {});
     let (one, other) = (scene.peer(), scene.peer());
-    // One of them has been given a few, the other one.
+    // Each peer was given one object, with number 1. All other numbers are forged.
     assert_eq!(one.add(OBJECT), 0);
     let largest = u64::from(u32::MAX);
     for forged in (2..2000).chain([(1 << 30) - 1, largest - 3, largest]) {
         assert_eq!(other.add(forged), 1, "{forged}");
     }
-    // Large results are kept for those who were told their number.
+    // A deferred large result can be fetched only by the peer that was told its number.
     assert_eq!(other.add(largest - 2), 4);
-    // Others may name this call, it says, which has no number for that.
+    // Bit 31 says that other calls may name this call, but the arguments do not end with a number
+    // for that.
     assert_eq!(other.add(1 << 31), 3);
-    // Nobody takes away what another one has.
+    // A peer cannot release the references of another peer.
     for times in [1, 2, 1000, u64::MAX] {
         other.tell(CLEAN, &cleans((0..1000).map(|number| (number, times))));
     }
@@ -73,17 +75,17 @@ fn case_17_ten_million_of_what_is_said_of_references() {
     const AT_ONCE: u32 = 100_000;
     let scene = Scene::new("tcp", |_| {});
     let (peer, victim) = (scene.peer(), scene.peer());
-    // All but the one that is there, each given back as often as it never was.
+    // All numbers except that of the existing object, released although they were never given.
     let numbers = (0..AT_ONCE).map(|number| (number.max(2), u64::from(number % 3)));
     let numbers = cleans(numbers);
     for _ in 0..100 {
         peer.tell(CLEAN, &numbers);
         assert_eq!(peer.add(OBJECT), 0);
         scene.assert_holds_at_most(16 << 20);
-        // Who sends more than its window takes is cut off.
+        // A peer that exceeds its window is disconnected, so wait until the messages are processed.
         until(|| scene.growth() < 6 << 20);
     }
-    // Renewals, and offers of what is there and of what is not, by the same key or others.
+    // Renewals, and offers of existing and of unknown objects, with used and with new keys.
     for round in 0..2000u32 {
         peer.tell(RENEW, &[]);
         let mut offer = [7; 20];
@@ -95,7 +97,8 @@ fn case_17_ten_million_of_what_is_said_of_references() {
         }
     }
     scene.assert_holds_at_most(16 << 20);
-    // Given once, and given back many times: it is gone, and comes again by another number.
+    // The object was given once and is released many times. It is gone, and a new lookup gives it
+    // another number.
     for _ in 0..1000 {
         peer.tell(CLEAN, &cleans([(1, 1)].into_iter()));
     }
@@ -113,9 +116,9 @@ fn case_17_references_given_without_end() {
     let client = Client::connect(scene.serving.address()).unwrap();
     let target = client.lookup::<dyn Target>("target").unwrap();
     let own = Server::default();
-    // What is given back comes after the last call too.
+    // Releases arrive after the last call too, so the client keeps receiving.
     let receiving = client.start().unwrap();
-    // The same one again and again, and many that are dropped at once.
+    // The same reference again and again, and many references that are dropped at once.
     let export = own.export::<dyn Target>(Arc::new(Plain));
     for _ in 0..20 {
         let same = vec![export.remote(); 10_000];
@@ -127,7 +130,7 @@ fn case_17_references_given_without_end() {
         assert_eq!(*target.take(others).wait().unwrap().get(), 500);
         scene.assert_holds_at_most(32 << 20);
     }
-    // More at once than may be are not taken, and leave nothing.
+    // References beyond the limit are refused, and nothing of them is kept.
     let others: Vec<_> = (0..1001)
         .map(|_| own.export::<dyn Target>(Arc::new(Plain)))
         .collect();
@@ -139,7 +142,7 @@ fn case_17_references_given_without_end() {
     scene.assert_recovers();
 }
 
-/// The same answers are looked up without end by who reads none of them, or gives none back.
+/// Looks up the same object again and again without releasing the references.
 #[test]
 fn case_17_lookups_without_end() {
     let scene = Scene::new("tcp", |_| {});
@@ -150,10 +153,10 @@ fn case_17_lookups_without_end() {
     scene.assert_holds_at_most(16 << 20);
     let leases = scene.server.references();
     assert!((leases.exports, leases.leases) == (1, 0), "{leases:?}");
-    // All of them given back at once, and once more.
+    // Releases all of them at once, and one more.
     peer.tell(CLEAN, &cleans([(1, 20_001), (1, 1)].into_iter()));
     assert_eq!(peer.add(OBJECT), 1);
-    // What is no message about references ends the connection.
+    // An invalid message about references ends the connection.
     peer.tell(CLEAN, &[1; 11]);
     let ended = loop {
         match peer.endpoint.recv_message() {

@@ -1,4 +1,4 @@
-//! Arguments that are no objects, or too many.
+//! Arguments that are invalid or too large.
 
 use std::num::NonZero;
 
@@ -20,7 +20,8 @@ fn values(colour: Colour) -> Vec<u8> {
     message(&(&values,))
 }
 
-/// What the server says to each of many messages: that they are none, or a result. Never anything else.
+/// Sends messages to a method. Returns the number of results and the number of refused messages.
+/// Panics on any other answer.
 fn send_all(scene: &Scene, method: u64, messages: impl Iterator<Item = Vec<u8>>) -> [usize; 2] {
     let peer = scene.peer();
     let mut answers = [0; 2];
@@ -79,7 +80,7 @@ fn cases_9_and_11_each_word_another_length_or_place() {
                 own.wrapping_add(1),
                 whole.len() as u64,
             ];
-            // And the lengths and places of others.
+            // Also the lengths and places of the other words.
             let others = (0..words).map(original);
             let whole = &whole;
             set.into_iter().chain(others).map(move |word| {
@@ -95,7 +96,7 @@ fn cases_9_and_11_each_word_another_length_or_place() {
     }
 }
 
-/// A chain of so many, as arguments. What it is made of is given back.
+/// Returns the arguments with a chain of `length` links. The chain itself is freed.
 fn chain(length: usize) -> Vec<u8> {
     let arena = typed_arena::Arena::with_capacity(length);
     let mut first = arena.alloc(Chain { next: None });
@@ -116,7 +117,7 @@ fn case_10_a_depth_of_a_million() {
         assert!(why.len() < 1100, "{why}");
         drop((peer, answer));
         scene.assert_recovers();
-        // One that takes any depth gets all of it, without any depth of its stack.
+        // A server without a depth limit reads the whole chain without recursion.
         let scene = Scene::new(scheme, |options| options.limits.depth = None);
         let peer = scene.peer();
         let answer = peer.call(CHAIN, &chain(1_000_000));

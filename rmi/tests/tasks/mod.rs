@@ -1,4 +1,4 @@
-//! The smallest executor.
+//! A minimal executor.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Polls on this thread, and only when woken: who is not woken hangs.
+/// Polls a future on this thread, and only when it is woken. A lost wake-up therefore hangs.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Arc::new(Unpark(thread::current())).into();

@@ -1,4 +1,4 @@
-//! What peers say that are no program of jstream's: kinds of frames, and the table that comes first.
+//! Frame kinds and the handler table, for raw peers that do not use the library's calls.
 #![allow(dead_code, reason = "few tests say all of it")]
 
 pub(crate) const HELLO: u32 = 0x6a73_6101;
@@ -8,7 +8,7 @@ pub(crate) const REPLY: u32 = 0x6a73_6104;
 pub(crate) const RETURN: u32 = 0x6a73_6105;
 pub(crate) const CANCEL: u32 = 0x6a73_6108;
 
-/// The handlers of a side.
+/// Returns the handler table of a side.
 pub(crate) fn table() -> Vec<u8> {
     let mut table = Vec::new();
     for name in ["jstream.calls", "jstream.streams", "jstream.references"] {

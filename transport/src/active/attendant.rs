@@ -1,4 +1,4 @@
-//! Waiting for something that no ticket stands for.
+//! Waiting for events other than answers.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
@@ -11,8 +11,9 @@ use super::ticket::Waiting;
 use crate::device::deadline::Deadline;
 
 impl Peer {
-    /// Serves until `attempt` answers, or until then; nothing is the answer then. `attempt` is given who is to be woken
-    /// when it may have one, where it is going to be waited for. It runs while others can't receive: it only looks.
+    /// Serves until `attempt` returns a value, or until the deadline; then returns `None`. Before
+    /// the thread sleeps, `attempt` gets the waker to call when a value may be available. Other
+    /// threads can't receive while `attempt` runs, so it must return quickly.
     pub fn wait_until<R>(
         &self,
         until: Option<Instant>,
@@ -22,12 +23,13 @@ impl Peer {
         self.link().wait(None, until, |_, waker| attempt(waker))
     }
 
-    /// Has a task woken when there is credit again, or the connection has ended.
+    /// Wakes a task when there is credit again, or the connection has ended.
     pub fn wake_at_credit(&self, task: &Waker) {
         self.link().ledger().want(task);
     }
 
-    /// Somebody who serves for a task, which waits for what is no answer.
+    /// Returns an object that serves on behalf of a task that waits for an event other than an
+    /// answer.
     #[must_use]
     pub fn attendant(&self) -> Attendant {
         Attendant {
@@ -36,7 +38,7 @@ impl Peer {
         }
     }
 
-    /// The connection, without keeping it.
+    /// Returns a weak handle of the connection.
     #[must_use]
     pub fn downgrade(&self) -> WeakPeer {
         WeakPeer {
@@ -45,7 +47,7 @@ impl Peer {
     }
 }
 
-/// Serves for a task, as a [`Ticket`](super::Ticket) does that is polled.
+/// Serves on behalf of a task, as a polled [`Ticket`](super::Ticket) does.
 #[derive(Debug)]
 pub struct Attendant {
     peer: Peer,
@@ -53,21 +55,21 @@ pub struct Attendant {
 }
 
 impl Attendant {
-    /// Takes what is here. True when something may have come that the task looks for; otherwise the task is woken when
-    /// there is more.
+    /// Handles the available messages. Returns true if the task should check its condition again;
+    /// otherwise the task is woken when there are more messages.
     pub fn attend(&mut self, task: &Waker) -> bool {
         self.waiting.attend(self.peer.link(), task)
     }
 }
 
-/// A connection, as long as somebody else has it.
+/// A handle that does not keep its connection.
 #[derive(Clone)]
 pub struct WeakPeer {
     link: Weak<Link>,
 }
 
 impl WeakPeer {
-    /// The connection, if it is there.
+    /// Returns the connection if it still exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<Peer> {
         self.link.upgrade().map(Peer::of)

@@ -1,4 +1,4 @@
-//! How long handlers may take in the receive loop.
+//! Time budgets of handlers in the receive loop.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -7,31 +7,33 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::turn;
 
-/// What a handler may take for which nothing else was said: longer than the clock's tick.
+/// Default budget. It is longer than the tick of the coarse clock.
 const DEFAULT: Duration = Duration::from_millis(10);
 
-/// A limit of time that is watched, not enforced.
+/// A time limit that is reported, not enforced.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     most: Duration,
-    /// By ticks, in nanoseconds.
+    /// The limit in nanoseconds of the coarse clock; `None` if the budget is too short for that
+    /// clock.
     ticks: Option<u64>,
 }
 
-/// When something has begun, and how long its thread had waited before.
+/// The start of a measurement, and the total time that its thread had waited before.
 pub(super) struct Begun {
     at: At,
     waited: Duration,
 }
 
-/// Short times are measured by the clock, and long ones by its ticks of a few milliseconds, which cost next to
-/// nothing.
+/// A point in time. Short budgets are measured with the precise clock, long ones with the coarse
+/// clock, whose tick is a few milliseconds and whose reading costs almost nothing.
 enum At {
     Moment(Instant),
     Tick(u64),
 }
 
-/// What the clock said at its last tick, if that was asked just before: the end of one is the beginning of the next.
+/// Reading of the coarse clock, if it was read just before: the end of one handler is the start of
+/// the next.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tick(Option<u64>);
 
@@ -44,7 +46,8 @@ impl Budget {
         }
     }
 
-    /// `last` is when whoever calls was done with what was before, if it was at nothing else since.
+    /// Starts a measurement. `last` is the tick at which the caller completed its previous work, if
+    /// it has done nothing since.
     #[inline]
     pub(super) fn begin(self, last: Tick) -> Begun {
         let at = match self.ticks {
@@ -57,8 +60,8 @@ impl Budget {
         }
     }
 
-    /// Counts, and reports, what has taken longer. Waiting for answers does not count: others go on meanwhile. When it
-    /// ended.
+    /// Ends a measurement, and counts and reports an overrun. Waiting for answers does not count,
+    /// as other handlers run meanwhile. Returns the tick of the end.
     #[inline]
     pub(super) fn end(self, begun: &Begun, name: &str, overrun: &AtomicU64) -> Tick {
         let (took, last) = match begun.at {
@@ -86,15 +89,15 @@ impl Budget {
             return;
         }
         let times = overrun.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        // One that always takes too long is reported ever less often.
+        // A handler that always overruns is reported with decreasing frequency.
         if times.is_power_of_two() {
-            tracing::warn!(handler = name, ?took, ?budget, times, "ran over its budget");
+            tracing::warn!(handler = name, ?took, ?budget, times, "exceeded its budget");
         }
     }
 }
 
 impl Begun {
-    /// What the clock said at its last tick then, if it was asked.
+    /// Returns the tick at the start, if the coarse clock was read.
     #[inline]
     pub(super) fn tick(&self) -> Tick {
         match self.at {
@@ -105,7 +108,7 @@ impl Begun {
 }
 
 impl Tick {
-    /// So many nanoseconds after the clock's zero.
+    /// Returns the reading in nanoseconds since the clock's zero.
     #[inline]
     pub(super) fn nanos(self) -> Option<u64> {
         self.0
@@ -118,7 +121,7 @@ impl Default for Budget {
     }
 }
 
-/// What the clock said at its last tick, in nanoseconds.
+/// Reads the system's coarse monotonic clock, in nanoseconds.
 #[inline]
 pub(super) fn tick() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);

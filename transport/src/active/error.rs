@@ -1,4 +1,4 @@
-//! What can go wrong with active messages, by operation.
+//! Errors of active messages, by operation.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,75 +10,76 @@ use thiserror::Error;
 use crate::address::Address;
 use crate::error::{RecvError, SendError};
 
-/// Why two sides did not come to terms about their handlers. The connection was ended.
+/// Error of a handshake that exchanges handler tables. The connection has ended.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// This side's table could not be sent.
-    #[error("the handlers could not be told: {0}")]
+    /// This side's handler table could not be sent.
+    #[error("failed to send the handler table: {0}")]
     Send(#[from] SendError),
-    /// The other side's did not come.
-    #[error("the other side did not tell its handlers: {0}")]
+    /// The peer's handler table was not received.
+    #[error("failed to receive the peer's handler table: {0}")]
     Receive(#[from] RecvError),
-    /// What came is no table of this version.
-    #[error("{peer} does not speak of handlers: {reason}; does it join with active messages, too?")]
+    /// The peer's first message is not a hello of this version.
+    #[error("handshake with {peer} failed: {reason}; both sides must call Peer::join once")]
     NotActive {
         /// The peer.
         peer: Address,
-        /// What is wrong with what it said.
+        /// Description of the invalid part.
         reason: &'static str,
     },
-    /// This side's table is too long to be told.
-    #[error("a table of {length} bytes is too long to be told, at most {max} are allowed")]
+    /// This side's handler table is too long to be sent.
+    #[error("handler table of {length} bytes exceeds the limit of {max} bytes; use shorter names")]
     TooLong {
-        /// Its length in bytes.
+        /// Length of the table in bytes.
         length: usize,
-        /// The most that it may have.
+        /// Maximum length in bytes.
         max: usize,
     },
 }
 
-/// Why a handler of the peer can't be named.
+/// Error of the lookup of a handler of the peer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LookupError {
-    /// It has none of that name.
+    /// The peer has no handler of that name.
     #[error("{peer} has no handler \"{name}\"; it has {known}")]
     Unknown {
         /// The peer.
         peer: Address,
         /// The name.
         name: String,
-        /// Those that it has, the first of them by name.
+        /// The first handler names of the peer, as a list.
         known: String,
     },
-    /// It takes or gives other types.
+    /// The handler takes or returns other types.
     #[error(
-        "the handler \"{name}\" of {peer} is `{theirs}` there, `{ours}` here; build both from one definition"
+        "handler \"{name}\" of {peer} has type `{theirs}`, expected `{ours}`; \
+         build both sides from one definition"
     )]
     Type {
         /// The peer.
         peer: Address,
         /// The name.
         name: String,
-        /// What it is here.
+        /// Types that this side expects.
         ours: String,
-        /// What it is there.
+        /// Types that the peer declares.
         theirs: String,
     },
 }
 
-/// Why a message came back.
+/// The reason for which a message was returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// The peer has no handler of that number.
     NoSuchHandler,
-    /// The handler does not want it.
+    /// The handler refused the message.
     Refused,
-    /// The handler can't take it now, and asks to be asked later.
+    /// The handler is busy; the sender should retry later.
     Busy,
-    /// The peer takes no more requests.
+    /// The peer accepts no more requests.
     Ending,
     /// The handler panicked.
     Panicked,
@@ -86,11 +87,11 @@ pub enum Reason {
     Unanswered,
     /// The payload is not of the handler's type.
     Malformed,
-    /// The handler has an answer that could not be sent.
+    /// The handler's answer could not be sent.
     Unsendable,
-    /// It was cancelled before its handler ran.
+    /// The request was cancelled before its handler ran.
     Cancelled,
-    /// Something that this version does not know.
+    /// A code that this version does not know.
     Other(u16),
 }
 
@@ -125,7 +126,7 @@ impl Reason {
         }
     }
 
-    /// Whether the handler may have done something.
+    /// Returns true if the handler may have run, at least in part.
     #[must_use]
     pub fn may_have_run(self) -> bool {
         !matches!(
@@ -146,25 +147,25 @@ impl fmt::Display for Reason {
             Self::Unanswered => "the handler gave no answer",
             Self::Malformed => "the payload is not of the handler's type",
             Self::Unsendable => "the answer could not be sent",
-            Self::Cancelled => "it was cancelled before",
+            Self::Cancelled => "the request was cancelled before its handler ran",
             Self::Other(code) => return write!(f, "reason {code}"),
         })
     }
 }
 
-/// A message that came back.
+/// A message that was returned by the peer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Returned {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// What the handler said about it.
+    /// Explanation by the handler.
     pub text: String,
     /// The number of the handler.
     pub handler: u16,
     /// The word that was sent.
     pub word: u64,
-    /// The payload that was sent, where the handler had not taken it.
+    /// The payload that was sent, unless the handler had taken it.
     pub payload: Option<Filled>,
 }
 
@@ -179,30 +180,30 @@ impl fmt::Display for Returned {
     }
 }
 
-/// Why a request has no reply, or a message was not sent.
+/// Error of a request or of sending a message.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// It came back.
-    #[error("{peer} gave a message back: {returned}")]
+    /// The peer returned the message.
+    #[error("{peer} returned the message: {returned}")]
     Returned {
         /// The peer.
         peer: Address,
-        /// What came back.
+        /// The returned message.
         returned: Box<Returned>,
     },
-    /// The peer has to be done with others first. Nothing was sent.
-    #[error("the peer has to be done with other messages first; wait, or try again")]
+    /// There is no credit: the peer has not completed earlier messages. Nothing was sent.
+    #[error("no credit: the peer has not completed earlier messages; wait, or try again")]
     NoCredit,
-    /// The peer was not done with others in time. Nothing was sent.
-    #[error("{peer} was not done with other messages within {after:?}")]
+    /// The peer granted no credit in time. Nothing was sent.
+    #[error("{peer} granted no credit within {after:?}")]
     TimedOut {
         /// The peer.
         peer: Address,
-        /// How long was waited.
+        /// The time waited.
         after: Duration,
     },
-    /// It was not sent.
+    /// The send failed.
     #[error(transparent)]
     Send(#[from] SendError),
     /// The connection had ended before. Nothing was sent.
@@ -217,27 +218,27 @@ pub enum RequestError {
         /// The peer.
         peer: Address,
     },
-    /// The connection belongs to the process that this one was forked from, which goes on with it.
+    /// The connection belongs to the parent process, which continues to use it.
     #[error(
-        "the connection to {peer} belongs to the process that this one was forked from; \
-         make one of your own"
+        "the connection to {peer} belongs to the parent process; create a new connection after fork"
     )]
     Forked {
         /// The peer.
         peer: Address,
     },
-    /// There is no room in this side's pool for what has come. The connection goes on when there is.
-    #[error("there is no room for what {peer} has sent: {why}")]
+    /// The pool of this side has no room for a received message. The connection continues when
+    /// there is room.
+    #[error("the pool has no room for a message from {peer}: {why}")]
     NoRoom {
         /// The peer.
         peer: Address,
-        /// What the pool says.
+        /// Error of the pool.
         why: String,
     },
-    /// The object could not be written. Nothing was sent.
+    /// The object can't be written. Nothing was sent.
     #[error("the object can't be written: {0}")]
     Write(#[source] WriteError),
-    /// The reply is not of the type that was asked for. The handler ran.
+    /// The reply does not have the expected type. The handler ran.
     #[error("the reply can't be read: {0}")]
     Read(#[source] Box<ReadError>),
 }

@@ -1,4 +1,4 @@
-//! Where handlers go that wait, or are to run elsewhere.
+//! Executors of handlers that wait or run outside the receive loop.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -8,25 +8,25 @@ use std::thread::{self, Builder};
 
 use super::task::Run;
 
-/// Runs what can't run in a receive loop.
+/// Runs handlers that can't run in a receive loop.
 ///
-/// A handler that has to wait comes here when what it waits for has happened, unless a thread that receives for its side
-/// has brought that about, or the handler itself, for the first time: then that goes on with it. One that is to run at a
-/// [worker](super::Builder::worker) comes here at once. How many jobs there are at a time the windows of the connections
-/// bound.
+/// A suspended handler comes here when it is woken. Exceptions are a wake-up by a thread that
+/// receives for its side, and the first wake-up by the handler itself: then that thread continues
+/// it. A handler that runs at a [worker](super::Builder::worker) comes here from the start. The
+/// number of pending jobs is bounded by the windows of the connections.
 pub trait Executor: Send + Sync {
-    /// Has [`job.run()`](Job::run) called soon, by any thread. Where that is done before this returns, handlers
-    /// that never wait inside one another may nest without an end: it is not.
+    /// Schedules [`job.run()`](Job::run), to be called soon by any thread. Must not run it before
+    /// returning, as handlers that never wait inside one another could then nest without a limit.
     fn execute(&self, job: Job);
 
-    /// Whether a job would be run soon, also when those that run wait for others. Handlers that are nested too deep are
-    /// given back as [busy](super::Reason::Busy) where it would not.
+    /// Returns true if a job would run soon even if all running jobs wait for others. Otherwise
+    /// handlers that are nested too deep are returned as [busy](super::Reason::Busy).
     fn has_room(&self) -> bool {
         true
     }
 }
 
-/// A handler that may go on.
+/// A handler that may continue.
 #[must_use = "a handler goes on when its job is run"]
 pub struct Job(Arc<dyn Run>);
 
@@ -35,17 +35,18 @@ impl Job {
         Self(task)
     }
 
-    /// Polls the handler once. Panics in it end here, and are told to whoever made the request.
+    /// Polls the handler once. A panic of the handler does not propagate; it is reported to the
+    /// sender of the request.
     pub fn run(self) {
         self.0.run();
     }
 
-    /// Gives the request back as [busy](super::Reason::Busy) instead, without its payload: where there is no room for
-    /// it. A handler that has begun already is not given up, and its job comes back.
+    /// Returns the request as [busy](super::Reason::Busy) without its payload, for an executor that
+    /// has no room. Fails if the handler has begun.
     ///
     /// # Errors
     ///
-    /// The job of a handler that has begun.
+    /// Returns the job if its handler has begun.
     pub fn refuse(self) -> Result<(), Self> {
         if self.0.clone().refuse() {
             return Ok(());
@@ -53,7 +54,7 @@ impl Job {
         Err(self)
     }
 
-    /// Has it run by the executor of its own.
+    /// Passes the job to its executor.
     pub(super) fn elsewhere(self) {
         self.0.queue();
     }
@@ -65,12 +66,14 @@ impl fmt::Debug for Job {
     }
 }
 
-/// A few threads that run jobs in the order in which they come. They are started as they are needed, and end
-/// when the pool is dropped, behind what they are at; jobs that wait then are dropped.
+/// A thread pool that runs jobs in the order in which they arrive. Threads are started on demand,
+/// and end when the pool is dropped, after their current jobs; jobs that are still queued are
+/// dropped.
 ///
-/// A handler that waits for an answer without being `async` keeps its thread, and what it waits for may need another
-/// one. So threads that wait don't count, up to 32 of them; where these wait as well, requests whose handlers have not
-/// begun go back as [busy](super::Reason::Busy). Answers the threat of peers that ask each other without an end.
+/// A handler that waits for an answer without being `async` blocks its thread, and the answer may
+/// need another thread. So threads that wait do not count towards the limit, up to 32 of them. If
+/// these wait as well, requests whose handlers have not begun are returned as
+/// [busy](super::Reason::Busy). This counters peers that call each other endlessly.
 #[derive(Debug)]
 pub struct ThreadPool {
     work: Arc<Work>,
@@ -78,7 +81,7 @@ pub struct ThreadPool {
 
 #[derive(Debug)]
 struct Work {
-    /// How many threads there are at most that don't wait.
+    /// Maximum number of threads that do not wait.
     most: usize,
     state: Mutex<ExecutorState>,
     changed: Condvar,
@@ -89,21 +92,21 @@ struct ExecutorState {
     jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
-    /// How many threads wait for answers.
+    /// Number of threads that wait for answers.
     waiting: usize,
     ended: bool,
 }
 
-/// How many threads there are at most besides those that don't wait.
+/// Maximum number of waiting threads beyond the limit of the pool.
 const SPARE: usize = 32;
 
 thread_local! {
-    /// The pool that this thread is one of, while it does not wait.
+    /// The pool to which this thread belongs, while it does not wait.
     static POOL: RefCell<Option<Arc<Work>>> = const { RefCell::new(None) };
 }
 
 impl ThreadPool {
-    /// A pool of `most` threads at most, and of one at least.
+    /// Creates a pool of at most `most` threads, but at least one.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self {
@@ -117,7 +120,7 @@ impl ThreadPool {
 }
 
 impl Default for ThreadPool {
-    /// One thread for each processor, and two at least.
+    /// Creates a pool with one thread per processor, but at least two.
     fn default() -> Self {
         Self::new(thread::available_parallelism().map_or(2, |count| count.get().max(2)))
     }
@@ -143,7 +146,7 @@ impl Drop for ThreadPool {
 }
 
 impl Work {
-    /// Has somebody run what there is.
+    /// Wakes or starts a thread for the queued jobs, or refuses them.
     fn see_to(self: &Arc<Self>, mut state: MutexGuard<'_, ExecutorState>) {
         let is_free = state.threads.saturating_sub(state.waiting) < self.most;
         let limit = self.most.saturating_add(SPARE);
@@ -154,7 +157,7 @@ impl Work {
             drop(state);
             let work = self.clone();
             let name = "jstream-handlers".to_owned();
-            // Without room for a thread those that are there have more to do.
+            // If no thread can be started, the existing ones run the job.
             if Builder::new().name(name).spawn(move || work.run()).is_err() {
                 let mut state = self.lock();
                 state.threads = state.threads.saturating_sub(1);
@@ -165,7 +168,7 @@ impl Work {
         self.changed.notify_one();
     }
 
-    /// All wait, maybe for what there is to be run.
+    /// Refuses the jobs that have not begun: all threads wait, maybe for these jobs.
     #[cold]
     fn refuse(&self, mut state: MutexGuard<'_, ExecutorState>) {
         let jobs = std::mem::take(&mut state.jobs);
@@ -175,14 +178,14 @@ impl Work {
             .filter_map(|job| job.refuse().err())
             .collect();
         if !begun.is_empty() {
-            // They keep their place before those that came meanwhile.
+            // They keep their place before jobs that came meanwhile.
             let mut state = self.lock();
             begun
                 .into_iter()
                 .rev()
                 .for_each(|job| state.jobs.push_front(job));
             drop(state);
-            // One that waits no more may have found nothing meanwhile.
+            // A thread that stopped waiting may have found the queue empty meanwhile.
             self.changed.notify_all();
         }
     }
@@ -197,7 +200,7 @@ impl Work {
                 state = self.lock();
                 continue;
             }
-            // Others were started while this one waited.
+            // More threads were started while this one waited.
             if state.threads.saturating_sub(state.waiting) > self.most {
                 break;
             }
@@ -211,24 +214,25 @@ impl Work {
         state.threads = state.threads.saturating_sub(1);
     }
 
-    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    /// Locks the state and ignores poisoning: it is consistent between statements, so a panic can't
+    /// leave it half changed.
     fn lock(&self) -> MutexGuard<'_, ExecutorState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A thread of a pool that waits for an answer, until this is dropped.
+/// Guard of a pool thread that waits for an answer.
 pub(super) struct Absent(Arc<Work>);
 
 impl Absent {
-    /// Whether this thread is one, and does not wait already.
+    /// Returns true if this is a thread of a pool that does not wait already.
     #[inline]
     pub(super) fn is_needed() -> bool {
         POOL.try_with(|pool| pool.borrow().is_some())
             .unwrap_or(false)
     }
 
-    /// Of this thread, if it is one, and does not wait already.
+    /// Marks this thread as waiting, if it belongs to a pool and does not wait already.
     pub(super) fn of_thread() -> Option<Self> {
         let work = POOL.try_with(|pool| pool.take()).ok()??;
         let mut state = work.lock();

@@ -1,8 +1,8 @@
-//! Frames and the headers that they travel in.
+//! Frames of the protocol, and their encoding in message headers.
 
 use crate::header::Header;
 
-/// The kinds of the frames: `jsa`, and which.
+/// The kinds of frames: `jsa`, and a number.
 const HELLO: u32 = 0x6a73_6101;
 const REQUEST: u32 = 0x6a73_6102;
 const SEND: u32 = 0x6a73_6103;
@@ -15,13 +15,14 @@ const CANCEL: u32 = 0x6a73_6108;
 /// The version of this protocol.
 pub(super) const VERSION: u64 = 1;
 
-/// The most bytes that one credit gives back.
+/// Maximum number of bytes that one credit returns.
 const MOST_BYTES: u64 = (1 << 48) - 1;
 
-/// What one side says to the other.
+/// A frame of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
-    /// The first one in each direction, with the window in messages and bytes; its payload is the table.
+    /// The first frame in each direction, with the window in messages and bytes. Its payload is the
+    /// handler table.
     Hello {
         version: u64,
         messages: u64,
@@ -32,7 +33,7 @@ pub(super) enum Frame {
         handler: u16,
         word: u64,
     },
-    /// A message that nobody answers.
+    /// A message without an answer.
     Send {
         handler: u16,
         word: u64,
@@ -41,29 +42,30 @@ pub(super) enum Frame {
         number: u32,
         word: u64,
     },
-    /// A request that was not carried out comes back: its payload, and behind that so many bytes of text.
+    /// Return of a request that was not carried out: its payload, followed by `text` bytes of
+    /// explanation.
     Return {
         number: u32,
         reason: u16,
         word: u64,
         text: u16,
     },
-    /// The same of a message that nobody answers.
+    /// Return of a one-way message, with the same payload.
     Bounce {
         handler: u16,
         reason: u16,
         word: u64,
         text: u16,
     },
-    /// Nothing but credit.
+    /// Credit only.
     Credit,
-    /// Whoever made a request does not want its reply any more.
+    /// Cancellation of a request.
     Cancel {
         number: u32,
     },
 }
 
-/// What is given back of the window that the other side sends in.
+/// Credit: the part of the sender's window that the receiver returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Credit {
     pub(super) messages: u16,
@@ -71,7 +73,7 @@ pub(super) struct Credit {
 }
 
 impl Credit {
-    /// As much of `messages` and `bytes` as one frame carries.
+    /// Returns as much of `messages` and `bytes` as one frame can carry.
     pub(super) fn of(messages: u32, bytes: u64) -> Self {
         Self {
             messages: u16::try_from(messages).unwrap_or(u16::MAX),
@@ -89,7 +91,7 @@ fn third(credit: Credit, text: u16) -> u64 {
 }
 
 impl Frame {
-    /// The header that it travels in, with credit for the other side. A hello has none.
+    /// Encodes the frame, with credit for the peer. A hello carries no credit.
     #[inline]
     pub(super) fn header(self, credit: Credit) -> Header {
         let (kind, number, code, word, text) = match self {
@@ -126,7 +128,7 @@ impl Frame {
         )
     }
 
-    /// What `header` gives back, if it is that of a reply to that request and of nothing else.
+    /// Returns the credit in `header` if that is a reply to the request `number`.
     #[inline]
     pub(super) fn replies(header: &Header, number: u32) -> Option<Credit> {
         let [one, _, three] = header.words;
@@ -137,7 +139,8 @@ impl Frame {
         })
     }
 
-    /// The number, handler and word of the request that travels in `header`, and what that gives back; `None` for all else.
+    /// Decodes the number, handler and word of a request, and its credit. Returns `None` for other
+    /// frames.
     #[inline]
     pub(super) fn asks(header: &Header) -> Option<((u32, u16, u64), Credit)> {
         let [one, word, three] = header.words;
@@ -153,7 +156,7 @@ impl Frame {
         Some(((number, handler, word), credit))
     }
 
-    /// What travels in `header`; `None` for what nobody of this version sends.
+    /// Decodes `header`. Returns `None` if it is not a valid frame of this version.
     #[inline]
     pub(super) fn of(header: &Header) -> Option<(Self, Credit)> {
         let [one, word, three] = header.words;

@@ -1,4 +1,4 @@
-//! Objects whose handlers wait for conditions.
+//! Objects with condition waits for handlers.
 
 use std::fmt;
 use std::future::Future;
@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll, Waker};
 
-/// An object with a lock, whose users can wait until it is in a state: the guards of optimistic active messages
-/// (the paper's `AwaitValue`).
+/// An object with a lock, whose users can wait for a condition: the guards of optimistic active
+/// messages (`AwaitValue` in the paper).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -44,16 +44,16 @@ pub struct Guarded<T: ?Sized> {
 
 #[derive(Debug, Default)]
 struct ConditionWaiter {
-    /// By the wait that entered them.
+    /// Wakers, with the numbers of the waits that registered them.
     tasks: Vec<(u64, Waker)>,
-    /// The number of the wait that was entered last.
+    /// Number of the latest wait.
     last: u64,
-    /// Somebody did not even get to look.
+    /// True if a wait could not check its condition because the object was locked.
     contended: bool,
 }
 
 impl<T> Guarded<T> {
-    /// An object.
+    /// Creates a guarded object.
     pub const fn new(object: T) -> Self {
         Self {
             waiting: Mutex::new(ConditionWaiter {
@@ -65,7 +65,7 @@ impl<T> Guarded<T> {
         }
     }
 
-    /// The object.
+    /// Returns the object.
     pub fn into_inner(self) -> T {
         self.object
             .into_inner()
@@ -74,8 +74,8 @@ impl<T> Guarded<T> {
 }
 
 impl<T: ?Sized> Guarded<T> {
-    /// Waits until nobody else has it. A handler that has it should not wait for answers, nor for anything
-    /// else, as other handlers may run inside.
+    /// Locks the object, and blocks until it is free. A handler that holds the lock should not wait
+    /// for answers or other events, because other handlers may run inside this wait.
     pub fn lock(&self) -> Held<'_, T> {
         Held {
             guarded: self,
@@ -84,7 +84,7 @@ impl<T: ?Sized> Guarded<T> {
         }
     }
 
-    /// The object, if nobody else has it.
+    /// Locks the object if it is free.
     pub fn try_lock(&self) -> Option<Held<'_, T>> {
         let object = match self.object.try_lock() {
             Ok(object) => object,
@@ -98,8 +98,8 @@ impl<T: ?Sized> Guarded<T> {
         })
     }
 
-    /// The object, once nobody else has it and `condition` holds. Who waits is woken whenever somebody else has changed
-    /// it, and looks again; in which order is not said.
+    /// Returns a future that locks the object when it is free and `condition` holds. Waiting tasks
+    /// check again whenever the object was changed, in no particular order.
     pub fn when<C: FnMut(&T) -> bool>(&self, condition: C) -> When<'_, T, C> {
         When {
             guarded: self,
@@ -108,14 +108,14 @@ impl<T: ?Sized> Guarded<T> {
         }
     }
 
-    /// Nothing of the program runs while it is held, but the cloning of wakers: also none is dropped, which may be all
-    /// that is left of a task.
+    /// Locks the list of waits. No code of the program may run under this lock, except the cloning
+    /// of wakers. In particular, no waker is dropped, because that may drop a task.
     fn waiting(&self) -> MutexGuard<'_, ConditionWaiter> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has `waker` called when somebody lets go of the object; the object, if nobody has it now. `number` is that of
-    /// the wait, once it was entered.
+    /// Registers `waker` to be called when the object is unlocked. Returns the locked object if it
+    /// is free now. `number` is the number of the wait, assigned by its first registration.
     fn enter(&self, number: &mut Option<u64>, waker: &Waker) -> Option<Held<'_, T>> {
         let mut waiting = self.waiting();
         let number = *number.get_or_insert_with(|| {
@@ -130,14 +130,14 @@ impl<T: ?Sized> Guarded<T> {
             None => waiting.tasks.push((number, waker.clone())),
         }
         let held = self.try_lock();
-        // Who has it lets go of it first and gets this lock then: it finds the note.
+        // The current holder unlocks the object before it takes this lock, so it sees the flag.
         waiting.contended |= held.is_none();
         drop(waiting);
         drop(before);
         held
     }
 
-    /// A wait has ended, maybe in vain.
+    /// Removes a wait that has ended or was dropped.
     fn leave(&self, number: u64) {
         let mut waiting = self.waiting();
         let mut tasks = waiting.tasks.iter();
@@ -147,7 +147,8 @@ impl<T: ?Sized> Guarded<T> {
         drop(left);
     }
 
-    /// Wakes those who wait now; where nothing has changed, only if one could not look.
+    /// Wakes the registered waits if the object was changed, or if one of them could not check its
+    /// condition.
     fn wake(&self, changed: bool) {
         let mut waiting = self.waiting();
         let contended = mem::take(&mut waiting.contended);
@@ -159,7 +160,7 @@ impl<T: ?Sized> Guarded<T> {
         for (_, waker) in woken.drain(..) {
             waker.wake();
         }
-        // Its memory is for those who wait next.
+        // Its memory is reused for the next waits.
         let mut waiting = self.waiting();
         if waiting.tasks.capacity() == 0 {
             waiting.tasks = woken;
@@ -167,8 +168,8 @@ impl<T: ?Sized> Guarded<T> {
     }
 }
 
-/// A guarded object, held. Those who wait for it look again when it is dropped, if it may have been changed: if
-/// somebody has borrowed it as `&mut`. A change inside a cell does not count.
+/// Guard of a locked object. When it is dropped, waits check their conditions again if the object
+/// was borrowed as `&mut`. Changes through interior mutability are not detected.
 #[must_use = "the object is let go of when this is dropped"]
 pub struct Held<'g, T: ?Sized> {
     guarded: &'g Guarded<T>,
@@ -210,12 +211,12 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Held<'_, T> {
     }
 }
 
-/// The wait for a condition; see [`Guarded::when`].
+/// Wait for a condition; see [`Guarded::when`].
 #[must_use = "a future does nothing unless it is polled"]
 pub struct When<'g, T: ?Sized, C> {
     guarded: &'g Guarded<T>,
     condition: C,
-    /// Once it was entered with those who wait.
+    /// Number of the wait, after the first registration.
     number: Option<u64>,
 }
 
@@ -239,7 +240,7 @@ impl<'g, T: ?Sized, C: FnMut(&T) -> bool> Future for When<'g, T, C> {
                 return Poll::Ready(held);
             }
         }
-        // Who changes it from here on wakes this; who did before is seen now.
+        // A change from here on wakes this task, and an earlier one is seen by the next check.
         match guarded.enter(&mut self.number, context.waker()) {
             Some(held) if (self.condition)(&held) => Poll::Ready(held),
             _ => Poll::Pending,
@@ -284,7 +285,7 @@ mod tests {
         assert!(guarded.waiting().tasks.is_empty());
     }
 
-    /// The last handle of a task that waits as well.
+    /// A waker that holds the last handle of another waiting task.
     struct Last {
         _waits: Mutex<Pin<Box<dyn Waits>>>,
     }

@@ -1,4 +1,4 @@
-//! The handlers of a side.
+//! The handler table of one side.
 
 mod builder;
 mod counters;
@@ -14,24 +14,25 @@ pub use self::builder::Builder;
 pub use self::counters::Counters;
 pub(super) use self::counters::Tally;
 use super::budget::{Budget, Tick};
+use super::handler::RunHandler;
 use super::request::Request;
-use super::runs::Runs;
 use super::task::Place;
 use super::turn::{self, Side};
 
-/// What a handler without a type says of what it takes and gives.
+/// Type description of a handler that takes and returns bytes.
 pub(super) const RAW: &str = "bytes";
 
-/// The longest name, in bytes.
+/// Maximum length of a handler name in bytes.
 pub(super) const LONGEST_NAME: usize = 256;
 
-/// What a handler leaves when it returns.
+/// Result of a handler.
 #[derive(Debug)]
 #[must_use = "a request that is dropped comes back to its sender"]
 pub enum Outcome {
-    /// It has answered, or somebody else is going to.
+    /// The handler has answered, or the answer will be sent by another owner of the request.
     Done,
-    /// It could not, and has changed nothing: it is run again with the same request, a little later.
+    /// The handler could not do its work and has changed nothing. It runs again with the same
+    /// request, a little later.
     Rerun(Request),
 }
 
@@ -41,8 +42,7 @@ impl From<()> for Outcome {
     }
 }
 
-/// The handlers of a side, which the peers of its connections name. Cheap to clone; clones have the same
-/// handlers.
+/// The handlers of a side, by the names that peers look up. Cheap to clone; clones share one table.
 ///
 /// ```
 /// use jstream::Received;
@@ -65,61 +65,62 @@ struct Table {
     entries: Vec<Entry>,
 }
 
-/// What sees messages in order, and the bits of their words by which it is known which.
+/// A bit mask of message words, and the function that sees the matching messages in order.
 pub(super) type First = (u64, Box<See>);
 
-/// Sees a message, and gives it back unless it keeps it.
+/// Function that sees a message, and gives it back unless it keeps it.
 pub(super) type See = dyn Fn(Request) -> Option<Request> + Send + Sync;
 
-/// What runs, on cache lines of its own: who asks has its memory elsewhere.
+/// A handler with its settings, on cache lines of its own to avoid false sharing with threads that
+/// send requests.
 #[repr(align(128))]
 pub(super) struct Entry {
     pub(super) name: String,
     pub(super) takes: u64,
     pub(super) gives: u64,
     pub(super) types: String,
-    /// It runs at a worker at once.
+    /// True if the handler always runs at a worker.
     worker: bool,
-    /// It never waits.
+    /// True if the handler never waits.
     short: bool,
     first: Option<First>,
     budget: Budget,
-    runs: Box<dyn Runs>,
+    runs: Box<dyn RunHandler>,
     place: Place,
     pub(super) tally: Tally,
 }
 
 impl Handlers {
-    /// Begins a table.
+    /// Returns a builder of a handler table.
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    /// A table without handlers, of a side that only asks.
+    /// Returns a table without handlers, for a side that only sends requests.
     #[must_use]
     pub fn none() -> Self {
         Self::builder().build()
     }
 
-    /// How many handlers there are.
+    /// Returns the number of handlers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no handlers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.table.entries.is_empty()
     }
 
-    /// Whether both are one table: clones are.
+    /// Returns true if both share one table, as clones do.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.table, &other.table)
     }
 
-    /// How the handlers ran so far, all together.
+    /// Returns the counters of all handlers, added up.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let all = self
@@ -137,7 +138,7 @@ impl Handlers {
         })
     }
 
-    /// How one handler ran so far.
+    /// Returns the counters of one handler.
     #[must_use]
     pub fn counters_of(&self, name: &str) -> Option<Counters> {
         let mut entries = self.table.entries.iter();
@@ -162,21 +163,22 @@ impl Handlers {
 }
 
 impl Entry {
-    /// Whether what can't be nested any deeper is run elsewhere soon.
+    /// Returns true if the executor would soon run a handler that can't be nested any deeper.
     #[cold]
     fn has_room(&self) -> bool {
         self.place.get().is_none_or(|executor| executor.has_room())
     }
 
-    /// Who sees a message with that word first, and may keep it.
+    /// Returns the function that sees a message with that word first, if there is one.
     #[inline]
     pub(super) fn first(&self, word: u64) -> Option<&See> {
         let (mask, see) = self.first.as_ref()?;
         (word & mask != 0).then_some(&**see)
     }
 
-    /// Runs the handler: here, unless it is to run elsewhere. `side` is for whom its caller receives, and `last` when that was
-    /// done with what was before; when this was done, if it ran.
+    /// Runs the handler in this thread, unless it has to run elsewhere. `side` is the side for
+    /// which the caller receives; `last` is the clock tick at which the caller completed its
+    /// previous work. Returns the tick at which the handler ended, if it ran here.
     #[inline]
     pub(super) fn run(&self, request: &mut Option<Request>, side: Side, last: Tick) -> Tick {
         let Some(here) = request else {
@@ -213,7 +215,7 @@ impl fmt::Debug for Handlers {
     }
 }
 
-/// The descriptors of what a function takes and gives.
+/// Returns the descriptors of the types that a function takes and returns.
 pub(super) fn descriptors<T, R>() -> (u64, u64)
 where
     T: Transportable + 'static,
@@ -224,7 +226,7 @@ where
     (takes.descriptor(root), gives.descriptor(result))
 }
 
-/// Both in words.
+/// Returns a description of both types.
 pub(super) fn types<T, R>() -> String {
     format!("{} -> {}", type_name::<T>(), type_name::<R>())
 }

@@ -1,4 +1,4 @@
-//! What both sides say first: their windows, and the names of their handlers.
+//! The handshake: both sides exchange their windows and the names of their handlers.
 
 use std::io::IoSlice;
 
@@ -10,16 +10,16 @@ use super::settings::Settings;
 use crate::endpoint::Endpoint;
 use crate::header::Header;
 
-/// The longest table that travels, in bytes.
+/// Maximum length of a handler table on the wire, in bytes.
 const MAX_TABLE: usize = 1 << 20;
 
-/// The most messages of a window.
+/// Maximum number of messages in a window.
 const MAX_MESSAGES: u64 = u16::MAX as u64;
 
-/// The longest description of a handler's types that travels, in bytes.
+/// Maximum length of the description of a handler's types on the wire, in bytes.
 const LONGEST_TYPES: usize = 512;
 
-/// A handler of the other side.
+/// A handler of the peer.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
     pub(super) name: String,
@@ -44,7 +44,7 @@ fn encode(entries: &[Entry]) -> Vec<u8> {
     table
 }
 
-/// The front of a text, of so many bytes at most.
+/// Returns the longest prefix of a text that has at most `most` bytes and ends between characters.
 pub(super) fn cut(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
@@ -53,7 +53,7 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// What a peer's table says; it may be anything.
+/// Decodes a peer's table, which is untrusted.
 fn decode(mut table: &[u8]) -> Option<Vec<Known>> {
     let mut known: Vec<Known> = Vec::new();
     while !table.is_empty() {
@@ -79,13 +79,13 @@ fn decode(mut table: &[u8]) -> Option<Vec<Known>> {
     Some(known)
 }
 
-/// What the other side said.
+/// The hello of the peer.
 pub(super) struct Theirs {
     pub(super) known: Vec<Known>,
     pub(super) window: Window,
 }
 
-/// Says hello, and listens.
+/// Sends the hello of this side and receives that of the peer.
 pub(super) fn exchange(
     endpoint: &Endpoint,
     handlers: &Handlers,
@@ -104,7 +104,8 @@ pub(super) fn exchange(
         bytes: settings.window_bytes,
     };
     let header = hello.header(Credit::default());
-    // Posted: both sides may be at it at once, and have little room.
+    // Posted, not sent: both sides may do this at the same time over a device with little buffer
+    // space.
     let shared = endpoint.shared();
     let filled = shared.gather(&[IoSlice::new(&table)]);
     let ticket = endpoint.post_send(header, filled);
@@ -127,20 +128,20 @@ fn read(header: &Header, table: &[u8]) -> Result<Theirs, &'static str> {
         _,
     )) = Frame::of(header)
     else {
-        return Err("its first message is no hello");
+        return Err("the first message is not a hello");
     };
     if version != VERSION {
-        return Err("it speaks another version");
+        return Err("the protocol version differs");
     }
     if messages == 0 || bytes == 0 {
-        return Err("it takes no messages");
+        return Err("the window is zero");
     }
     if table.len() > MAX_TABLE {
-        return Err("its table is too long");
+        return Err("the handler table is too long");
     }
     let messages = u32::try_from(messages.min(MAX_MESSAGES)).unwrap_or(1);
     Ok(Theirs {
-        known: decode(table).ok_or("its table is damaged")?,
+        known: decode(table).ok_or("the handler table is malformed")?,
         window: Window::new(messages, bytes),
     })
 }
@@ -165,7 +166,7 @@ mod tests {
         assert_eq!(known[1].takes, handlers.entries()[1].takes);
         assert_ne!(known[1].takes, known[1].gives);
         assert!(known[1].types.contains("String"));
-        // No part of it is one, but those that end between two handlers.
+        // Prefixes of the table are not valid, except the two that end between handlers.
         let whole = (0..table.len()).filter(|length| decode(&table[..*length]).is_some());
         assert_eq!(whole.count(), 2);
     }

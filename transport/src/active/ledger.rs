@@ -1,14 +1,14 @@
-//! What both sides owe each other, without I/O: windows, requests that wait for their answers, and those of
-//! the peer that are open.
+//! Accounting of a connection, without I/O: the windows of both sides, the outstanding requests of
+//! this side, and the open messages of the peer.
 //!
-//! A side sends only within the window that the other one told it: so many messages, and so many bytes. What
-//! is done with, the other side gives back, with whatever frame goes its way next. Answers need no room: who
-//! asks for one has kept a place for it.
+//! A side sends only within the window that its peer has announced: a number of messages, and a
+//! number of bytes. The peer returns credit for completed messages with its next frame, whatever
+//! kind that is. Answers need no credit, because the requester has reserved a slot for them.
 
 mod accounts;
 mod calls;
-mod lone;
 mod opened;
+mod single_request;
 mod window;
 
 use std::collections::VecDeque;
@@ -19,54 +19,54 @@ use std::task::Waker;
 pub(super) use self::accounts::Accounts;
 pub(super) use self::calls::Answer;
 use self::calls::{Call, CallSlot};
-#[cfg(all(test, loom))]
-pub(super) use self::lone::{Lent, Lone};
 use self::opened::Opened;
 pub(super) use self::opened::{Number, Open};
+#[cfg(all(test, loom))]
+pub(super) use self::single_request::{Lent, SingleRequest};
 pub(super) use self::window::Window;
 use super::frame::Credit;
 use super::link::Haste;
 use super::task::Cancel;
 
-/// A frame that waits behind others.
+/// A frame that is queued for sending.
 struct Withheld {
     credit: Credit,
     length: u64,
-    /// Its place among all that were posted.
+    /// Sequence number of the frame among all that were posted.
     place: u64,
 }
 
-/// The peer does what nobody of this version does.
+/// A violation of the protocol by the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Violation(pub(super) &'static str);
 
-/// What the peer may send is under way already.
-pub(super) const FULL: Violation = Violation("it sends more than its window allows");
+/// The peer's window is exhausted.
+pub(super) const FULL: Violation = Violation("message exceeds the window");
 
-/// The accounts of one connection.
+/// The ledger of one connection.
 pub(super) struct Ledger {
-    /// What this side may send, and what the peer may.
+    /// The window of this side, and that of the peer.
     out: Window,
     inward: Window,
-    /// What the peer is to get back.
+    /// Credit that is due to the peer.
     due_messages: u32,
     due_bytes: u64,
     calls: Vec<CallSlot>,
     free: Vec<u16>,
-    /// What the peer has sent that is not done with.
+    /// Messages of the peer that are not completed.
     opened: Opened,
-    /// Frames that have not gone yet, as far as is known, in order.
+    /// Frames that have not been sent, as far as is known, in order.
     withheld: VecDeque<Withheld>,
-    /// The sum of these lengths.
+    /// Total length of these frames.
     unsent: u64,
-    /// Those who wait for credit, or for the number of a request.
+    /// Tasks and threads that wait for credit or for a request number.
     wanting: Vec<Waker>,
-    /// There were no numbers, and one is free now.
+    /// True if the request numbers were exhausted and one was released.
     has_freed: bool,
     ended: bool,
 }
 
-/// Why a request can't go now.
+/// Reason for which a message can't be sent now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
     NoCredit,
@@ -74,7 +74,8 @@ pub(super) enum Held {
 }
 
 impl Ledger {
-    /// `inward` was told to the peer, `out` by it. Both have at most 65,535 messages.
+    /// `inward` is the window announced to the peer, `out` the one announced by it. Both have at
+    /// most 65,535 messages.
     pub(super) fn new(out: Window, inward: Window) -> Self {
         Self {
             out,
@@ -92,7 +93,7 @@ impl Ledger {
         }
     }
 
-    /// Whether there is room for a request of `length` bytes.
+    /// Checks that there is credit for a request of `length` bytes.
     pub(super) fn has_credit(&self, length: u64) -> Result<(), Held> {
         if self.ended {
             return Err(Held::Ended);
@@ -104,7 +105,8 @@ impl Ledger {
         }
     }
 
-    /// Room for a message of `length` bytes that nobody answers.
+    /// Takes credit for a one-way message of `length` bytes. Returns the credit that it carries to
+    /// the peer.
     #[inline]
     pub(super) fn charge(&mut self, length: u64) -> Result<Credit, Held> {
         if self.ended {
@@ -116,7 +118,8 @@ impl Ledger {
         Ok(self.take_due())
     }
 
-    /// A request of `length` bytes: its number, and what the peer gets back with it.
+    /// Begins a request of `length` bytes. Returns its number, and the credit that it carries to
+    /// the peer.
     #[inline]
     pub(super) fn begin(&mut self, length: u64) -> Result<(u32, Credit), Held> {
         if self.is_out_of_numbers() {
@@ -139,13 +142,14 @@ impl Ledger {
         Ok((u32::from(index) | (u32::from(generation) << 16), credit))
     }
 
-    /// How many requests there are whose answers were not taken.
+    /// Returns the number of requests whose answers were not taken.
     #[inline]
     pub(super) fn outstanding(&self) -> usize {
         self.calls.len().saturating_sub(self.free.len())
     }
 
-    /// When what is sent has to go: whoever has asked something may ask more before the answer comes.
+    /// Returns the urgency of a frame: while a request is outstanding, more may follow before its
+    /// answer arrives.
     #[inline]
     pub(super) fn haste(&self) -> Haste {
         if self.outstanding() > 0 {
@@ -155,15 +159,15 @@ impl Ledger {
         }
     }
 
-    /// A request that was begun was not sent after all.
+    /// Reverts a request that was begun but not sent.
     pub(super) fn unsend(&mut self, number: u32, length: u64, credit: Credit) {
         self.uncharge(length, credit);
         self.release(number);
     }
 
-    /// The same of a message that nobody answers.
+    /// Reverts a one-way message that was charged but not sent.
     pub(super) fn uncharge(&mut self, length: u64, credit: Credit) {
-        // What the message was to give back is still due.
+        // The credit that the message was to carry is still due.
         self.due_messages = self.due_messages.saturating_add(u32::from(credit.messages));
         self.due_bytes = self.due_bytes.saturating_add(credit.bytes);
         self.inward.messages_out = self
@@ -175,7 +179,7 @@ impl Ledger {
         self.out.bytes_out = self.out.bytes_out.saturating_sub(length);
     }
 
-    /// What the peer gives back. Those who wait for it go to `wake`.
+    /// Adds credit returned by the peer. Moves the wakers that wait for it to `wake`.
     #[inline]
     pub(super) fn absorb(
         &mut self,
@@ -186,7 +190,7 @@ impl Ledger {
             return Ok(());
         }
         if !self.out.restore(credit) {
-            return Err(Violation("it gives back more than was sent"));
+            return Err(Violation("credit exceeds the messages that were sent"));
         }
         if !self.wanting.is_empty() {
             wake.append(&mut self.wanting);
@@ -194,19 +198,20 @@ impl Ledger {
         Ok(())
     }
 
-    /// Has `task` told when there is credit, or none will be.
+    /// Registers `task` to be woken when there is credit, or the connection has ended.
     pub(super) fn want(&mut self, task: &Waker) {
         if !self.wanting.iter().any(|other| other.will_wake(task)) {
             self.wanting.push(task.clone());
         }
     }
 
-    /// Those who wait for credit, where there is some that was not used.
+    /// Takes the wakers that wait for credit, because there is unused credit.
     pub(super) fn take_wanting(&mut self) -> Vec<Waker> {
         mem::take(&mut self.wanting)
     }
 
-    /// A message of the peer has come: a request, if it has a number. Where the window is [`FULL`] nothing was done.
+    /// Records a message of the peer, which is a request if it has a number. Returns [`FULL`]
+    /// without a side effect if the window is exhausted.
     #[inline]
     pub(super) fn accept(&mut self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
         if !self.inward.charge(length) {
@@ -218,7 +223,8 @@ impl Ledger {
         }
     }
 
-    /// The handler of a message waits. False when the connection has ended: then it is not noted.
+    /// Registers the task of a suspended handler. Returns false, and registers nothing, if its
+    /// message was cancelled or the connection has ended.
     pub(super) fn note_moved(&mut self, number: Number, task: &Arc<dyn Cancel>) -> bool {
         let ended = self.ended;
         match self.opened.get(number) {
@@ -233,20 +239,20 @@ impl Ledger {
         }
     }
 
-    /// Whether nobody wants the answer to a request that is open.
+    /// Returns true if the answer to an open request is not wanted.
     pub(super) fn is_cancelled(&mut self, number: Number) -> bool {
         self.ended || self.opened.get(number).is_some_and(|place| place.cancelled)
     }
 
-    /// A message of the peer is done with. What it gets back with the frame that says so.
+    /// Completes a message of the peer. Returns the credit for the frame that reports this.
     #[inline]
     pub(super) fn close(&mut self, number: Number, length: u64) -> (Credit, Open) {
         let open = self.settle(number, length);
         (self.take_due(), open)
     }
 
-    /// As [`close`](Self::close), where no frame goes; there is credit only where it is time for a frame of
-    /// its own.
+    /// As [`close`](Self::close), if no frame reports this. Returns credit only if so much is due
+    /// that it should be sent in a frame of its own.
     pub(super) fn close_silently(&mut self, number: Number, length: u64) -> (Option<Credit>, Open) {
         let open = self.settle(number, length);
         let is_time = self.due_messages >= (self.inward.messages / 2).max(1)
@@ -261,8 +267,8 @@ impl Ledger {
         self.opened.close(number)
     }
 
-    /// A frame of `length` bytes that gives so much back waits behind others, at that place. Until it has gone the peer has
-    /// not got it. Frames are told in order.
+    /// Records that a frame of `length` bytes that carries `credit` was queued at position `place`.
+    /// Until it is sent, the peer can't use that credit. Frames must be recorded in order.
     pub(super) fn withhold(&mut self, credit: Credit, length: u64, place: u64) {
         self.unsent = self.unsent.saturating_add(length);
         self.inward.messages_out = self
@@ -277,12 +283,12 @@ impl Ledger {
         });
     }
 
-    /// Whether there may be something that was not given yet.
+    /// Returns true if credit may be in frames that were not sent.
     pub(super) fn withholds(&self) -> bool {
         !self.withheld.is_empty()
     }
 
-    /// Those up to that place have gone.
+    /// Records that the frames up to `gone` were sent.
     pub(super) fn give(&mut self, gone: u64) {
         let has_gone = |first: &Withheld| first.place <= gone;
         while self.withheld.front().is_some_and(has_gone) {
@@ -293,17 +299,17 @@ impl Ledger {
         }
     }
 
-    /// How many bytes wait to be taken by the peer, as far as is known.
+    /// Returns the number of bytes that wait to be taken by the peer, as far as is known.
     pub(super) fn unsent(&self) -> u64 {
         self.unsent
     }
 
-    /// How many messages of the peer are not done with.
+    /// Returns the number of messages of the peer that are not completed.
     pub(super) fn under_way(&self) -> usize {
         self.opened.count()
     }
 
-    /// What the peer is to get back; from now on it may use it.
+    /// Takes the credit that is due to the peer. The peer may use it from now on.
     #[inline]
     pub(super) fn take_due(&mut self) -> Credit {
         if self.due_messages == 0 && self.due_bytes == 0 {
@@ -316,7 +322,7 @@ impl Ledger {
         credit
     }
 
-    /// Nobody wants the answer to a request any more: its task, if it has one.
+    /// Marks a request of the peer as cancelled. Returns its task, if it has one.
     pub(super) fn cancelled(&mut self, number: u32) -> Option<Arc<dyn Cancel>> {
         let place = self.opened.get(Number::Asked(number))?;
         place.cancelled = true;
@@ -326,7 +332,8 @@ impl Ledger {
         }
     }
 
-    /// The connection is gone: those who wait are woken, those who work for the peer are cancelled.
+    /// Ends the accounting with the connection. Returns the wakers to call, and the tasks to
+    /// cancel.
     pub(super) fn end(&mut self) -> (Vec<Waker>, Vec<Arc<dyn Cancel>>) {
         self.ended = true;
         let mut wake = mem::take(&mut self.wanting);

@@ -1,9 +1,9 @@
-//! A connection, as all who use it share it.
+//! The shared state of a connection.
 
 mod arrival;
+mod deferred;
 mod queue;
 mod sending;
-mod unread;
 
 pub(super) use self::arrival::returned;
 use self::queue::Queue;
@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use self::unread::Unread;
-use super::driving::{Core, Directly, Wait};
+use self::deferred::Unread;
 use super::error::{JoinError, RequestError, Returned};
 use super::frame::{Credit, Frame};
 use super::handlers::Handlers;
 use super::hello::{Known, Theirs};
 use super::ledger::{Accounts, Answer, Ledger, Number, Violation, Window};
+use super::poll_loop::{Directly, PollLoop, Wait};
 use super::settings::Settings;
 use super::sync::MutexGuard as LedgerGuard;
 use super::tap::{Tap, tapped};
@@ -33,84 +33,87 @@ use crate::endpoint::{Endpoint, Message as EndpointMessage};
 use crate::error::RecvError;
 use crate::header::Header;
 
-/// A request that is on its way.
+/// A request on its way to the peer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     pub(super) number: u32,
-    /// How many answers there were before.
+    /// Number of answers that had been recorded before the request.
     pub(super) answers: u64,
 }
 
-/// A request that was begun, and is to be sent.
+/// A request that has credit and a number, and is to be sent.
 pub(super) struct Begun {
     pub(super) asked: Asked,
     pub(super) header: Header,
-    /// What it gives back.
+    /// Credit that the request carries to the peer.
     pub(super) credit: Credit,
     pub(super) haste: Haste,
 }
 
-/// One side of a connection, on cache lines of its own: the other one may be another thread's.
+/// One side of a connection, on cache lines of its own, because the other side may belong to
+/// another thread.
 #[repr(align(128))]
 pub(super) struct Link {
-    /// By which bundles know it.
+    /// Identifier of the connection in poll groups.
     pub(super) id: u64,
     endpoint: Endpoint,
     handlers: Handlers,
     known: Vec<Known>,
     pub(super) settings: Settings,
     accounts: Accounts,
-    /// How many answers were noted in the ledger, and whether it has ended; both change under its lock.
+    /// Number of answers recorded in the ledger. It and `ended` change under the ledger's lock.
     answers: AtomicU64,
     ended: AtomicBool,
-    /// Where it is served as long as it was not moved.
-    first: Arc<Core>,
-    seat: Mutex<Seat>,
-    /// Held by who moves it, or posts a receive where it is.
+    /// The group that serves the connection until it is moved for the first time.
+    first: Arc<PollLoop>,
+    seat: Mutex<ServedBy>,
+    /// Held while the connection is moved, or a receive is posted in its group.
     moving: Mutex<()>,
-    /// As the seat says; changes under its lock.
+    /// Copy of [`ServedBy::posted`]; changes under the lock of `seat`.
     posted: AtomicBool,
-    /// How often it was moved from one bundle to another.
+    /// Number of moves between groups.
     moves: AtomicUsize,
-    /// How many bytes wait for the peer to take them, when that was last looked at; changes under the ledger's lock.
+    /// Number of bytes that the peer has not taken, when last checked; changes under the ledger's
+    /// lock.
     backlog: AtomicU64,
-    /// Who waits for room at the other side.
+    /// Senders that wait for credit.
     queue: Queue,
-    /// What waits for that; and whether something does, which changes under its lock.
+    /// Requests deferred until the peer drains its receive side. `has_unread` is true if there are
+    /// any; it changes under their lock.
     unread: Mutex<Unread>,
     has_unread: AtomicBool,
     returned: Mutex<VecDeque<Returned>>,
-    /// It takes no more requests.
+    /// True if the connection accepts no more requests.
     stopping: AtomicBool,
-    /// What the program has of it.
+    /// Value that the program attached.
     attached: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// What is to be done when it has ended; nothing after that.
+    /// Callbacks for the end of the connection; `None` after they ran.
     at_end: Mutex<Option<Vec<AtEnd>>>,
-    /// The peer has sent a message.
+    /// True if the peer has sent a request or a one-way message.
     served: AtomicBool,
-    /// There while `starves`.
+    /// `Some` while `starves` is true.
     starved: Mutex<Option<Starved>>,
     starves: AtomicBool,
 }
 
-/// A message has come for which the pool has no room.
+/// State of a received message for which the pool has no room.
 struct Starved {
-    /// When that was seen last, and for how long it was looked for until then.
+    /// Time of the last failed attempt, and total time waited until then.
     seen: Instant,
     waited: Duration,
-    /// When a caller that waits for an answer was told so last.
+    /// Time at which this was last reported to a caller that waits for an answer.
     told: Instant,
-    /// What the pool says.
+    /// Error of the pool.
     why: String,
 }
 
-/// What is done once.
+/// A callback that runs once.
 type AtEnd = Box<dyn FnOnce() + Send>;
 
-/// Where it is served.
-struct Seat {
-    bundle: Arc<Core>,
-    /// A receive is posted in the queue of that bundle.
+/// The group that serves a connection.
+struct ServedBy {
+    group: Arc<PollLoop>,
+    /// True if a receive is posted in the queue of that group.
     posted: bool,
 }
 
@@ -121,10 +124,10 @@ impl Link {
         theirs: Theirs,
         settings: Settings,
     ) -> Result<Arc<Self>, JoinError> {
-        // 0 is nobody.
+        // 0 stands for no connection.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let inward = Window::new(settings.window_messages(), settings.window_bytes.max(1));
-        let bundle = Core::new(endpoint.shared().info().spin);
+        let group = PollLoop::new(endpoint.shared().info().spin);
         let link = Arc::new(Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             accounts: Accounts::new(Ledger::new(theirs.window, inward)),
@@ -134,9 +137,9 @@ impl Link {
             settings,
             answers: AtomicU64::new(0),
             ended: AtomicBool::new(false),
-            first: bundle.clone(),
-            seat: Mutex::new(Seat {
-                bundle: bundle.clone(),
+            first: group.clone(),
+            seat: Mutex::new(ServedBy {
+                group: group.clone(),
                 posted: false,
             }),
             moving: Mutex::default(),
@@ -159,7 +162,7 @@ impl Link {
             let theirs: Vec<_> = link.known.iter().map(|of| &*of.name).collect();
             tap.joined(&ours, &theirs);
         }
-        bundle.enter(&link);
+        group.enter(&link);
         let attached: Weak<Self> = Arc::downgrade(&link);
         if link.endpoint.shared().attach(attached) {
             return Ok(link);
@@ -179,7 +182,7 @@ impl Link {
         self.attached.get()?.downcast_ref()
     }
 
-    /// Has something done when it has ended: now, if it has.
+    /// Runs a callback when the connection has ended, or immediately if it has.
     pub(super) fn on_end(&self, work: AtEnd) {
         let mut work = Some(work);
         if let Some(at_end) = lock_plainly(&self.at_end).as_mut() {
@@ -194,7 +197,8 @@ impl Link {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// The pool has no room for what has come. False if that has been so for longer than the settings allow.
+    /// Records that the pool has no room for a received message. Returns false if that has lasted
+    /// longer than [`Settings::buffer_timeout`].
     #[cold]
     pub(super) fn note_no_room(&self, error: &RecvError) -> bool {
         let mut starved = lock_plainly(&self.starved);
@@ -205,7 +209,8 @@ impl Link {
             told: now,
             why: error.to_string(),
         });
-        // A pause of the program counts as a part only.
+        // The time between two attempts counts for at most a quarter of the timeout, so that a
+        // pause of the program does not end the connection.
         let most = self.settings.buffer_timeout;
         let elapsed = now
             .saturating_duration_since(starved.seen)
@@ -222,7 +227,8 @@ impl Link {
         self.starves.load(Ordering::Relaxed)
     }
 
-    /// What the pool says, where it has had no room for what has come for too long.
+    /// Returns the error of the pool if it has had no room for a received message for
+    /// [`Settings::room_timeout`].
     #[inline]
     pub(super) fn starved(&self) -> Option<String> {
         if !self.starves() {
@@ -233,12 +239,12 @@ impl Link {
         if starved.told.elapsed() < self.settings.room_timeout {
             return None;
         }
-        // Who waits next waits as long.
+        // The next caller waits for the full timeout again.
         starved.told = Instant::now();
         Some(starved.why.clone())
     }
 
-    /// Nothing waits for room in the pool, as was just seen.
+    /// Records that no received message waits for room in the pool.
     #[inline]
     pub(super) fn note_room(&self) {
         if self.starves() {
@@ -252,13 +258,13 @@ impl Link {
         *lock_plainly(&self.starved) = None;
     }
 
-    /// The one that stands on an endpoint.
+    /// Returns the connection that uses an endpoint.
     pub(super) fn of(endpoint: &Endpoint) -> Option<Arc<Self>> {
         endpoint.shared().attached()?.downcast().ok()
     }
 
-    /// Waits for the answer that was `asked` for, where nobody but the caller receives over a connection that was never
-    /// moved.
+    /// Fast path for an answer: waits for it if no other thread receives on the connection and it
+    /// was never moved.
     #[inline]
     pub(super) fn receive_answer(
         self: &Arc<Self>,
@@ -272,8 +278,9 @@ impl Link {
         self.first.receive_answer(self, asked, until, message)
     }
 
-    /// Serves the bundle that it is in, until `attempt` answers or the time is over; `number` is the request whose
-    /// answer is waited for. What `attempt` gets [`Core::wait`] says.
+    /// Serves the connection's group until `attempt` returns a value or the deadline has passed.
+    /// `number` is the request whose answer is awaited. For the arguments of `attempt` see
+    /// [`PollLoop::wait`].
     #[inline]
     pub(super) fn wait<R>(
         self: &Arc<Self>,
@@ -284,7 +291,7 @@ impl Link {
         self.wait_on((number, false), until, attempt)
     }
 
-    /// As [`wait`](Self::wait), where nothing may have come for a while.
+    /// As [`wait`](Self::wait). `slept` is true if the connection has been idle for a while.
     #[inline]
     pub(super) fn wait_on<R>(
         self: &Arc<Self>,
@@ -300,8 +307,8 @@ impl Link {
         };
         loop {
             let moves = self.moves.load(Ordering::Acquire);
-            let waited = self.with_bundle(|bundle| {
-                bundle.wait(&wait, |found, waker| match attempt(found, waker) {
+            let waited = self.with_group(|group| {
+                group.wait(&wait, |found, waker| match attempt(found, waker) {
                     Some(answer) => Some(Some(answer)),
                     None if self.moves.load(Ordering::Acquire) != moves => Some(None),
                     None => None,
@@ -315,10 +322,10 @@ impl Link {
         }
     }
 
-    /// Shows a message to whoever sees them.
+    /// Shows a message to the tap.
     #[cold]
     fn show(&self, tap: &dyn Tap, sent: bool, header: &Header, payload: &[IoSlice<'_>]) {
-        // Where it is sent nobody has filled in its length yet.
+        // A header that is to be sent has no length yet.
         let length = payload.iter().map(|part| part.len() as u64).sum();
         let frame = Frame::of(&header.with_length(length)).map(|(frame, _)| frame);
         if let Some(tapped) = frame.and_then(|frame| tapped(sent, frame, payload)) {
@@ -326,7 +333,7 @@ impl Link {
         }
     }
 
-    /// Sends what waits for others.
+    /// Sends frames that were held back for coalescing.
     pub(super) fn flush(&self) {
         self.endpoint.shared().flush();
     }
@@ -335,13 +342,13 @@ impl Link {
         &self.endpoint
     }
 
-    /// Whether it belongs to the process that this one was forked from.
+    /// Returns true if the connection belongs to the parent process.
     #[inline]
     pub(super) fn is_elsewhere(&self) -> bool {
         self.endpoint.shared().is_elsewhere()
     }
 
-    /// An error where it does.
+    /// Returns an error if the connection belongs to the parent process.
     #[inline]
     pub(super) fn check(&self) -> Result<(), RequestError> {
         if self.is_elsewhere() {
@@ -355,7 +362,7 @@ impl Link {
         &self.handlers
     }
 
-    /// The handlers of the other side.
+    /// Returns the handlers of the peer.
     pub(super) fn known(&self) -> &[Known] {
         &self.known
     }
@@ -364,71 +371,74 @@ impl Link {
         self.accounts.lock()
     }
 
-    /// Where it is served now.
-    pub(super) fn bundle(&self) -> Arc<Core> {
-        self.seat().bundle.clone()
+    /// Returns the group that serves the connection.
+    pub(super) fn group(&self) -> Arc<PollLoop> {
+        self.seat().group.clone()
     }
 
-    /// As [`bundle`](Self::bundle), for a while; costs nothing for one that was never moved.
+    /// Calls `work` with the group that serves the connection. Takes no lock if the connection was
+    /// never moved.
     #[inline]
-    fn with_bundle<R>(&self, work: impl FnOnce(&Arc<Core>) -> R) -> R {
+    fn with_group<R>(&self, work: impl FnOnce(&Arc<PollLoop>) -> R) -> R {
         if self.moves.load(Ordering::Acquire) == 0 {
             return work(&self.first);
         }
-        work(&self.bundle())
+        work(&self.group())
     }
 
-    /// Held while it is moved, or a receive is posted.
+    /// Locks the connection's place, to move it or to post a receive.
     pub(super) fn moving(&self) -> MutexGuard<'_, ()> {
         lock_plainly(&self.moving)
     }
 
-    /// Takes the messages that are here, some at most. How many.
+    /// Handles the available messages, up to a limit. Returns their number.
     pub(super) fn poll(&self) -> usize {
-        self.with_bundle(|bundle| bundle.poll())
+        self.with_group(|group| group.poll())
     }
 
-    /// How many answers were noted so far, for who looks for another one.
+    /// Returns the number of answers recorded so far. A change means that an awaited answer may be
+    /// there.
     #[inline]
     pub(super) fn answers(&self) -> u64 {
         self.answers.load(Ordering::Acquire)
     }
 
-    /// Notes that there is one more. The caller has the ledger.
+    /// Counts an answer. The caller holds the lock of the ledger.
     fn count_answer(&self) {
         let answers = self.answers.load(Ordering::Relaxed);
         self.answers
             .store(answers.wrapping_add(1), Ordering::Release);
     }
 
-    fn seat(&self) -> MutexGuard<'_, Seat> {
+    fn seat(&self) -> MutexGuard<'_, ServedBy> {
         lock_plainly(&self.seat)
     }
 
-    /// Has it served elsewhere. Where it was, if that is not the same, and whether a receive was posted there.
-    pub(super) fn sit(&self, bundle: &Arc<Core>) -> Option<(Arc<Core>, bool)> {
+    /// Sets the group that serves the connection. If it differs from the previous one, returns
+    /// that, and whether a receive was posted there.
+    pub(super) fn sit(&self, group: &Arc<PollLoop>) -> Option<(Arc<PollLoop>, bool)> {
         let mut seat = self.seat();
-        if Arc::ptr_eq(&seat.bundle, bundle) {
+        if Arc::ptr_eq(&seat.group, group) {
             return None;
         }
         let was_posted = std::mem::take(&mut seat.posted);
         self.posted.store(false, Ordering::Relaxed);
         self.moves.fetch_add(1, Ordering::Release);
-        let before = std::mem::replace(&mut seat.bundle, bundle.clone());
+        let before = std::mem::replace(&mut seat.group, group.clone());
         Some((before, was_posted))
     }
 
-    /// Whether a receive is posted where it is served.
+    /// Returns true if a receive is posted in the connection's group.
     #[inline]
     pub(super) fn is_posted(&self) -> bool {
         self.posted.load(Ordering::Relaxed)
     }
 
-    /// Notes that a receive is posted in `bundle`, or is there no more. False when that was so, or it is not served
-    /// there.
-    pub(super) fn set_posted(&self, bundle: &Core, posted: bool) -> bool {
+    /// Records that a receive is posted in `group`, or no longer is. Returns false if that was
+    /// recorded already, or another group serves the connection.
+    pub(super) fn set_posted(&self, group: &PollLoop, posted: bool) -> bool {
         let mut seat = self.seat();
-        let here = std::ptr::eq(Arc::as_ptr(&seat.bundle), bundle);
+        let here = std::ptr::eq(Arc::as_ptr(&seat.group), group);
         if !here || seat.posted == posted {
             return false;
         }
@@ -437,46 +447,47 @@ impl Link {
         true
     }
 
-    pub(super) fn is_in(&self, bundle: &Core) -> bool {
-        std::ptr::eq(Arc::as_ptr(&self.seat().bundle), bundle)
+    pub(super) fn is_in(&self, group: &PollLoop) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.seat().group), group)
     }
 
-    /// A handler waits. Whether its request is still wanted.
+    /// Registers the task of a suspended handler. Returns true if its request is still wanted.
     pub(super) fn note_moved(&self, number: Number, task: &Arc<dyn Cancel>) -> bool {
         self.ledger().note_moved(number, task)
     }
 
-    /// Whether nobody wants the answer to a request that is open.
+    /// Returns true if the answer to an open request is not wanted.
     pub(super) fn is_cancelled(&self, number: Number) -> bool {
         self.ledger().is_cancelled(number)
     }
 
-    /// Takes no more requests: they go back.
+    /// Stops accepting requests: new ones are returned.
     pub(super) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// What came back though nobody waited for it, the oldest first.
+    /// Takes the oldest returned message that no ticket waits for.
     pub(super) fn take_returned(&self) -> Option<Returned> {
         lock_plainly(&self.returned).pop_front()
     }
 
-    /// Nothing more is received. The device is closed, though the program may keep its handles.
+    /// Handles the end of the receive direction. Closes the device, though the program may keep its
+    /// handles.
     pub(super) fn lost(&self, error: &RecvError) {
-        tracing::debug!(peer = %self.endpoint.peer(), %error, "no more active messages");
+        tracing::debug!(peer = %self.endpoint.peer(), %error, "the connection has ended");
         self.hang_up();
     }
 
-    /// The pool has had no room for too long.
+    /// Ends the connection because the pool has had no room for too long.
     #[cold]
     pub(super) fn give_up_waiting_for_room(&self, error: &RecvError) {
-        tracing::warn!(peer = %self.endpoint.peer(), %error, "a message has waited for too long");
+        tracing::warn!(peer = %self.endpoint.peer(), %error, "ended: no room in the pool");
         self.hang_up();
     }
 
     #[cold]
     fn break_off(&self, violation: Violation) {
-        tracing::warn!(peer = %self.endpoint.peer(), reason = violation.0, "broke the rules of active messages");
+        tracing::warn!(peer = %self.endpoint.peer(), reason = violation.0, "protocol violation");
         self.endpoint.shared().info().reject();
         self.endpoint.close();
         self.end();
@@ -488,10 +499,11 @@ impl Link {
         self.ended.store(true, Ordering::Release);
         self.count_answer();
         drop(ledger);
-        self.bundle().leave(self.id);
+        self.group().leave(self.id);
         wake.into_iter().for_each(Waker::wake);
         tasks.into_iter().for_each(|task| task.cancel());
-        // What is kept with requests may have others run, which end here first.
+        // Runs before the deferred requests are dropped: values attached to these may run other
+        // requests, which must find the connection ended.
         let at_end = lock_plainly(&self.at_end).take();
         at_end.into_iter().flatten().for_each(|work| work());
         self.drop_unread();
@@ -501,8 +513,8 @@ impl Link {
     pub(super) fn hang_up(&self) {
         self.endpoint.close();
         self.end();
-        // A peer that has gone may have been what a large part of the pool was for. In a forked child the pool's
-        // lock may be held for ever.
+        // A large part of the pool may have been used for this peer. In a forked child, the pool's
+        // lock may be held forever.
         if !self.is_elsewhere() {
             self.endpoint.shared().info().pool.trim_if_idle();
         }
@@ -514,17 +526,17 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// What waits for others is sent though nobody has the connection any more, and what was put off is given up.
+    /// Sends the frames that were held back, and drops the deferred work.
     fn drop(&mut self) {
         self.flush();
-        // Whoever had a lock when this process was forked has it for ever.
+        // In a forked child, the locks may be held forever.
         if !self.is_elsewhere() {
-            self.bundle().bury(self.id);
+            self.group().bury(self.id);
         }
     }
 }
 
-/// As [`lock`], for what no model looks at.
+/// As [`lock`](super::sync::lock), for mutexes that are not part of a loom model.
 fn lock_plainly<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

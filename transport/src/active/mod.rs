@@ -1,7 +1,8 @@
-//! Active messages: messages that name the handler which runs when they arrive.
+//! Active messages: each message names the handler that runs when it arrives.
 //!
-//! Each side of a connection has [`Handlers`], and [joins](Peer::join) the other one: both tell the names. From then on
-//! both request and serve, at the same time.
+//! Both sides of a connection have [`Handlers`] and [join](Peer::join) the connection, which
+//! exchanges the names of the handlers. From then on, both sides send and serve requests at the
+//! same time.
 //!
 //! ```
 //! use jstream::Received;
@@ -36,46 +37,49 @@
 //! # }
 //! ```
 //!
-//! # Handlers run where they are received
+//! # Handlers run in the receive loop
 //!
-//! A handler runs in the receive loop of whoever receives: no thread is woken for it. If it is `async`, its future is
-//! polled there once; when that has to wait, it goes on later as it is, and whoever receives goes on at once. So a
-//! handler that seldom waits costs what a function does (optimistic active messages, Hsieh et al.).
+//! A handler runs in the receive loop of the thread that received the message; no other thread is
+//! woken. An `async` handler is polled once in the loop. If it is not ready, it continues later
+//! from where it stopped, and the thread receives the next message. So a handler that rarely waits
+//! costs as much as a function (optimistic active messages, Hsieh et al.).
 //!
-//! What a handler can do that can't do its work now:
+//! A handler that can't complete its work immediately has these options:
 //!
-//! | | what happens |
+//! | the handler | effect |
 //! |---|---|
-//! | it awaits | its future goes on when it is woken: behind the handler of its side that woke it, or behind itself once, else at the [`Executor`] |
-//! | it returns [`Outcome::Rerun`] | it is run again with the same request, a little later |
-//! | it [nacks](Request::nack) | the request goes back, and its sender sends it again after a pause |
+//! | awaits | its future resumes when it is woken: after the handler of its own side that woke it, or once after itself; otherwise at the [`Executor`] |
+//! | returns [`Outcome::Rerun`] | it runs again with the same request, a little later |
+//! | calls [`nack`](Request::nack) | the request is returned, and the sender retries it with backoff |
 //!
-//! A handler that is known to wait runs [at a worker](Builder::worker) at once. An `async` one that computes for long
-//! [makes way](yield_now) now and then. One that waits for a state of an object asks a [`Guarded`] one.
+//! A handler that is known to wait can run [at a worker](Builder::worker) from the start. An
+//! `async` handler that computes for a long time should [yield](yield_now) now and then. A handler
+//! that waits for a state of an object can use a [`Guarded`] object.
 //!
-//! A handler that runs for more than 10 ms, or another [budget](Builder::budget), is counted and reported. One that
-//! panics has its request come back; where panics abort, the process ends with the first of them. After `fork` the
-//! child has no thread of an executor, nor of a [`Serving`]: it uses connections that it makes itself, with handlers
-//! of its own. What it asks over one of its parent is [`RequestError::Forked`], and changes nothing there.
+//! A handler that exceeds its [budget](Builder::budget) (default 10 ms) is counted and reported. If
+//! a handler panics, its request is returned to the sender; with `panic = "abort"`, the first panic
+//! ends the process. After `fork`, the child has no executor threads and no [`Serving`] threads: it
+//! must create its own connections and handlers. A request over a connection of the parent fails
+//! with [`RequestError::Forked`] and has no effect there.
 //!
-//! # Credit
+//! # Flow control
 //!
-//! A side sends only as much as the other one has said that it takes: so many messages and so many bytes that are not
-//! done with. Who may send nothing serves until it may. So two sides that send as fast as they can both go on, and what
-//! is held is bounded whatever the peer does. Answers need no credit. Tasks [await their turn](Peer::ready) instead.
+//! A side sends only as much as its peer has granted: a number of messages and a number of bytes
+//! that the peer has not completed. A thread that has no credit serves requests until it has. So
+//! two sides that send as fast as they can both make progress, and the memory they hold is bounded
+//! whatever the peer does. Answers need no credit. Tasks [await credit](Peer::ready) instead.
 //!
-//! What can't be delivered comes back with a [`Reason`], and with what was sent where the handler had not taken
-//! it: to the ticket of a request, and else to [`Peer::take_returned`].
+//! A message that can't be delivered is returned with a [`Reason`], and with its payload if the
+//! handler had not taken that. A returned request is reported by its ticket; other returned
+//! messages go to [`Peer::take_returned`].
 
 mod attendant;
 mod budget;
-mod bundle;
-mod crew;
-mod driving;
 mod error;
 mod executor;
 mod frame;
 mod guarded;
+mod handler;
 mod handlers;
 mod hello;
 mod ledger;
@@ -83,29 +87,31 @@ mod link;
 pub(crate) mod parker;
 mod pause;
 mod peer;
+mod poll_group;
+mod poll_loop;
+mod poller_lock;
 mod request;
-mod role;
-mod runs;
 mod settings;
+mod standby;
 mod state;
 mod sync;
 mod tap;
 mod task;
+mod thread_pool;
 mod ticket;
 mod turn;
-mod watch;
 
 #[cfg(all(test, loom))]
 mod models;
 
 pub use self::attendant::{Attendant, WeakPeer};
-pub use self::bundle::{Bundle, Serving};
 pub use self::error::{JoinError, LookupError, Reason, RequestError, Returned};
 pub use self::executor::{Executor, Job, ThreadPool};
 pub use self::guarded::{Guarded, Held, When};
 pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
 pub use self::peer::{Departure, Function, Handler, Peer, Ready};
+pub use self::poll_group::{PollGroup, Serving};
 pub use self::request::{Mark, Replier, Request, WeakMark};
 pub use self::settings::Settings;
 pub use self::tap::{Tap, Tapped, TappedKind};

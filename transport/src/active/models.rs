@@ -1,5 +1,5 @@
-//! Interleavings of a task's state, of the right to receive, and of the threads in reserve, tried by loom: each model
-//! beside a twin with a mistake that it must find.
+//! Loom models of the task state, the poller lock, the standby threads and the shared ledger. Each
+//! model has a deliberately incorrect variant, which loom must detect.
 
 use std::sync::Arc as StdArc;
 use std::task::{Wake, Waker};
@@ -8,19 +8,20 @@ use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-use super::crew::Places;
 use super::frame::Credit;
-use super::ledger::{Accounts, Ledger, Lent, Lone, Number, Window};
-use super::role::Role;
+use super::ledger::{Accounts, Ledger, Lent, Number, SingleRequest, Window};
+use super::poller_lock::PollerLock;
+use super::standby::Standby;
 use super::state::{Paused, State};
 use super::sync::{lock, wait};
-use super::watch::Watch;
+use super::thread_pool::ThreadCounts;
 
-/// A future that is ready when it was told, and who polls it: by the state, or, as its twin, without asking it.
+/// A future that is ready when it was told, with its task state. The incorrect variant polls it
+/// without asking the state.
 struct Told {
     state: State,
     told: AtomicBool,
-    /// How many poll it.
+    /// Number of threads that poll the future.
     polling: AtomicU32,
     done: AtomicBool,
 }
@@ -35,7 +36,7 @@ impl Told {
         })
     }
 
-    /// Polls it until it waits or is ready, by whom its state is.
+    /// Polls the future until it is suspended or ready. The caller must own the state.
     fn poll(&self) {
         loop {
             assert_eq!(
@@ -129,10 +130,10 @@ impl Wake for Called {
     }
 }
 
-/// One who leaves the role, and one who waits for it.
+/// One thread releases the poller lock while another one waits for it.
 fn handed_over(leave: Ordering, wait: Ordering) -> impl Fn() + Send + Sync + 'static {
     move || {
-        let role = Arc::new(Role::new());
+        let role = Arc::new(PollerLock::new());
         assert!(role.take(1));
         let called = StdArc::new(Called(AtomicBool::new(false)));
         let waker: Waker = called.clone().into();
@@ -156,10 +157,10 @@ fn one_who_leaves_without_seeing_who_waits_is_found() {
     loom::model(handed_over(Ordering::Relaxed, Ordering::Relaxed));
 }
 
-/// Whoever has the role leaves it and is held up for ever; one stands by.
-fn taken_over(leave: fn(&Watch, &Role)) -> impl Fn() + Send + Sync {
+/// The poller releases the lock and is then blocked forever, while another thread is on standby.
+fn taken_over(leave: fn(&Standby, &PollerLock)) -> impl Fn() + Send + Sync {
     move || {
-        let shared = Arc::new((Watch::new(), Role::new()));
+        let shared = Arc::new((Standby::new(), PollerLock::new()));
         assert!(shared.1.take(1));
         let its = shared.clone();
         let leaving = thread::spawn(move || leave(&its.0, &its.1));
@@ -173,7 +174,7 @@ fn taken_over(leave: fn(&Watch, &Role)) -> impl Fn() + Send + Sync {
 
 #[test]
 fn who_is_held_up_is_replaced() {
-    loom::model(taken_over(Watch::leave));
+    loom::model(taken_over(Standby::leave));
 }
 
 #[test]
@@ -185,23 +186,24 @@ fn one_who_leaves_behind_its_look_at_who_sleeps_is_found() {
     }));
 }
 
-/// A bundle to which so many messages have come. Their handlers wait until that of the last has run, which stops all.
+/// A poll group with `count` received messages. All handlers wait until that of the last message
+/// has run, which stops the group.
 struct Served {
-    watch: Watch,
-    role: Role,
-    places: Mutex<Places>,
+    watch: Standby,
+    role: PollerLock,
+    places: Mutex<ThreadCounts>,
     count: u32,
-    /// How many were received.
+    /// Number of messages received.
     messages: Mutex<u32>,
-    /// There are messages, or it is over.
+    /// Signalled when there are messages, or the group is stopped.
     changed: Condvar,
     stopped: AtomicBool,
-    /// How many threads have ended.
+    /// Number of threads that have ended.
     ended: AtomicU32,
 }
 
 impl Served {
-    /// Serves as the threads of a crew do. What `stop` does ends all.
+    /// Serves like a thread of a pool. `stop` ends all threads.
     fn work(this: &Arc<Self>, token: usize, mut waits: bool, stop: fn(&Self)) {
         let (mut stands, mut more) = (false, None);
         while !this.stopped.load(Ordering::Acquire) {
@@ -247,7 +249,7 @@ impl Served {
         has_room
     }
 
-    /// Waits as who receives does. Nothing when it is over.
+    /// Waits for a message like the poller. Returns `None` when the group is stopped.
     fn receive(&self) -> Option<u32> {
         let mut messages = lock(&self.messages);
         while *messages == self.count && !self.stopped.load(Ordering::Acquire) {
@@ -280,13 +282,13 @@ impl Served {
     }
 }
 
-/// Two threads serve at first, and as many at most as there are messages.
+/// Starts two threads for a group of `count` messages, which is also the maximum number of threads.
 fn served(count: u32, stop: fn(&Served)) -> impl Fn() + Send + Sync {
     move || {
         let served = Arc::new(Served {
-            watch: Watch::new(),
-            role: Role::new(),
-            places: Mutex::new(Places::new(2, count as usize)),
+            watch: Standby::new(),
+            role: PollerLock::new(),
+            places: Mutex::new(ThreadCounts::new(2, count as usize)),
             count,
             messages: Mutex::new(0),
             changed: Condvar::new(),
@@ -328,9 +330,12 @@ fn a_crew_that_is_called_before_it_is_stopped_is_found() {
     }));
 }
 
-/// Two threads make a request each over accounts that have lent their places, and the peer answers both: one alone, as
-/// who waits for it, or by the ledger, which it gets by `take_back`. Then all is as it was.
-fn asked_beside(take_back: fn(&Lone) -> Option<Lent>) -> impl Fn() + Send + Sync + 'static {
+/// Two threads make one request each on a ledger that has lent its slots. The peer answers one on
+/// the fast path and one through the ledger, which is locked with `take_back`. Then the ledger has
+/// its initial state again.
+fn asked_beside(
+    take_back: fn(&SingleRequest) -> Option<Lent>,
+) -> impl Fn() + Send + Sync + 'static {
     move || {
         let window = Window::new(2, 100);
         let accounts = Arc::new(Accounts::new(Ledger::new(window, window)));
@@ -362,17 +367,20 @@ fn asked_beside(take_back: fn(&Lone) -> Option<Lent>) -> impl Fn() + Send + Sync
 
 #[test]
 fn who_asks_alone_and_who_asks_beside_have_their_own_numbers() {
-    loom::model(asked_beside(Lone::take_back));
+    loom::model(asked_beside(SingleRequest::take_back));
 }
 
 #[test]
 #[should_panic = "NoCredit"]
 fn one_who_takes_back_what_is_taken_meanwhile_is_found() {
-    loom::model(asked_beside(Lone::take_back_late));
+    loom::model(asked_beside(SingleRequest::take_back_late));
 }
 
-/// A request of the peer comes, and is done with, while somebody looks at what is under way.
-fn opened_beside(take_back: fn(&Lone) -> Option<Lent>) -> impl Fn() + Send + Sync + 'static {
+/// A request of the peer is opened and closed while another thread reads the number of open
+/// messages.
+fn opened_beside(
+    take_back: fn(&SingleRequest) -> Option<Lent>,
+) -> impl Fn() + Send + Sync + 'static {
     move || {
         let window = Window::new(1, 100);
         let accounts = Arc::new(Accounts::new(Ledger::new(window, window)));
@@ -397,11 +405,11 @@ fn opened_beside(take_back: fn(&Lone) -> Option<Lent>) -> impl Fn() + Send + Syn
 
 #[test]
 fn what_comes_alone_is_accounted_for_though_somebody_looks() {
-    loom::model(opened_beside(Lone::take_back));
+    loom::model(opened_beside(SingleRequest::take_back));
 }
 
 #[test]
 #[should_panic = "assertion"]
 fn one_who_looks_and_loses_what_comes_alone_is_found() {
-    loom::model(opened_beside(Lone::take_back_late));
+    loom::model(opened_beside(SingleRequest::take_back_late));
 }

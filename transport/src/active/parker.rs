@@ -1,4 +1,4 @@
-//! Threads that sleep until they are woken as tasks are.
+//! Thread parking through the [`Waker`] interface.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};
@@ -22,7 +22,7 @@ thread_local! {
     static WAKER: Waker = Arc::new(Sleeper(thread::current())).into();
 }
 
-/// The sleep of this thread.
+/// The parker of the current thread.
 pub(crate) struct Parker(Waker);
 
 impl Parker {
@@ -31,12 +31,12 @@ impl Parker {
         Self(WAKER.try_with(Waker::clone).unwrap_or_else(|_| made()))
     }
 
-    /// What wakes it.
+    /// Returns the waker that unparks the thread.
     pub(crate) fn waker(&self) -> &Waker {
         &self.0
     }
 
-    /// Sleeps until somebody has called, that moment, or for no reason.
+    /// Parks the thread until it is woken, or the deadline has passed. May return spuriously.
     pub(crate) fn park(&self, until: Deadline) {
         match until.left() {
             Some(left) => thread::park_timeout(left),

@@ -1,4 +1,4 @@
-//! Making way for others.
+//! Cooperative yielding.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,13 +6,13 @@ use std::task::{Context, Poll};
 
 use super::turn;
 
-/// Lets others run: an `async` handler that computes for long awaits it now and then. The first time it leaves the
-/// receive loop and goes on at the executor.
+/// Yields to other handlers. An `async` handler that computes for a long time should await this now
+/// and then. The first time, the handler leaves the receive loop and continues at the executor.
 pub fn yield_now() -> Yield {
     Yield(false)
 }
 
-/// See [`yield_now`].
+/// Future of [`yield_now`].
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Yield(bool);

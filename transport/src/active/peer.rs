@@ -13,40 +13,43 @@ use std::time::Instant;
 
 pub use self::lookup::{Function, Handler};
 pub use self::tasks::{Departure, Ready};
-use super::bundle::Serving;
 use super::error::{JoinError, Returned};
 use super::handlers::Handlers;
 use super::hello::exchange;
 use super::link::Link;
+use super::poll_group::Serving;
 use super::settings::Settings;
 use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
 
-/// One end of a connection over which requests are made and served, by both sides at once.
+/// One end of a connection over which both sides send and serve requests at the same time.
 ///
-/// It is cheap to clone, and any number of threads and tasks use it at the same time. The connection ends when the
-/// last clone, ticket and request is dropped and no [`Bundle`](super::Bundle) keeps it, or when somebody
-/// [closes](Self::close) it.
+/// A peer is cheap to clone, and any number of threads and tasks can use it at the same time. The
+/// connection ends when the last clone, ticket and request is dropped and no
+/// [`PollGroup`](super::PollGroup) keeps it, or when a caller [closes](Self::close) it.
 ///
-/// Nothing is received by itself: whoever waits for an answer serves requests meanwhile. A side that waits for
-/// nothing [serves](Self::serve), [polls](Self::poll), or has [a thread](Self::start) that does.
+/// No background thread receives: a thread that waits for an answer serves requests meanwhile. A
+/// side that waits for no answer has to [serve](Self::serve), [poll](Self::poll), or [start a
+/// thread](Self::start).
 ///
-/// The messages of one sender begin to be handled in the order in which they were sent, where one thread serves.
+/// If one thread serves, the handlers of one sender's messages begin in the order in which the
+/// messages were sent.
 ///
-/// Over sockets, small messages that are sent while a request is on its way gather, and go in one call of the system: when
-/// their sender waits, when somebody looks for what has come, or after two milliseconds.
+/// Over sockets, small messages that are sent while a request is outstanding are coalesced into one
+/// system call. They are sent when their sender waits, when a thread polls the connection, or after
+/// two milliseconds.
 #[derive(Clone)]
 pub struct Peer {
     link: Arc<Link>,
 }
 
 impl Peer {
-    /// Tells the other side of a connection the handlers of this one, and learns of its handlers. Both sides do so,
-    /// before anything else is sent.
+    /// Exchanges handler tables with the peer. Both sides must call this before they send anything
+    /// else.
     ///
     /// # Errors
     ///
-    /// [`JoinError`]; the connection has ended then.
+    /// [`JoinError`]. The connection has ended in that case.
     pub fn join(
         endpoint: Endpoint,
         handlers: &Handlers,
@@ -69,52 +72,57 @@ impl Peer {
         &self.link
     }
 
-    /// The connection. Whoever sends or receives there has it ended by the other side.
+    /// Returns the connection. If the program sends or receives on it directly, the peer ends the
+    /// connection.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         self.link.endpoint()
     }
 
-    /// The handlers of this side.
+    /// Returns the handlers of this side.
     #[must_use]
     pub fn handlers(&self) -> &Handlers {
         self.link.handlers()
     }
 
-    /// Keeps something of the program's with the connection, for its handlers and whoever has the peer. False when
-    /// there was something before.
+    /// Attaches a value of the program to the connection, for its handlers and for all users of the
+    /// peer. Returns false if a value was attached before.
     ///
-    /// It is dropped with the last handle of the connection, so it should have none itself.
+    /// The value is dropped with the last handle of the connection, so it should not contain such a
+    /// handle.
     pub fn attach<T: Any + Send + Sync>(&self, attached: Arc<T>) -> bool {
         self.link.attach(attached)
     }
 
-    /// What was attached, if that is a `T`.
+    /// Returns the attached value if its type is `T`.
     #[must_use]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.link.attached()
     }
 
-    /// Has `work` done once the connection has ended, by whoever finds that out: at once, if it has.
+    /// Runs `work` when the connection has ended, on the thread that detects the end. If the
+    /// connection has ended already, runs it immediately.
     pub fn on_end(&self, work: impl FnOnce() + Send + 'static) {
         self.link.on_end(Box::new(work));
     }
 
-    /// Whether the other side has sent any request or message yet.
+    /// Returns true if the peer has sent a request or a one-way message.
     #[must_use]
     pub fn has_served(&self) -> bool {
         self.link.has_served()
     }
 
-    /// Takes the messages that are here, some at most, without waiting. How many.
+    /// Receives and handles the available messages, up to a limit, without blocking. Returns their
+    /// number.
     pub fn poll(&self) -> usize {
         self.link.poll()
     }
 
-    /// Looks at what has come, if nobody else receives, and serves nothing of it: that is for whoever serves next. So
-    /// answers and credit are known also where nobody waits.
+    /// Receives the available messages, if no other thread is polling, but runs no handlers:
+    /// requests are queued for the next thread that serves. So answers and credit are processed
+    /// even if no thread waits.
     pub fn look(&self) {
-        self.link.bundle().look_aside();
+        self.link.group().look_aside();
     }
 
     /// Serves until the connection has ended.
@@ -123,7 +131,7 @@ impl Peer {
             .wait(None, Deadline::NEVER, |_, waker| self.ended(waker));
     }
 
-    /// As [`serve`](Self::serve), until then at most.
+    /// As [`serve`](Self::serve), but returns at `until` at the latest.
     pub fn serve_until(&self, until: Instant) {
         self.link
             .wait(None, Deadline::at(until), |_, waker| self.ended(waker));
@@ -136,53 +144,54 @@ impl Peer {
         self.link.has_ended().then_some(())
     }
 
-    /// Starts a thread that serves the bundle that the connection is in now, until the handle is dropped.
+    /// Starts a thread that serves the bundle that contains the connection now, until the handle is
+    /// dropped.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of threads.
+    /// Any error of the system if it can't create a thread.
     pub fn start(&self) -> io::Result<Serving> {
-        Serving::start(self.link.bundle(), 1, 1, Box::new(|work| work()))
+        Serving::start(self.link.group(), 1, 1, Box::new(|work| work()))
     }
 
-    /// A message that came back though nobody waits for an answer to it, the oldest first.
+    /// Takes the oldest returned message that no ticket waits for.
     #[must_use]
     pub fn take_returned(&self) -> Option<Returned> {
         self.link.take_returned()
     }
 
-    /// Takes no more requests: those that come go back as [`Reason::Ending`](super::Reason::Ending). Those that run go
-    /// on.
+    /// Stops accepting requests: new ones are returned with
+    /// [`Reason::Ending`](super::Reason::Ending). Running handlers continue.
     pub fn stop_serving(&self) {
         self.link.stop();
     }
 
-    /// How many messages of the other side this one is not done with.
+    /// Returns the number of messages of the peer that this side has not completed.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.link.ledger().under_way()
     }
 
-    /// How many requests of this side have no answer yet that was taken.
+    /// Returns the number of requests of this side whose answers were not taken yet.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         self.link.ledger().outstanding()
     }
 
-    /// How many bytes of what was sent the other side has not taken yet, and this one keeps for it: answers, as a rule,
-    /// as requests wait for room where they are made.
+    /// Returns the number of sent bytes that this side still queues because the peer has not taken
+    /// them. They usually belong to answers, as requests wait for credit before they are sent.
     #[must_use]
     pub fn backlog(&self) -> u64 {
         self.link.backlog()
     }
 
-    /// Whether the connection has ended, as far as is known.
+    /// Returns true if the connection is known to have ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.link.has_ended()
     }
 
-    /// Ends the connection: whoever waits for an answer gets an error, and handlers that wait are cancelled.
+    /// Ends the connection: waiting callers get an error, and suspended handlers are cancelled.
     pub fn close(&self) {
         self.link.hang_up();
     }

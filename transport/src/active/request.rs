@@ -1,6 +1,6 @@
-//! A message as its handler has it.
+//! A received message, as its handler gets it.
 
-mod parked;
+mod deferred;
 mod weak;
 
 use std::any::Any;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use jstream::buffer::Filled;
 use jstream::{Received, Transportable};
 
-pub(super) use self::parked::Parked;
+pub(super) use self::deferred::DeferredRequest;
 pub use self::weak::WeakMark;
 use super::budget::Tick;
 use super::error::Reason;
@@ -27,27 +27,26 @@ use crate::endpoint::{Message, RecvObjectError};
 use crate::error::SendError;
 use crate::header::Header;
 
-/// A message whose handler runs: a word, a payload in a jbuf of this side, and the way back.
+/// A received message: a word, a payload in a buffer of this side, and the means to answer.
 ///
-/// Whoever has it answers once, from wherever it is kept: in the handler, behind an `await`, or in another
-/// thread later. One that is dropped without an answer comes back to its sender as
-/// [`Reason::Unanswered`]; a message that was [sent](Peer::send) without asking for an answer is dropped
-/// as a rule.
+/// The owner answers once, from any place: in the handler, after an `await`, or later in another
+/// thread. A request that is dropped without an answer is returned to its sender as
+/// [`Reason::Unanswered`]. A one-way message that was [sent](Peer::send) is normally just dropped.
 #[must_use = "a request that is dropped comes back to its sender"]
 pub struct Request {
-    /// Dropped before its sender knows that it goes back.
+    /// Attached value. It is dropped before the sender learns that the request was returned.
     kept: Option<Box<dyn Any + Send>>,
     payload: Option<Filled>,
     replier: Replier,
-    /// Since when it waits for its turn.
+    /// Time at which the request was queued.
     since: Option<Instant>,
-    /// When its handler has begun.
+    /// Clock tick at which the handler began.
     begun: Tick,
-    /// It has waited for its peer to take what it was sent.
+    /// True if the request has been deferred because the peer did not drain its receive side.
     has_waited: bool,
 }
 
-/// Which request it is, for who has not got it any more.
+/// Identity of a request, for code that no longer owns the request.
 #[derive(Clone)]
 pub struct Mark {
     link: Arc<Link>,
@@ -55,29 +54,31 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Whether nobody wants the answer any more: it was cancelled, or the connection has ended. Looks at what has come
-    /// meanwhile, if nobody else receives; what is requested there is served later.
+    /// Returns true if the answer is no longer wanted: the request was cancelled, or the connection
+    /// has ended. If no other thread is polling, receives the available messages first; requests
+    /// among them are served later.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         if self.number.asked().is_some() {
-            self.link.bundle().look_aside();
+            self.link.group().look_aside();
         }
         self.link.is_cancelled(self.number)
     }
 
-    /// Who made the request.
+    /// Returns the peer that made the request.
     #[must_use]
     pub fn peer(&self) -> Peer {
         Peer::of(self.link.clone())
     }
 
-    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
     #[must_use]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.link.attached()
     }
 
-    /// Notes the task of a request that waits, so that it can be cancelled. Whether it is still wanted.
+    /// Registers the task of a suspended handler, so that it can be cancelled. Returns true if the
+    /// request is still wanted.
     pub(super) fn note(&self, task: &Arc<dyn task::Cancel>) -> bool {
         self.link.note_moved(self.number, task)
     }
@@ -91,7 +92,7 @@ impl fmt::Debug for Mark {
     }
 }
 
-/// The way back to whoever made a request; see [`Request`].
+/// The means to answer a request; see [`Request`].
 #[must_use = "a request that is not answered comes back to its sender"]
 pub struct Replier {
     link: Arc<Link>,
@@ -127,14 +128,14 @@ impl Request {
         }
     }
 
-    /// The word that was sent.
+    /// Returns the word that was sent.
     #[must_use]
     #[inline]
     pub fn word(&self) -> u64 {
         self.replier.word
     }
 
-    /// The payload; nobody has believed its bytes yet.
+    /// Returns the payload; its bytes are not validated.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> &[u8] {
@@ -143,106 +144,111 @@ impl Request {
             .map_or(&[], |payload| payload.as_bytes())
     }
 
-    /// Whether an answer is waited for.
+    /// Returns true if the sender waits for an answer.
     #[must_use]
     pub fn wants_reply(&self) -> bool {
         self.replier.number.asked().is_some()
     }
 
-    /// Who sent it, to send something back besides the answer.
+    /// Returns the sender, for messages besides the answer.
     #[must_use]
     pub fn peer(&self) -> Peer {
         self.replier.peer()
     }
 
-    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
     #[must_use]
     #[inline]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.replier.attached()
     }
 
-    /// As [`Peer::backlog`], of who sent it.
+    /// Returns the [`Peer::backlog`] of the sender.
     #[must_use]
     pub fn backlog(&self) -> u64 {
         self.replier.link.backlog()
     }
 
-    /// Whether it is to be [put off](Self::put_off): who sent it has more than `most` bytes to take of what it was sent, or
-    /// has requests that wait for that. One that has waited is not put off again.
+    /// Returns true if the request should be [deferred](Self::put_off): its sender has more than
+    /// `most` bytes of messages to take, or has requests that are deferred for that reason. Returns
+    /// false if the request was deferred before.
     #[must_use]
     #[inline]
     pub fn is_unread(&self, most: u64) -> bool {
         !self.has_waited && self.replier.link.is_unread(most)
     }
 
-    /// Has it wait until who sent it has taken all but `most` bytes of what it was sent, in order of coming: its handler is
-    /// run with it again then. It keeps its place in the window of the other side, which therefore can't make us keep more
-    /// than that allows.
+    /// Defers the request until its sender has taken all but `most` bytes of the messages sent to
+    /// it; then its handler runs. Deferred requests run in the order of arrival. A deferred request
+    /// keeps its place in the peer's window, which therefore limits what the peer can make this
+    /// side hold.
     pub fn put_off(mut self, most: u64) {
         self.wait();
         let link = self.replier.link.clone();
         link.put_off(self, most);
     }
 
-    /// Has its handler run with it again, by who serves, before what comes from now on.
+    /// Runs the handler again with this request, on a serving thread, before messages that arrive
+    /// from now on.
     pub fn run_again(mut self) {
         self.wait();
         let link = self.replier.link.clone();
-        link.bundle().run_soon(self);
+        link.group().run_soon(self);
     }
 
-    /// Has its handler run with it a little later.
+    /// Runs the handler again with this request, a little later.
     pub(super) fn run_later(self) {
-        let bundle = self.replier.link.bundle();
-        bundle.run_later(self);
+        let group = self.replier.link.group();
+        group.run_later(self);
     }
 
-    /// Keeps something with the request, instead of what was kept before. It is dropped where the request goes back, before
-    /// its sender knows; and where that may send it again, so that it [says so](super::is_given_back).
+    /// Attaches a value to the request, and replaces an earlier one. If the request is returned,
+    /// the value is dropped before the sender knows. If the sender may then retry the request,
+    /// [`is_given_back`](super::is_given_back) returns true during that drop.
     pub fn keep<T: Any + Send>(&mut self, what: Box<T>) {
         self.kept = Some(what);
     }
 
-    /// What is kept with it, if that is a `T`.
+    /// Takes the attached value if its type is `T`.
     #[must_use]
     pub fn take_kept<T: Any + Send>(&mut self) -> Option<Box<T>> {
         self.kept.take_if(|kept| kept.is::<T>())?.downcast().ok()
     }
 
-    /// Whether something is kept with it.
+    /// Returns true if a value is attached.
     #[must_use]
     #[inline]
     pub fn has_kept(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// It is the first of those that wait for their peer, and need not any more.
+    /// Marks the request as one that has been deferred, so that it is not deferred again.
     pub(super) fn has_waited(&mut self) {
         self.has_waited = true;
     }
 
-    /// Which request it is.
+    /// Returns the identity of the request.
     #[must_use]
     pub fn mark(&self) -> Mark {
         self.replier.mark()
     }
 
-    /// How long it has waited here for its turn, where it has.
+    /// Returns the time that the request was queued on this side, or zero.
     #[must_use]
     #[inline]
     pub fn waited(&self) -> Duration {
         self.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// Its handler begins, when the clock was at that tick.
+    /// Records the clock tick at which the handler begins.
     #[inline]
     pub(super) fn begin(&mut self, tick: Tick) {
         self.begun = tick;
     }
 
-    /// What the system's monotonic clock said at its last tick before the handler began, or before the one ended that ran just
-    /// before, in nanoseconds, where that was asked and it has not waited for its turn: for who would ask it again.
+    /// Returns the system's coarse monotonic clock in nanoseconds, read when the handler began or
+    /// when the previous handler ended. Callers use it to avoid another reading. Returns `None` if
+    /// the clock was not read or the request was queued.
     #[doc(hidden)]
     #[must_use]
     #[inline]
@@ -250,7 +256,7 @@ impl Request {
         self.begun.nanos().filter(|_| self.since.is_none())
     }
 
-    /// It waits for its turn from now on.
+    /// Records that the request is queued from now on.
     pub(super) fn wait(&mut self) {
         self.since.get_or_insert_with(Instant::now);
         self.begun = Tick::default();
@@ -268,7 +274,7 @@ impl Request {
         &self.replier.link
     }
 
-    /// Answers with a word and bytes. Of a message that nobody waits for the answer of, that is dropped.
+    /// Answers with a word and bytes. The answer to a one-way message is dropped.
     pub fn reply(self, word: u64, bytes: &[u8]) {
         self.replier.reply(word, bytes);
     }
@@ -278,7 +284,7 @@ impl Request {
         self.replier.reply_object(object);
     }
 
-    /// Answers with the payload itself, which moves where jbufs do.
+    /// Answers with the payload itself, whose buffer moves to the peer if the device can do that.
     pub fn echo(mut self) {
         match self.payload.take() {
             Some(payload) => self.replier.reply_filled(0, payload),
@@ -286,13 +292,13 @@ impl Request {
         }
     }
 
-    /// Gives the message back to its sender, for a reason in words.
+    /// Returns the message to its sender as refused, with a reason in words.
     pub fn refuse(self, why: &str) {
         self.give_back(Reason::Refused, why);
     }
 
-    /// Gives the message back for now: whoever waits for the answer sends it again a little later, a number
-    /// of times.
+    /// Returns the message to its sender as busy. A sender that waits for the answer retries it
+    /// later, a limited number of times.
     pub fn nack(self) {
         self.replier
             .link
@@ -309,10 +315,11 @@ impl Request {
         self.replier.give_back(reason, payload, why);
     }
 
-    /// The payload, to keep, and the way back.
+    /// Splits the request into the payload and the means to answer.
     #[inline(always)]
     pub fn into_parts(self) -> (Filled, Replier) {
-        // What is dropped here is apart from the rest, which would be copied with it.
+        // The other fields are destructured separately; otherwise they would be copied with the
+        // result.
         let Self {
             kept,
             payload,
@@ -323,8 +330,8 @@ impl Request {
         (payload.unwrap_or_else(Filled::nothing), replier)
     }
 
-    /// The object that the payload is, and the way back. A payload that is none goes back to its sender, and
-    /// there is nothing to do.
+    /// Reads the object in the payload. A payload that can't be read is returned to its sender, and
+    /// the result is `None`.
     #[must_use]
     pub fn read<T: Transportable + 'static>(self) -> Option<(Received<T>, Replier)> {
         let (payload, replier) = self.into_parts();
@@ -345,20 +352,20 @@ impl Request {
 }
 
 impl Replier {
-    /// Who made the request.
+    /// Returns the peer that made the request.
     #[must_use]
     pub fn peer(&self) -> Peer {
         Peer::of(self.link.clone())
     }
 
-    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
     #[must_use]
     #[inline]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.link.attached()
     }
 
-    /// Which request it is.
+    /// Returns the identity of the request.
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark {
@@ -367,7 +374,7 @@ impl Replier {
         }
     }
 
-    /// Whether an answer is waited for.
+    /// Returns true if the sender waits for an answer.
     #[must_use]
     #[inline]
     pub fn wants_reply(&self) -> bool {
@@ -379,13 +386,14 @@ impl Replier {
         self.reply_segments(word, &[IoSlice::new(bytes)]);
     }
 
-    /// As [`reply`](Self::reply), with bytes from several places. False when the other side takes no message like that,
-    /// and was told so instead.
+    /// As [`reply`](Self::reply), with a payload in several segments. Returns false if the peer
+    /// does not accept such a message; then it gets the reason instead.
     pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
         self.reply_in_place(word, segments)
     }
 
-    /// The same where this stays until it is dropped. It has answered then: what it is asked further does nothing.
+    /// As [`reply_segments`](Self::reply_segments), but does not consume the replier. Later answers
+    /// have no effect.
     #[doc(hidden)]
     pub fn reply_in_place(&mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
         if !mem::take(&mut self.is_open) {
@@ -410,7 +418,7 @@ impl Replier {
         }
     }
 
-    /// Answers with a jbuf, which moves to the other side where jbufs do.
+    /// Answers with a buffer, which moves to the peer if the device can do that.
     pub fn reply_filled(mut self, word: u64, payload: Filled) {
         if !mem::take(&mut self.is_open) {
             return;
@@ -446,7 +454,8 @@ impl Replier {
         }
     }
 
-    /// Gives the request back to its maker, for a reason in words, without what was sent.
+    /// Returns the request to its sender as refused, with a reason in words and without the
+    /// payload.
     pub fn refuse(self, why: &str) {
         self.give_back(Reason::Refused, None, why);
     }
@@ -468,7 +477,7 @@ impl Replier {
         );
     }
 
-    /// An answer that the other side does not take leaves it with the reason alone.
+    /// Sends the reason alone for an answer that the peer does not accept.
     #[cold]
     fn unsent(&self, error: &SendError, credit: Credit) {
         let why = error.to_string();
@@ -477,7 +486,7 @@ impl Replier {
             .give_back(back, credit, Reason::Unsendable, &[], &why);
     }
 
-    /// It was dropped without an answer.
+    /// Returns a request that was dropped without an answer.
     #[cold]
     fn give_up(&self) {
         let reason = task::reason();

@@ -1,44 +1,49 @@
-//! What a side of active messages allows the other one.
+//! Limits and timeouts of one side of an active-message connection.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::tap::Tap;
 
-/// What a side allows its peer, and how it waits. Every limit says the threat that it answers.
+/// Limits that a side sets for its peer, and its timeouts. Each limit names the threat that it
+/// counters.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// How many messages the peer may have sent that this side is not done with (default 256, at most 65,535).
-    /// Answers the threat of a peer that sends faster than its handlers run.
+    /// Maximum number of the peer's messages that this side has not completed (default 256, at most
+    /// 65,535). Counters a peer that sends faster than its handlers run.
     pub window_messages: u16,
-    /// How many bytes of payload such messages may have (default 16 MiB); one message alone may exceed it. Answers
-    /// the same threat with large messages.
+    /// Maximum total payload of such messages in bytes (default 16 MiB). A single message may
+    /// exceed it. Counters the same threat with large messages.
     pub window_bytes: u64,
-    /// How many handlers of one thread run one inside the other, when they wait for answers (default 8). Those beyond
-    /// go to the executor. Answers the threat of peers that ask each other without an end, and overflow the
-    /// stack.
+    /// Maximum nesting depth of handlers in one thread, which nest when they wait for answers
+    /// (default 8). Deeper handlers go to the executor. Counters peers that call each other
+    /// endlessly and overflow the stack.
     pub nesting: usize,
-    /// How often a request is sent again that comes back because its handler is busy (default 12).
+    /// Maximum number of retries of a request that is returned because its handler is busy (default
+    /// 12).
     pub retries: u32,
-    /// How long is waited before it is sent for the second time (default 50 us); twice as long each time after
-    /// that.
+    /// Delay before the first retry (default 50 us). It doubles with each retry.
     pub backoff: Duration,
-    /// How many messages are kept that came back though nobody waits for an answer to them (default 64), with as many
-    /// bytes as the window has; further ones are dropped. Answers the threat of a peer that gives back what nobody looks at.
+    /// Maximum number of returned messages that are kept although no ticket waits for them (default
+    /// 64); their total size is limited to `window_bytes`. Further ones are dropped. Counters a
+    /// peer that returns messages that the program never takes.
     pub kept_returns: usize,
-    /// How long the peer may take to tell its handlers (default 5 s). Answers the threat of connections that are
-    /// made and then silent.
+    /// Maximum time that the peer may take to send its handler table (default 5 s). Counters
+    /// connections that stay silent after they are made.
     pub handshake_timeout: Duration,
-    /// How long who waits for an answer waits for room in the pool (default 200 ms), before it gives up: what has come
-    /// stays in the connection. Answers the threat of answers that are kept, and stand in the way of others.
+    /// Maximum time that a caller that waits for an answer waits for room in the pool (default 200
+    /// ms). After that, the call fails and the received message stays in the connection. Counters
+    /// answers that the program keeps and that block others.
     pub room_timeout: Duration,
-    /// How long a message that has come waits for room in the pool (default 10 s), before its connection is ended. Answers
-    /// the threat of peers who keep connections, and what has come over them, while others use up the pool.
+    /// Maximum time that a received message waits for room in the pool (default 10 s), before its
+    /// connection is ended. Counters peers that keep connections and messages pending while others
+    /// use up the pool.
     pub buffer_timeout: Duration,
-    /// How long sending waits for credit (default 30 s). Answers the threat of a peer that is done with nothing.
+    /// Maximum time that a send waits for credit (default 30 s). Counters a peer that completes no
+    /// messages.
     pub credit_timeout: Duration,
-    /// What sees each message (default: nothing). It is dropped with the connection.
+    /// Observer of all messages (default: none). It is dropped with the connection.
     pub tap: Option<Arc<dyn Tap>>,
 }
 
@@ -61,14 +66,15 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Without a window there would be no messages at all.
+    /// Returns the message window, at least 1: a window of 0 would allow no messages.
     pub(super) fn window_messages(&self) -> u32 {
         u32::from(self.window_messages.max(1))
     }
 
-    /// How long is waited before a request is sent again that was given back so many times.
+    /// Returns the backoff before the next retry of a request that was returned `times` times
+    /// before.
     pub(super) fn pause(&self, times: u32) -> Duration {
-        /// Longer pauses help nobody.
+        /// Maximum backoff.
         const LONGEST: Duration = Duration::from_millis(50);
         let factor = 1u32.checked_shl(times).unwrap_or(u32::MAX);
         self.backoff.saturating_mul(factor).min(LONGEST)

@@ -1,47 +1,49 @@
-//! Who may poll a task.
+//! The state machine of a task, which decides which thread may poll it.
 
 use super::sync::{AtomicU32, Ordering};
 
-/// It waits for its waker.
+/// The task waits for its waker.
 const WAITS: u32 = 0;
-/// Somebody polls it.
+/// A thread polls the task.
 const RUNS: u32 = 1;
-/// Somebody polls it, and it was woken meanwhile.
+/// A thread polls the task, and it was woken meanwhile.
 const WOKEN: u32 = 2;
-/// It is in a queue of an executor.
+/// The task is in the queue of an executor.
 const QUEUED: u32 = 3;
-/// It has ended.
+/// The task has ended.
 const DONE: u32 = 4;
-/// Added to the others: whoever polls it next, or now, ends it.
+/// Flag in addition to the others: the thread that polls the task next, or now, ends it.
 const CANCELLED: u32 = 8;
 
 /// The state of a task.
 ///
-/// Invariant: between [`begin`](Self::begin), or a [`start`](Self::start) or [`cancel`](Self::cancel) that gives the
-/// task to its caller, and the [`pause`](Self::pause) or [`end`](Self::end) by which that caller leaves it, nobody
-/// else is given it. So a task that is being polled is polled by nobody else, also not by a receive loop inside it:
-/// who wakes or cancels it meanwhile leaves a note, which its owner finds when it pauses.
+/// INVARIANT: the owner of a task is the caller to which [`begin`](Self::begin),
+/// [`start`](Self::start) or [`cancel`](Self::cancel) has given it. No other caller becomes the
+/// owner until that caller leaves the task by [`pause`](Self::pause) or [`end`](Self::end). So a
+/// task is never polled twice at the same time, not even by a receive loop nested in its poll. A
+/// wake-up or cancellation during a poll is recorded in the state, and the owner finds it when it
+/// pauses.
 #[derive(Debug)]
 pub(super) struct State(AtomicU32);
 
-/// What to do with a task that was not ready.
+/// Next step for a task that was not ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paused {
-    /// Nothing: its waker is going to be called.
+    /// None: the waker will be called.
     Waits,
-    /// Queue it: it was woken.
+    /// Queue the task: it was woken.
     Again,
-    /// End it.
+    /// End the task: it was cancelled.
     Cancelled,
 }
 
 impl State {
-    /// Of a task that was just made, and is its maker's.
+    /// Returns the state of a new task, which is owned by its creator.
     pub(super) fn new() -> Self {
         Self(AtomicU32::new(RUNS))
     }
 
-    /// Of a task that is used again, whose only handle the caller has.
+    /// Resets the state of a reused task. The caller must have its only handle.
     pub(super) fn begin(&mut self, queued: bool) {
         let state = if queued { QUEUED } else { RUNS };
         *self = Self(AtomicU32::new(state));
@@ -54,7 +56,7 @@ impl State {
             let Some(to) = to else {
                 return result;
             };
-            // Whoever gets the task sees what its owner before did to it.
+            // The next owner of the task must see what the previous owner did.
             match self
                 .0
                 .compare_exchange_weak(state, to, Ordering::AcqRel, Ordering::Relaxed)
@@ -65,18 +67,20 @@ impl State {
         }
     }
 
-    /// The waker was called. True when the caller is to queue the task.
+    /// Records a wake-up. Returns true if the caller must queue the task.
     pub(super) fn wake(&self) -> bool {
         self.change(|state| match state {
             WAITS => (Some(QUEUED), true),
-            // Also what is woken already is written: whoever polls it next is to see what this one did.
+            // A repeated wake-up also writes the word, so that the next owner sees what this caller
+            // did before.
             RUNS => (Some(WOKEN), false),
             WOKEN | QUEUED => (Some(state), false),
             _ => (None, false),
         })
     }
 
-    /// A queued task is taken. True when it is to be polled; else it was cancelled, and is to be ended.
+    /// Takes a queued task. Returns true if the caller must poll it, or false if the task was
+    /// cancelled and the caller must end it.
     pub(super) fn start(&self) -> bool {
         self.change(|state| {
             let cancelled = state & CANCELLED;
@@ -84,7 +88,7 @@ impl State {
         })
     }
 
-    /// It was polled and is not ready.
+    /// Leaves a task that was polled and is not ready.
     pub(super) fn pause(&self) -> Paused {
         self.change(|state| match state {
             RUNS => (Some(WAITS), Paused::Waits),
@@ -93,7 +97,7 @@ impl State {
         })
     }
 
-    /// It is not wanted any more. True when the caller is to end it; else whoever polls it does.
+    /// Cancels the task. Returns true if the caller must end it; otherwise its owner does.
     pub(super) fn cancel(&self) -> bool {
         self.change(|state| match state {
             WAITS => (Some(RUNS | CANCELLED), true),
@@ -102,7 +106,7 @@ impl State {
         })
     }
 
-    /// It has ended.
+    /// Marks the task as ended.
     pub(super) fn end(&self) {
         self.0.store(DONE, Ordering::Release);
     }

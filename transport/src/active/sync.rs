@@ -1,4 +1,4 @@
-//! What threads share: of `std`, or of loom, which tries all interleavings.
+//! Synchronization primitives of `std`, or of loom in models, which tries all interleavings.
 
 #[cfg(loom)]
 pub(super) use loom::sync::{
@@ -13,7 +13,8 @@ pub(super) use std::sync::{
 };
 use std::time::Duration;
 
-/// A panic elsewhere can't leave what is locked half changed: it holds between statements.
+/// Locks a mutex and ignores poisoning: the locked state is consistent between statements, so a
+/// panic can't leave it half changed.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -22,7 +23,7 @@ pub(super) fn wait<'m, T>(changed: &Condvar, guard: MutexGuard<'m, T>) -> MutexG
     changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As [`wait`], for so long at most. Loom knows no time: there nobody ends it before.
+/// As [`wait`], for `time` at most. Loom has no time, so there it returns immediately.
 pub(super) fn wait_for<'m, T>(
     mutex: &'m Mutex<T>,
     changed: &Condvar,

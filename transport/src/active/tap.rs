@@ -1,82 +1,83 @@
-//! What sees the messages of a connection.
+//! Observation of the messages of a connection.
 
 use std::fmt;
 use std::io::IoSlice;
 
 use super::frame::Frame;
 
-/// Sees each message of a connection as it is on its way, for whoever looks for what is wrong:
+/// Observer of the messages of a connection, for diagnosis; see
 /// [`Settings::tap`](super::Settings::tap).
 ///
-/// It is called by who sends and who receives, perhaps by several threads at once, and must not wait, nor use the
-/// connection.
+/// It is called by the threads that send and receive, maybe concurrently. It must not block, and
+/// must not use the connection.
 pub trait Tap: fmt::Debug + Send + Sync {
-    /// Both sides know the handlers of each other: their names, at the places that messages have them by.
+    /// Called when both sides know each other's handlers. The index of a name is the number by
+    /// which messages refer to the handler.
     fn joined(&self, ours: &[&str], theirs: &[&str]);
 
-    /// A message is about to be sent, or has come and was not looked at.
+    /// Called when a message is about to be sent, or has been received and not been processed.
     fn message(&self, message: &Tapped<'_>);
 }
 
-/// A message that is seen.
+/// An observed message.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Tapped<'t> {
-    /// Whether it is sent; otherwise it has come.
+    /// True if the message is sent, false if it was received.
     pub sent: bool,
-    /// What it is.
+    /// Kind of the message.
     pub kind: TappedKind,
-    /// The word of a request, a message, or an answer.
+    /// The word of a request, one-way message or answer.
     pub word: u64,
-    /// What it carries, in parts, as it is on the wire.
+    /// The payload in segments, as on the wire.
     pub payload: &'t [IoSlice<'t>],
 }
 
-/// What a message is. Requests have numbers, which begin anew when they have been answered.
+/// Kind of an observed message. The numbers of requests are reused after the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TappedKind {
-    /// A request of the handler at this place.
+    /// A request.
     Request {
-        /// Its number.
+        /// Number of the request.
         number: u32,
-        /// The place of the handler.
+        /// Number of the handler.
         handler: u16,
     },
-    /// A message that nobody answers.
+    /// A one-way message.
     OneWay {
-        /// The place of the handler.
+        /// Number of the handler.
         handler: u16,
     },
     /// An answer.
     Reply {
-        /// The number of the request.
+        /// Number of the request.
         number: u32,
     },
-    /// A request comes back.
+    /// Return of a request.
     Return {
-        /// Its number.
+        /// Number of the request.
         number: u32,
-        /// Why, by a number.
+        /// Code of the reason.
         reason: u16,
-        /// How many bytes at the end of the payload say why.
+        /// Length in bytes of the explanation at the end of the payload.
         text: u16,
     },
-    /// A message that nobody answers comes back.
+    /// Return of a one-way message.
     Bounce {
-        /// Why, by a number.
+        /// Code of the reason.
         reason: u16,
-        /// How many bytes at the end of the payload say why.
+        /// Length in bytes of the explanation at the end of the payload.
         text: u16,
     },
-    /// The answer to a request is not wanted any more.
+    /// Cancellation of a request.
     Cancel {
-        /// The number of the request.
+        /// Number of the request.
         number: u32,
     },
 }
 
-/// What a tap sees of a frame. Credit alone is no message.
+/// Converts a frame for the tap. Frames without a message are not shown.
 pub(super) fn tapped<'t>(
     sent: bool,
     frame: Frame,

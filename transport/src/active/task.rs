@@ -1,8 +1,9 @@
-//! Handlers' futures: where they stand, and how they are polled.
+//! Storage and polling of the futures of handlers.
 //!
-//! A future is put where it stays: behind a pointer that was allocated for another one of its kind before, and is
-//! kept for the next. So it may be polled in the receive loop and go to an executor as it is, and in steady state
-//! nothing is allocated. That it never moves the compiler knows: it is reached as `Pin<Box<_>>` alone.
+//! A future is placed in a slot, a heap allocation that is reused for futures of the same type. So
+//! it can be polled in the receive loop and then move to an executor without being moved in memory,
+//! and in steady state nothing is allocated. The slot is a `Pin<Box<_>>`, so the compiler
+//! guarantees that the future does not move.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -22,24 +23,25 @@ use super::state::{Paused, State};
 use super::sync::{Mutex, lock};
 use super::turn::{self, Side};
 
-/// How many slots of a handler are kept for the next requests.
+/// Maximum number of free slots kept per handler.
 const KEPT: usize = 256;
 
-/// Where the tasks of a table go that wait; there when the table is.
+/// The executor of the handlers of a table, set when the table is built.
 pub(super) type Place = Arc<OnceLock<Arc<dyn Executor>>>;
 
-/// What an executor is given.
+/// A task, as its executor sees it.
 pub(super) trait Run: Send + Sync {
     fn run(self: Arc<Self>);
 
-    /// Has it run by its executor.
+    /// Queues the task at its executor.
     fn queue(self: Arc<Self>);
 
-    /// Gives it up, unless it has begun: then its request goes back as busy.
+    /// Ends a task that has not begun; its request is returned as busy. Returns false if the task
+    /// has begun.
     fn refuse(self: Arc<Self>) -> bool;
 }
 
-/// What whoever cancels a request has.
+/// A task that can be cancelled together with its request.
 pub(super) trait Cancel: Send + Sync {
     fn cancel(self: Arc<Self>);
 }
@@ -51,27 +53,28 @@ pub(super) struct Slots<F> {
     place: Place,
 }
 
-/// Futures of one kind that begin where a handler runs, as those of `async` handlers do: each is polled once there, and
-/// goes on at an executor if it has to wait. Their slots are used again.
+/// A set of futures of one type that begin in the receive loop, like those of `async` handlers:
+/// each is polled once there, and continues at an executor if it is not ready. Their memory is
+/// reused.
 ///
-/// A handler that finds out only from its request what is to be run has some of these.
+/// For handlers that select the future to run by the contents of the request.
 pub struct Tasks<F> {
     slots: Arc<Slots<F>>,
 }
 
-/// What came of a task's first poll.
+/// Result of the first poll of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Began {
-    /// It has ended.
+    /// The task has ended.
     Ended,
-    /// It panicked, and has ended.
+    /// The task panicked, and has ended.
     Panicked,
-    /// It goes on elsewhere.
+    /// The task continues elsewhere.
     Moved,
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Tasks<F> {
-    /// None, for an executor.
+    /// Creates an empty set whose suspended tasks continue at `executor`.
     #[must_use]
     pub fn new(executor: Arc<dyn Executor>) -> Self {
         Self {
@@ -79,7 +82,8 @@ impl<F: Future<Output = ()> + Send + 'static> Tasks<F> {
         }
     }
 
-    /// Polls a future once, here and now, for the request of that mark, by whose maker it is cancelled where it waits.
+    /// Polls a future once in this thread, for the request of that mark. If it is suspended, it is
+    /// cancelled together with the request.
     pub fn run(&self, mark: &Mark, future: F) -> Began {
         match self.slots.run(future, |task| mark.note(task)) {
             First::Ready => Began::Ended,
@@ -95,28 +99,28 @@ impl<F> fmt::Debug for Tasks<F> {
     }
 }
 
-/// A slot, and the future in it.
+/// A slot with a future.
 ///
-/// Invariant: the future is touched by who was given the task by its state, and by nobody else.
+/// INVARIANT: only the owner of the task, as decided by `state`, accesses the future.
 pub(super) struct Task<F> {
     state: State,
     future: Mutex<Pin<Box<Option<F>>>>,
     home: Weak<Slots<F>>,
     place: Place,
-    /// It was polled, or is about to be.
+    /// True if the task was polled, or is about to be.
     has_begun: AtomicBool,
-    /// Who goes on with it behind what has woken it: those who receive for the side that it began at. Nobody does where
-    /// it began elsewhere.
+    /// The side whose receive loop may continue the task. It is none if the task began at an
+    /// executor.
     side: Side,
 }
 
-/// What came of the first poll.
+/// Result of the first poll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum First {
     Ready,
-    /// It panicked.
+    /// The future panicked.
     Panicked,
-    /// It waits, or goes on elsewhere.
+    /// The task is suspended, or continues elsewhere.
     Moved,
 }
 
@@ -128,7 +132,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
         })
     }
 
-    /// A slot that holds `future`.
+    /// Returns a slot that holds `future`.
     fn fill(self: &Arc<Self>, future: F, queued: bool) -> Arc<Task<F>> {
         let free = lock(&self.free).pop();
         let mut task = free.unwrap_or_else(|| {
@@ -141,7 +145,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
                 side: Side::default(),
             })
         });
-        // Free slots have one handle.
+        // Free slots have a single handle.
         if let Some(task) = Arc::get_mut(&mut task) {
             task.state.begin(queued);
             *task.has_begun.get_mut() = !queued;
@@ -155,8 +159,8 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
         task
     }
 
-    /// Polls `future` once, here and now. One that is not ready is shown to `moved`, which says whether it is
-    /// still wanted, and goes on elsewhere.
+    /// Polls `future` once in this thread. If it is not ready, calls `moved`, which returns false
+    /// if the task should be cancelled; then the task continues elsewhere.
     pub(super) fn run(
         self: &Arc<Self>,
         future: F,
@@ -175,7 +179,8 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
                 if !moved(&handle) {
                     handle.clone().cancel();
                 }
-                // Whoever goes on with it may end it at once, and keeps the slot if no other handle is left.
+                // Dropped first: the next owner may end the task immediately, and reuses the slot
+                // only if it has the last handle.
                 drop(handle);
                 task.leave(!makes_way);
                 First::Moved
@@ -187,7 +192,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
         }
     }
 
-    /// Has `future` polled elsewhere.
+    /// Has `future` polled by the executor.
     pub(super) fn send(self: &Arc<Self>, future: F, moved: impl FnOnce(&Arc<dyn Cancel>) -> bool) {
         let task = self.fill(future, true);
         let handle: Arc<dyn Cancel> = task.clone();
@@ -198,7 +203,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
         task.queue();
     }
 
-    /// Keeps the slot of a task that has ended, if nobody else can reach it.
+    /// Keeps the slot of an ended task for reuse, if there is no other handle of it.
     fn keep(&self, mut task: Arc<Task<F>>) {
         if Arc::get_mut(&mut task).is_some() {
             let mut free = lock(&self.free);
@@ -210,7 +215,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Task<F> {
-    /// Polls the future, and whether that makes way for others. The caller was given the task by its state.
+    /// Polls the future. Also returns true if it yields. The caller must own the task.
     fn poll(self: &Arc<Self>) -> (Result<Poll<()>, Box<dyn Any + Send>>, bool) {
         let waker = Waker::from(self.clone());
         let mut context = Context::from_waker(&waker);
@@ -223,7 +228,8 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
         })
     }
 
-    /// Drops the future, which may panic. What it has of a request is answered by why it ended.
+    /// Drops the future, which may panic. Requests in it that are not answered are returned with
+    /// the reason for the end.
     fn end(&self, panic: Option<Box<dyn Any + Send>>) {
         let why = if panic.is_some() {
             Why::Panicked
@@ -245,19 +251,20 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
         self.state.end();
     }
 
-    /// Leaves a task that was polled and is not ready. One that was woken meanwhile may go on in this thread, or may not.
+    /// Leaves a task that was polled and is not ready. `may_go_on` permits a task that was woken
+    /// meanwhile to continue in this thread.
     fn leave(self: Arc<Self>, may_go_on: bool) {
         match self.state.pause() {
             Paused::Waits => {}
             Paused::Again if may_go_on => self.go_on(),
-            // It has woken itself, and may do so again: others come first.
+            // The task has woken itself, and may do so repeatedly, so others come first.
             Paused::Again => self.queue(),
             Paused::Cancelled => self.end(None),
         }
     }
 
-    /// Has it gone on with by this thread, when it has done what it is at, if it receives for the task's side; else by
-    /// the executor.
+    /// Continues the task in this thread after the current handler, if the thread receives for the
+    /// task's side; otherwise at the executor.
     fn go_on(self: Arc<Self>) {
         if let Err(job) = turn::offer(self.side, Job::new(self)) {
             job.elsewhere();
@@ -277,7 +284,7 @@ impl<F: Future<Output = ()> + Send + 'static> Run for Task<F> {
         if self.has_begun.load(Ordering::Relaxed) {
             return false;
         }
-        // Nobody else has it: one that has not begun was woken by nobody.
+        // A task that has not begun has no waker, so no other caller can own it.
         self.state.start();
         self.end_because(Why::Refused, None);
         true
@@ -317,21 +324,21 @@ impl<F: Future<Output = ()> + Send + 'static> Wake for Task<F> {
     }
 }
 
-/// Why a future is dropped.
+/// Reason for which a future is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
     Ended,
     Panicked,
-    /// There is no room for it.
+    /// The executor has no room for the task.
     Refused,
 }
 
 thread_local! {
-    /// Why what is dropped now is dropped.
+    /// Reason for the drop that is in progress in this thread.
     static WHY: Cell<Why> = const { Cell::new(Why::Ended) };
 }
 
-/// Does `work`, in which requests that are dropped are answered by that.
+/// Calls `work`. Requests that are dropped in it are returned for that reason.
 fn because(why: Why, work: impl FnOnce()) {
     struct Back(Why);
     impl Drop for Back {
@@ -343,7 +350,7 @@ fn because(why: Why, work: impl FnOnce()) {
     work();
 }
 
-/// Why a request goes back that is dropped now, without an answer.
+/// Returns the reason for a request that is dropped without an answer.
 pub(super) fn reason() -> Reason {
     match WHY.get() {
         Why::Refused => Reason::Busy,
@@ -353,24 +360,25 @@ pub(super) fn reason() -> Reason {
     }
 }
 
-/// Drops what somebody had who has panicked.
+/// Calls `work`, which drops the values of a handler that has panicked.
 pub(super) fn panicked(work: impl FnOnce()) {
     because(Why::Panicked, work);
 }
 
-/// Drops what is kept with a request that goes back, which may come again if it is `busy`.
+/// Calls `work`, which drops the value attached to a returned request. The request may be retried
+/// if it is `busy`.
 pub(super) fn giving_back(busy: bool, work: impl FnOnce()) {
     because(if busy { Why::Refused } else { Why::Ended }, work);
 }
 
-/// Whether what is dropped now is [kept with a request](super::Request::keep) that goes back as [busy](Reason::Busy), and may
-/// come again.
+/// Returns true during the drop of a value that is [attached to a request](super::Request::keep),
+/// if the request is returned as [busy](Reason::Busy) and may therefore be retried.
 #[must_use]
 pub fn is_given_back() -> bool {
     WHY.get() == Why::Refused
 }
 
-/// Drops what a handler panicked with, which may panic in turn.
+/// Drops the payload of a panic, which may panic in turn.
 pub(super) fn forget_panic(mut panic: Box<dyn Any + Send>) {
     const PATIENCE: usize = 8;
     for _ in 0..PATIENCE {
@@ -379,6 +387,6 @@ pub(super) fn forget_panic(mut panic: Box<dyn Any + Send>) {
             Err(again) => panic = again,
         }
     }
-    // Whoever panics out of `Drop` without end keeps its memory.
+    // A payload that panics repeatedly when dropped is leaked.
     mem::forget(panic);
 }

@@ -1,7 +1,7 @@
-//! Requests whose answers are to come.
+//! Outstanding requests.
 
-mod errand;
 mod object;
+mod request_state;
 
 use std::any::Any;
 use std::fmt;
@@ -13,48 +13,49 @@ use std::time::{Duration, Instant};
 
 use jstream::buffer::Filled;
 
-use self::errand::{Errand, Outcome};
 pub use self::object::ObjectTicket;
-use super::driving::{Core, Directly};
+use self::request_state::{Outcome, RequestState};
 use super::error::RequestError;
 use super::link::{Asked, Link, Turn};
 use super::peer::Peer;
+use super::poll_loop::{Directly, PollLoop};
 use crate::device::deadline::Deadline;
 use crate::endpoint::Message;
 
-/// What a handler answered.
+/// The answer of a handler.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Reply {
-    /// A word.
+    /// The word of the answer.
     pub word: u64,
-    /// The payload; nobody has believed its bytes yet.
+    /// The payload; its bytes are not validated.
     pub payload: Filled,
 }
 
-/// A request whose answer is to come.
+/// An outstanding request.
 ///
-/// Whoever waits for it serves requests of the other side meanwhile. It is also a future, of any runtime, which
-/// does the same when it is polled. Dropping it [cancels](Self::cancel) the request.
+/// A thread that waits for the ticket serves requests of the peer meanwhile. A ticket is also a
+/// future for any runtime, which does the same when it is polled. Dropping it
+/// [cancels](Self::cancel) the request.
 ///
-/// A request that comes back because its handler is [busy](super::Reason::Busy) is sent again after a pause, which
-/// doubles each time, as often as [`Settings::retries`](super::Settings::retries) says.
+/// A request that is returned because its handler is [busy](super::Reason::Busy) is retried with a
+/// delay that doubles each time, up to [`Settings::retries`](super::Settings::retries) times.
 #[must_use = "a request whose ticket is dropped is cancelled"]
 pub struct Ticket {
     link: Arc<Link>,
-    errand: Errand,
+    state: RequestState,
     waiting: Waiting,
 }
 
-/// How a task waits.
+/// The wait of a task.
 #[derive(Default)]
 pub(super) struct Waiting {
     place: Option<WaitPlace>,
 }
 
-/// Where a task waits: in that bundle, with that number in its queue.
+/// Registration of a task: its poll group, its number in the queue of that group, and its waker.
 struct WaitPlace {
-    core: Arc<Core>,
+    core: Arc<PollLoop>,
     number: Option<u64>,
     waker: Waker,
 }
@@ -68,18 +69,18 @@ impl Drop for WaitPlace {
 impl Ticket {
     #[inline]
     pub(super) fn new(link: Arc<Link>, handler: u16, asked: Asked, length: u64) -> Self {
-        Self::of(link, Errand::sent(handler, asked, length))
+        Self::of(link, RequestState::sent(handler, asked, length))
     }
 
     pub(super) fn queued(link: Arc<Link>, handler: u16, turn: Turn, length: u64) -> Self {
-        Self::of(link, Errand::queued(handler, turn, length))
+        Self::of(link, RequestState::queued(handler, turn, length))
     }
 
     #[inline]
-    fn of(link: Arc<Link>, errand: Errand) -> Self {
+    fn of(link: Arc<Link>, state: RequestState) -> Self {
         Self {
             link,
-            errand,
+            state,
             waiting: Waiting::default(),
         }
     }
@@ -92,7 +93,7 @@ impl Ticket {
     ///
     /// # Panics
     ///
-    /// When the answer was taken before.
+    /// If the answer was taken before.
     pub fn wait(mut self) -> Result<Reply, RequestError> {
         match self.wait_until(Deadline::NEVER) {
             Some(outcome) => outcome,
@@ -100,29 +101,32 @@ impl Ticket {
         }
     }
 
-    /// As [`wait`](Self::wait), for so long at most: `None` when the answer is not here then, or was taken before.
+    /// As [`wait`](Self::wait), for `timeout` at most. Returns `None` if the answer has not come by
+    /// then, or was taken before.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<Reply, RequestError>> {
         self.wait_until(Deadline::after(timeout))
     }
 
-    /// As [`wait`](Self::wait), until then at most: `None` when the answer is not here then, or was taken before.
+    /// As [`wait`](Self::wait), until a deadline. Returns `None` if the answer has not come by
+    /// then, or was taken before.
     pub fn wait_deadline(&mut self, until: Instant) -> Option<Result<Reply, RequestError>> {
         self.wait_until(Deadline::at(until))
     }
 
-    /// The other side.
+    /// Returns the peer.
     #[must_use]
     pub fn peer(&self) -> Peer {
         Peer::of(self.link.clone())
     }
 
-    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
     #[must_use]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.link.attached()
     }
 
-    /// The answer, if it is here; takes the messages that are. It is given once.
+    /// Handles the available messages, and takes the answer if it has come. The answer can be taken
+    /// once.
     pub fn try_take(&mut self) -> Option<Result<Reply, RequestError>> {
         if let Some(outcome) = self.attempt(None) {
             return Some(outcome);
@@ -131,26 +135,26 @@ impl Ticket {
         self.attempt(None)
     }
 
-    /// Takes the request back, unless it is at the other side. True when nothing of it was handled there, nor will be:
-    /// then there is no answer.
+    /// Withdraws the request if it was not sent or was returned as busy. If this returns true, the
+    /// peer has not handled it and never will, and there is no answer.
     pub fn withdraw(&mut self) -> bool {
-        // What the other process may send is not taken back here.
-        !self.link.is_elsewhere() && self.errand.withdraw()
+        // In a forked child, the parent process may still send the request.
+        !self.link.is_elsewhere() && self.state.withdraw()
     }
 
     fn attempt(&mut self, waker: Option<&Waker>) -> Option<Outcome> {
-        self.errand.attempt(&self.link, None, waker)
+        self.state.attempt(&self.link, None, waker)
     }
 
     #[inline]
     fn wait_until(&mut self, until: Deadline) -> Option<Outcome> {
-        let (link, errand) = (&self.link, &mut self.errand);
+        let (link, state) = (&self.link, &mut self.state);
         let mut slept = false;
-        if let Some(asked) = errand.asked() {
+        if let Some(asked) = state.asked() {
             let mut message = Message::nothing();
             match link.receive_answer(&asked, until, &mut message) {
                 Directly::Answered => {
-                    errand.leave();
+                    state.leave();
                     let [_, word, _] = message.header.words;
                     let payload = message.payload;
                     return Some(Ok(Reply { word, payload }));
@@ -160,16 +164,16 @@ impl Ticket {
             }
         }
         loop {
-            if errand.is_over() {
+            if state.is_over() {
                 return None;
             }
-            let was_paused = errand.paused();
+            let was_paused = state.paused();
             let pause = was_paused.map_or(until, |then| until.or_sooner(then));
-            let waited = link.wait_on((errand.number(), slept), pause, |found, waker| {
-                match errand.attempt(link, found, waker) {
+            let waited = link.wait_on((state.number(), slept), pause, |found, waker| {
+                match state.attempt(link, found, waker) {
                     Some(outcome) => Some(Some(outcome)),
-                    // How long to wait has changed.
-                    None if errand.paused().is_some() != was_paused.is_some() => Some(None),
+                    // The deadline of the wait has changed.
+                    None if state.paused().is_some() != was_paused.is_some() => Some(None),
                     None => None,
                 }
             });
@@ -183,18 +187,18 @@ impl Ticket {
     }
 
     fn lost(&self) -> RequestError {
-        errand::lost(&self.link)
+        request_state::lost(&self.link)
     }
 
-    /// Tells the other side that nobody wants the answer any more: a handler that waits ends.
+    /// Cancels the request: the answer is not wanted, and a suspended handler is cancelled.
     pub fn cancel(self) {
         drop(self);
     }
 
-    /// As [`cancel`](Self::cancel), for who wants to know all the same what came of the request. One that was not sent
-    /// yet, or comes back for now, is not sent any more. Whether there will be an answer.
+    /// As [`cancel`](Self::cancel), for callers that still want the outcome. A request that is
+    /// queued or waits for a retry is not sent. Returns true if there will be an answer.
     pub fn revoke(&mut self) -> bool {
-        match self.errand.revoke() {
+        match self.state.revoke() {
             Some(number) => {
                 self.link.revoke(number);
                 true
@@ -203,27 +207,28 @@ impl Ticket {
         }
     }
 
-    /// The answer, if it is among those that were received; takes none itself. It is given once.
+    /// Takes the answer if it was received before. Handles no messages. The answer can be taken
+    /// once.
     pub fn try_noted(&mut self) -> Option<Result<Reply, RequestError>> {
         self.attempt(None)
     }
 
-    /// Lets the request be carried out, and its answer be dropped. One that was not sent yet is not sent.
+    /// Lets the request complete, and drops its answer. A request that is still queued is not sent.
     pub fn detach(mut self) {
-        if let Some(number) = self.errand.detach() {
+        if let Some(number) = self.state.detach() {
             self.link.forget(number);
         }
     }
 
     fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        assert!(!self.errand.is_over(), "polled after it was ready");
+        assert!(!self.state.is_over(), "polled after it was ready");
         loop {
             if let Some(outcome) = self.attempt(Some(context.waker())) {
                 return Poll::Ready(outcome);
             }
-            if let Some(pause) = self.errand.pause() {
+            if let Some(pause) = self.state.pause() {
                 if !pause.tell(context.waker()) {
-                    // Without a timer it asks again and again.
+                    // Without a timer, the task polls continuously.
                     context.waker().wake_by_ref();
                 }
                 return Poll::Pending;
@@ -242,9 +247,10 @@ impl fmt::Debug for Waiting {
 }
 
 impl Waiting {
-    /// Takes what is here, and has the task woken when there is more. Whether to look again.
+    /// Handles the available messages, and registers the task to be woken when there are more.
+    /// Returns true if the task should check its condition again.
     pub(super) fn attend(&mut self, link: &Arc<Link>, waker: &Waker) -> bool {
-        let core = link.bundle();
+        let core = link.group();
         let is_other = |place: &WaitPlace| !Arc::ptr_eq(&place.core, &core);
         if self.place.as_ref().is_some_and(is_other) {
             self.leave();
@@ -259,19 +265,20 @@ impl Waiting {
             waker: waker.clone(),
         });
         if !known.will_wake(waker) {
-            // Whoever leaves the role wakes one who waits for it: not one who is there no more.
+            // The registered waker must be removed, because the poller may wake one waiter only,
+            // and that must not be a stale one.
             core.forget(None, Some(known));
             known.clone_from(waker);
         }
         match core.attend(number, waker) {
             Ok(true) => true,
             Ok(false) => {
-                // Another thread may have left the request to be sent with others.
+                // Another thread may have held the request back to coalesce it with other frames.
                 link.flush();
                 false
             }
             Err(_) => {
-                // Nobody is going to call: it asks again and again.
+                // The task will not be woken, so it polls continuously.
                 waker.wake_by_ref();
                 false
             }
@@ -298,7 +305,7 @@ impl Future for Ticket {
 impl Drop for Ticket {
     #[inline]
     fn drop(&mut self) {
-        if let Some(number) = self.errand.leave() {
+        if let Some(number) = self.state.leave() {
             self.link.give_up(number);
         }
     }

@@ -1,5 +1,5 @@
-//! What a thread is at while it receives: how deep its receive loops are nested, and what is to be gone on with
-//! when the handler that runs has ended.
+//! Per-thread state of the receive loop: the nesting depth of handlers, and the tasks to continue
+//! when the running handler has ended.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -13,21 +13,21 @@ use super::executor::{Absent, Job};
 use super::link::Link;
 use crate::endpoint::shared::Shared;
 
-/// How many tasks a thread goes on with at most before it receives again.
+/// Maximum number of tasks that a thread continues before it receives again.
 const MOST: usize = 64;
 
-/// For whom a thread receives: what is served together is one side.
+/// Identity of a poll group, as the side for which a thread receives.
 ///
-/// A thread goes on only with tasks of the side that it receives for. One of the other side, in the same process, may
-/// wait for what only the frames beneath it can bring.
+/// A thread continues only tasks of the side for which it receives. A task of another side, in the
+/// same process, may wait for an event that only an outer stack frame of this thread can produce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Side(u64);
 
 impl Side {
-    /// Nobody's.
+    /// No side.
     const NONE: Self = Self(0);
 
-    /// One that differs from all others.
+    /// Returns a new, unique side.
     pub(super) fn new() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Self(LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1))
@@ -35,24 +35,24 @@ impl Side {
 }
 
 struct ThreadTurn {
-    /// How many handlers of this thread run, one inside the other.
+    /// Nesting depth of the handlers of this thread.
     depth: Cell<usize>,
-    /// Whose tasks wait in `jobs` when they are woken; nobody's where that is not looked after.
+    /// The side whose woken tasks are collected in `jobs`, or none.
     side: Cell<Side>,
     jobs: RefCell<VecDeque<(Side, Job)>>,
-    /// The task that is polled here makes way for others.
+    /// True if the task that is being polled yields.
     makes_way: Cell<bool>,
-    /// How long handlers have waited for answers, all in all.
+    /// Total time for which handlers of this thread have waited.
     waited: Cell<Duration>,
-    /// The connections that messages of this thread wait in for others.
+    /// Connections that hold back messages of this thread to coalesce them.
     gathered: RefCell<Vec<Weak<Shared>>>,
-    /// What is dropped when this thread waits.
+    /// A value to drop when this thread waits.
     kept: Cell<Option<Box<dyn Any>>>,
-    /// Where this thread waits for room, each beneath the handlers that run inside of that.
+    /// Entries of this thread in send queues, each beneath the handlers that run inside its wait.
     beneath: RefCell<Vec<Place>>,
 }
 
-/// A place in the queue of a connection, and how many handlers run around it.
+/// An entry in the send queue of a connection, and the nesting depth at which its thread waits.
 struct Place {
     link: Arc<Link>,
     number: u64,
@@ -60,13 +60,13 @@ struct Place {
 }
 
 impl ThreadTurn {
-    /// Whether no handler runs, and nothing waits.
+    /// Returns true if no handler runs and no task is collected.
     #[inline]
     fn is_idle(&self) -> bool {
         self.depth.get() == 0 && self.side.get() == Side::NONE && !self.has_jobs()
     }
 
-    /// Whether something waits.
+    /// Returns true if tasks are collected.
     #[inline]
     fn has_jobs(&self) -> bool {
         !self.jobs.borrow().is_empty()
@@ -88,25 +88,25 @@ thread_local! {
     };
 }
 
-/// How many handlers of this thread run, one inside the other.
+/// Returns the nesting depth of the handlers of this thread.
 #[inline]
 pub(super) fn depth() -> usize {
     TURN.with(|turn| turn.depth.get())
 }
 
-/// How long the handlers of this thread have waited for answers, all in all.
+/// Returns the total time for which handlers of this thread have waited.
 #[inline]
 pub(super) fn waited() -> Duration {
     TURN.with(|turn| turn.waited.get())
 }
 
-/// What identifies this thread as long as it lives; not 0.
+/// Returns a non-zero token that identifies this thread while it lives.
 #[inline]
 pub(super) fn token() -> usize {
     TURN.with(|turn| std::ptr::from_ref(turn).addr())
 }
 
-/// Puts back what a part of a thread's work has changed.
+/// Guard that restores the previous depth and side.
 struct Back {
     depth: usize,
     side: Side,
@@ -136,7 +136,7 @@ impl Drop for Back {
     }
 }
 
-/// Runs a handler: what it wakes of its side is gone on with behind it.
+/// Runs a handler, and then the tasks of its side that it woke.
 #[inline]
 pub(super) fn handling<R>(side: Side, work: impl FnOnce() -> R) -> R {
     let back = Back::change(1, side);
@@ -146,17 +146,18 @@ pub(super) fn handling<R>(side: Side, work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Does something that may wake tasks. Those of that side wait until [`go_on`] is called.
+/// Calls `work`, which may wake tasks. Those of that side are collected until [`go_on`] is called.
 #[inline]
 pub(super) fn gathering<R>(side: Side, work: impl FnOnce() -> R) -> R {
     let _back = Back::change(0, side);
     work()
 }
 
-/// Waits for something, maybe inside a handler: what that has woken, or is woken now, goes elsewhere, as it may be
-/// what is waited for.
+/// Calls `work`, which blocks, maybe inside a handler. Tasks that were collected before, or are
+/// woken meanwhile, go to their executors, because `work` may wait for them.
 pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
-    // It may be kept also where no handler runs here: by what has gone to a worker.
+    // A value may be kept although no handler runs in this thread, if the handler has moved to a
+    // worker.
     drop(TURN.with(|turn| turn.kept.take()));
     if TURN.with(ThreadTurn::is_idle) {
         let _absent = Absent::of_thread();
@@ -177,10 +178,10 @@ pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// This thread waits for room, until that is dropped.
+/// Guard of a registration by [`beneath`].
 pub(super) struct Beneath(PhantomData<*const ()>);
 
-/// This thread waits for room in the queue of a connection.
+/// Registers that this thread waits for credit in the send queue of a connection.
 pub(super) fn beneath(link: Arc<Link>, number: u64) -> Beneath {
     let depth = depth();
     let place = Place {
@@ -198,7 +199,8 @@ impl Drop for Beneath {
     }
 }
 
-/// A handler waits, if one runs here: those beneath it that wait for room can't send before it has ended.
+/// Makes the outer waits of this thread step aside in their send queues if a handler runs inside
+/// them: they can't send before it has ended.
 #[inline]
 pub(super) fn step_aside() {
     let count = TURN.with(|turn| turn.beneath.borrow().len());
@@ -219,8 +221,8 @@ fn step_aside_from(place: usize) {
     }
 }
 
-/// Whether this thread may wait as it is: no handler runs here, and nobody has to see to what is woken meanwhile. What
-/// is kept until it waits is dropped then.
+/// Returns true if this thread may block without preparation: no handler runs, and no woken tasks
+/// have to be collected. Drops the value that is kept until this thread waits.
 #[inline]
 pub(super) fn is_free() -> bool {
     let (is_idle, kept) = TURN.with(|turn| (turn.is_idle(), turn.kept.take()));
@@ -229,8 +231,8 @@ pub(super) fn is_free() -> bool {
     is_free
 }
 
-/// Does something, and gives back what was kept meanwhile; that is dropped as soon as this thread waits for an answer, for
-/// credit or for whatever else others may bring about, inside of that.
+/// Calls `work`, and returns its result with `kept`. If this thread waits inside `work`, for an
+/// answer, credit or another event, `kept` is dropped first and `None` is returned instead.
 pub fn until_waiting<T: 'static, R>(kept: T, work: impl FnOnce() -> R) -> (Option<T>, R) {
     struct Before(Option<Box<dyn Any>>);
     impl Drop for Before {
@@ -246,34 +248,34 @@ pub fn until_waiting<T: 'static, R>(kept: T, work: impl FnOnce() -> R) -> (Optio
     (kept.map(|kept| *kept), result)
 }
 
-/// Whether something was woken of that side that waits for [`go_on`].
+/// Returns true if tasks of that side were collected for [`go_on`].
 #[inline]
 pub(super) fn has_jobs_of(side: Side) -> bool {
     TURN.with(|turn| turn.has_jobs() && turn.jobs.borrow().iter().any(|(of, _)| *of == side))
 }
 
-/// For whom this thread receives where it is.
+/// Returns the side for which this thread receives.
 #[inline]
 pub(super) fn side() -> Side {
     TURN.with(|turn| turn.side.get())
 }
 
-/// The task that is polled here makes way for others: it is not to go on in this thread.
+/// Marks the task that is being polled as one that yields: it must not continue in this thread.
 pub(super) fn make_way() {
     TURN.with(|turn| turn.makes_way.set(true));
 }
 
-/// Polls a task. Whether it makes way.
+/// Polls a task. Returns its result, and true if it yields.
 #[inline]
 pub(super) fn polling<R>(poll: impl FnOnce() -> R) -> (R, bool) {
-    // It may be polled beneath another one.
+    // The poll may be nested in that of another task.
     let of_another = TURN.with(|turn| turn.makes_way.take());
     let result = poll();
     let makes_way = TURN.with(|turn| turn.makes_way.replace(of_another));
     (result, makes_way)
 }
 
-/// A task that was woken where those of its side are gathered, to be gone on with behind that; else it comes back.
+/// Collects a woken task if this thread collects tasks of that side; otherwise returns it.
 pub(super) fn offer(side: Side, job: Job) -> Result<(), Job> {
     let mut job = Some(job);
     let offered = TURN.try_with(|turn| {
@@ -290,8 +292,8 @@ pub(super) fn offer(side: Side, job: Job) -> Result<(), Job> {
     }
 }
 
-/// Goes on with what was woken of that side. What that wakes in turn has its turn, too, up to a number. Answers that
-/// waited for theirs are sent then.
+/// Runs the collected tasks of that side, and those that they wake, up to a limit. Then sends the
+/// answers that were held back.
 #[inline]
 pub(super) fn go_on(side: Side) {
     if TURN.with(ThreadTurn::has_jobs) {
@@ -311,27 +313,27 @@ fn go_on_with_all(side: Side) {
     send_away();
 }
 
-/// Leaves what was woken to the executors.
+/// Passes the collected tasks to their executors.
 pub(super) fn send_away() {
     while let Some((_, job)) = TURN.with(|turn| turn.jobs.borrow_mut().pop_front()) {
         job.elsewhere();
     }
 }
 
-/// A message of this thread waits in a connection for others.
+/// Records that a connection holds back a message of this thread.
 #[inline]
 pub(super) fn note_gathered(shared: &Arc<Shared>) {
     TURN.with(|turn| {
         let mut gathered = turn.gathered.borrow_mut();
         let is_known = |other: &Weak<Shared>| std::ptr::eq(other.as_ptr(), Arc::as_ptr(shared));
-        // Those beyond that wait for who receives there, or their timers.
+        // Connections beyond the limit are flushed by their pollers or by a timer.
         if gathered.len() < MOST && !gathered.iter().any(is_known) {
             gathered.push(Arc::downgrade(shared));
         }
     });
 }
 
-/// This thread is going to wait: what it has left to be sent with others is sent.
+/// Sends the messages of this thread that were held back. Called before the thread blocks.
 #[inline]
 pub(super) fn flush() {
     if TURN.with(|turn| !turn.gathered.borrow().is_empty()) {
@@ -347,7 +349,7 @@ fn flush_all() {
     }
 }
 
-/// The same where nobody is left who looks for more.
+/// Sends the messages that were held back in connections with no more received messages.
 fn flush_unless_more() {
     for _ in 0..TURN.with(|turn| turn.gathered.borrow().len()) {
         let first = TURN.with(|turn| {
@@ -364,7 +366,7 @@ fn flush_unless_more() {
     }
 }
 
-/// The first that was woken of that side. Those of others, woken beneath, wait until that goes on.
+/// Takes the first collected task of that side. Tasks of other sides, woken in outer frames, stay.
 fn next_of(side: Side) -> Option<Job> {
     TURN.with(|turn| {
         let mut jobs = turn.jobs.borrow_mut();

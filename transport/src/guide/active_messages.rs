@@ -64,7 +64,7 @@
 //! future, serves the bundle of its connection meanwhile. A side that waits for nothing has a thread that
 //! [serves](crate::active::Peer::serve), [polls](crate::active::Peer::poll) where it suits, or
 //! [starts a thread](crate::active::Peer::start) for that. Of several such threads of a
-//! [bundle](crate::active::Bundle) one receives, and another one goes on where a handler runs for more than a
+//! [bundle](crate::active::PollGroup) one receives, and another one goes on where a handler runs for more than a
 //! millisecond.
 //!
 //! # Which kind of handler

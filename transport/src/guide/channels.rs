@@ -1,8 +1,8 @@
-//! Typed channels: objects of one type, in one direction, under a name.
+//! Typed channels: objects of one type, sent in one direction, under a name.
 //!
-//! Who wants no more than to hand objects on has a [`Sender`](crate::channel::Sender) and a
-//! [`Receiver`](crate::channel::Receiver). Between threads they are used as those of other crates are; with
-//! another address the two are in two processes, or on two hosts.
+//! A channel has a [`Sender`](crate::channel::Sender) and a [`Receiver`](crate::channel::Receiver).
+//! Between threads they are used like the channels of other crates. With another address, the two
+//! sides are in two processes or on two hosts.
 //!
 //! ```
 //! use jstream::Transportable;
@@ -25,7 +25,7 @@
 //! let sender = channel::<Order>(&address).sender().unwrap();
 //! sender.send(&Order { symbol: "ACME".to_owned(), legs: vec![99.5, 2.0] }).unwrap();
 //! # });
-//! // In the first one: until all senders are gone.
+//! // In the first process: until all senders have closed.
 //! for order in &receiver {
 //!     assert_eq!(order?.get().symbol, "ACME");
 //! }
@@ -34,16 +34,16 @@
 //! # }
 //! ```
 //!
-//! | | waits | looks | for a time | as a future |
+//! | | blocking | without waiting | with a timeout | as a future |
 //! |---|---|---|---|---|
-//! | sends | [`send`] | [`try_send`] | [`send_timeout`] | [`send_async`] |
-//! | receives | [`recv`], [`iter`] | [`try_recv`] | [`recv_timeout`] | [`recv_async`] |
+//! | borrow and send | [`send`] | [`try_send`] | [`send_timeout`] | [`send_async`] |
+//! | receive in place | [`recv`], [`iter`] | [`try_recv`] | [`recv_timeout`] | [`recv_async`] |
+//! | move and send | [`send_owned`] | [`try_send_owned`] | [`send_owned_timeout`] | [`send_owned_async`] |
+//! | receive an owned value | [`recv_owned`] | [`try_recv_owned`] | [`recv_owned_timeout`] | [`recv_owned_async`] |
+//! | open a side | [`sender`], [`receiver`] | | | [`sender_async`], [`receiver_async`] |
 //!
-//! | gives away | [`send_owned`] | [`try_send_owned`] | [`send_owned_timeout`] | [`send_owned_async`] |
-//! | receives owners | [`recv_owned`] | [`try_recv_owned`] | [`recv_owned_timeout`] | [`recv_owned_async`] |
-//! | opens | [`sender`], [`receiver`] | | | [`sender_async`], [`receiver_async`] |
-//!
-//! [`send_received`] sends on what was received: between threads it moves as it is, whatever its size.
+//! [`send_received`] forwards a received object. Between threads it is moved as it is, whatever its
+//! size.
 //!
 //! [`send_owned`]: crate::channel::Sender::send_owned
 //! [`try_send_owned`]: crate::channel::Sender::try_send_owned
@@ -68,39 +68,44 @@
 //! [`recv_timeout`]: crate::channel::Receiver::recv_timeout
 //! [`recv_async`]: crate::channel::Receiver::recv_async
 //!
-//! # Lent, or given away
+//! # Borrowed or owned
 //!
-//! `send` borrows the object, and the receiver gets a copy in a jbuf, whose form it looks at: `&str` of a `String`.
-//! `send_owned` takes it, and `recv_owned` gives an owner again. Between threads that is the object itself: it moves, in
-//! O(1), whatever it leads to. Elsewhere it becomes a message, and is made again by
-//! [`Restore`](jstream::Restore). Both sides choose by themselves:
+//! [`send`] borrows the object. The receiver gets a copy in a buffer and accesses it in place, so
+//! that a `String` is received as a `&str`. [`send_owned`] takes the object, and [`recv_owned`]
+//! returns an owned value. Between threads this is the object itself: it is moved in O(1), whatever
+//! it points to. On other devices, the object is written to a message and converted back by
+//! [`Restore`](jstream::Restore). Each side chooses independently of the other:
 //!
 //! | | [`recv`] | [`recv_owned`] |
 //! |---|---|---|
-//! | [`send`] | copied to a jbuf | copied, and made again |
-//! | [`send_owned`], between threads | written to a jbuf by the receiver | moved |
-//! | [`send_owned`], elsewhere | copied to a jbuf | copied, and made again |
+//! | [`send`] | copied to a buffer | copied, then converted back |
+//! | [`send_owned`], between threads | written to a buffer by the receiver | moved |
+//! | [`send_owned`], on other devices | copied to a buffer | copied, then converted back |
 //!
-//! What a function [verifies](jstream::guide::fields) it sees when a message is read. An object that moves is none: it
-//! comes as its sender had it, and is dropped where it ends, by the receiver, or by the side that leaves last.
+//! A function that [verifies](jstream::guide::fields) a field runs when a message is read. A moved
+//! object is not a message, so it is not verified. The receiver drops it; if the channel closes
+//! first, the side that closes last drops it.
 //!
 //! # Between threads
 //!
-//! With an `inproc` address, and one Rust type on both sides, no connection is in between: nothing of it is counted by
-//! [`device_counters`](crate::device_counters), and nobody is ever [lost](#ends), as a thread that ends drops its handles.
-//! Types that are larger than some 450 bytes themselves, without what they lead to, go through connections all the same.
+//! If both sides use the same `inproc` address and the same Rust type, there is no connection
+//! between them. Then [`device_counters`](crate::device_counters) does not count the objects, and
+//! no peer is ever reported as [lost](#closing), because a thread that ends drops its handles.
+//! Types that are larger than about 450 bytes, not counting what they point to, use a connection
+//! nevertheless.
 //!
-//! # Who listens
+//! # The listening side
 //!
-//! One side listens, and any number of others join it. As a rule that is the receiver: many send to one. With
-//! [`fan_out`](crate::channel::Channel::fan_out), on both sides, it is the sender: each object goes to one of the
-//! receivers, in turn; one that has no room is passed over. Who joins waits for who listens, for
-//! [`Options::connect_timeout`](crate::Options::connect_timeout) at most, so it does not matter which process is
-//! started first. Addresses of hosts are as everywhere: the side that listens says `tcp://0.0.0.0:7000`, the
-//! others `tcp://that-host:7000`.
+//! One side listens, and any number of peers join it. By default the receiver listens, and several
+//! senders send to it. With [`fan_out`](crate::channel::Channel::fan_out) on both sides, the sender
+//! listens: each object goes to one of the receivers in round-robin order, and a receiver without
+//! room is skipped. A side that joins waits for the listening side for at most
+//! [`Options::connect_timeout`](crate::Options::connect_timeout), so the processes may start in any
+//! order. Host addresses work as everywhere else: the listening side uses `tcp://0.0.0.0:7000`, and
+//! the others `tcp://that-host:7000`.
 //!
-//! Handles in one process are cloned. Clones of a sender send over the same connections, and clones of a receiver
-//! take from the same ones.
+//! Handles can be cloned within a process. Clones of a sender send over the same connections, and
+//! clones of a receiver receive from the same connections.
 //!
 //! ```
 //! use jstream_transport::channel;
@@ -125,47 +130,51 @@
 //! # }
 //! ```
 //!
-//! [`peers`](crate::channel::Channel::peers) says how many are waited for: the jobs above are not all given to the
-//! worker that is there first, and a receiver of two senders is not closed when the first one is done before the
-//! second has come.
+//! [`peers`](crate::channel::Channel::peers) sets the number of peers that have to join before
+//! anything is decided. So the jobs above are not all sent to the first worker that joins, and a
+//! receiver with two senders is not closed if the first sender closes before the second has joined.
 //!
 //! # Bounds
 //!
-//! What waits to be received is bounded for each connection. Who finds no room waits, for
-//! [`Options::send_timeout`](crate::Options::send_timeout) at most.
+//! The number of objects that wait to be received is bounded for each connection. If there is no
+//! room, a send waits for at most [`Options::send_timeout`](crate::Options::send_timeout).
 //!
-//! | device | room |
+//! | device | bound |
 //! |---|---|
-//! | inproc | [`capacity`](crate::channel::Channel::capacity) objects, as the receiver says, and [`Options::queue_bytes`](crate::Options::queue_bytes) of those in jbufs |
-//! | shm | 256 objects, and 2 MiB of those that are copied |
-//! | uds, tcp, uring | the buffers of the sockets |
+//! | inproc | [`capacity`](crate::channel::Channel::capacity) objects (the receiver's setting), and [`Options::queue_bytes`](crate::Options::queue_bytes) for those in buffers |
+//! | shm | 256 objects, and 2 MiB for those that are copied |
+//! | uds, tcp, uring | the socket buffers |
 //!
-//! So `capacity` is exact between threads, and has no effect elsewhere: objects are not counted on the wire. Who needs so
-//! many and no more on all devices has them acknowledged, by a channel in the other direction. What was sent as a future
-//! and finds no room waits with the sender, beyond the bound: whoever awaits each future has one such object at most.
+//! So `capacity` is exact between threads. On other devices it has no effect, because objects are
+//! not counted on the wire. If a program needs an exact bound on all devices, its receiver can
+//! acknowledge objects over a channel in the other direction. A future of a send that finds no room
+//! holds its object outside the bound. A task that awaits each such future before the next send has
+//! at most one object waiting.
 //!
-//! An object counts as long as nobody has received it. One that was received is in a jbuf of the pool in the
-//! receiver's options, whose limit bounds what a program holds.
+//! An object counts towards the bound until it is received. A received object is in a buffer of the
+//! pool that the receiver's options name, and the limit of that pool bounds the memory of the
+//! program.
 //!
-//! # Ends
+//! # Closing
 //!
-//! A channel is closed when all on the other side have said goodbye, which dropping the last clone does. Everything
-//! that was sent is received before that. A peer that is gone without a word was killed, or cut off: that is an
-//! error which says who it was.
+//! A channel is closed when all peers have closed their sides, which they do when their last clone
+//! is dropped. Before that, everything that was sent is received. A peer that disappears without
+//! closing has crashed or was cut off. This is reported as an error with the address of the peer.
 //!
-//! | what happened | the receiver gets | the sender gets |
+//! | event | result at the receiver | result at the sender |
 //! |---|---|---|
-//! | all peers have ended | [`RecvError::Closed`], after the last object | [`SendError::Closed`] |
-//! | a peer was killed | what had arrived, then [`RecvError::Lost`], once; then what others send | [`SendError::Lost`] by the next object that would have gone there |
-//! | a peer sends what is no such object | [`RecvError::Read`], once for each | |
-//! | a peer breaks the protocol | [`RecvError::Lost`]; its connection is ended | [`SendError::Lost`] |
+//! | all peers have closed | [`RecvError::Closed`], after the last object | [`SendError::Closed`] |
+//! | a peer crashes | objects that had arrived, then [`RecvError::Lost`] once, then the objects of other senders | [`SendError::Lost`] for the next object that would have gone to that peer |
+//! | a peer sends a message that is not an object of this type | [`RecvError::Read`], once for each message | |
+//! | a peer violates the protocol | [`RecvError::Lost`]; its connection is closed | [`SendError::Lost`] |
 //!
-//! Of a lost receiver it is not known which of the last objects it had received; of a lost sender, what it meant to
-//! send. Over sockets and shared memory an object may have been taken for a receiver that was dead already: death
-//! is noticed when somebody looks. Whoever must not lose any has them acknowledged, by a channel in the other
-//! direction.
+//! If a receiver is lost, it is unknown which of the last objects it had received. If a sender is
+//! lost, it is unknown what else it was going to send. Over sockets and shared memory, an object
+//! may have been accepted for a receiver that had already crashed, because a crash is detected only
+//! when a thread uses the connection. If no object may be lost, the receiver can acknowledge
+//! objects over a channel in the other direction.
 //!
-//! After a channel is closed others may join it, and it goes on.
+//! After a channel has closed, new peers may join, and the channel continues.
 //!
 //! [`RecvError::Closed`]: crate::channel::RecvError::Closed
 //! [`RecvError::Lost`]: crate::channel::RecvError::Lost
@@ -175,6 +184,7 @@
 //!
 //! # Types
 //!
-//! Both sides say what they mean by the type when they join. Where that differs in anything, nothing is opened, and
-//! [`OpenError::Type`](crate::channel::OpenError::Type) names both types and the first difference:
-//! `Order.legs[].quantity: u32 here, u64 there`. What comes later is checked as every object is.
+//! Both sides exchange their type descriptions when they join. If the types differ, the channel is
+//! not opened, and [`OpenError::Type`](crate::channel::OpenError::Type) names both types and the
+//! first difference, for example `Order.legs[].quantity: u32 here, u64 there`. Afterwards, every
+//! received object is checked as usual.

@@ -1,10 +1,11 @@
-//! Ends: who ends how, and what errors mean.
+//! Closing: the end of a connection, crashes of peers, and the meaning of errors.
 //!
-//! # Ending properly
+//! # Clean shutdown
 //!
-//! A connection ends when the last clone and the last ticket of an endpoint is gone, or by
-//! [`close`](crate::Endpoint::close). [`finish`](crate::Endpoint::finish) ends one direction: the peer receives
-//! all that was sent, and then [`RecvError::Closed`](crate::RecvError::Closed), while it can still send.
+//! A connection closes when the last clone and the last ticket of an endpoint are dropped, or on
+//! [`close`](crate::Endpoint::close). [`finish`](crate::Endpoint::finish) ends one direction: the
+//! peer receives everything that was sent, and then
+//! [`RecvError::Closed`](crate::RecvError::Closed). The peer can still send.
 //!
 //! ```
 //! use jstream_transport::{Header, Options, RecvError, connect, listen};
@@ -25,11 +26,12 @@
 //! # }
 //! ```
 //!
-//! Over sockets the system may throw away what is still on its way to the peer when a connection is dropped
-//! before all that came was received. Where that matters, finish, and receive until `Closed` before dropping.
+//! If a socket is dropped before all arrived data was received, the system may discard data that is
+//! still in flight to the peer. To avoid this, call `finish`, and receive until `Closed` before
+//! dropping the endpoint.
 //!
-//! A [`Closer`](crate::Closer) ends an endpoint or a listener from any thread, and keeps neither. All who wait on
-//! it return at once.
+//! A [`Closer`](crate::Closer) closes an endpoint or a listener from any thread, and keeps neither
+//! alive. All threads that wait on it return immediately.
 //!
 //! ```
 //! use jstream_transport::{Options, RecvError, connect, listen};
@@ -48,39 +50,39 @@
 //! # }
 //! ```
 //!
-//! # When a peer dies
+//! # When a peer crashes
 //!
-//! A peer that was killed is told from one that ended: `Lost` is not `Closed`. Every operation of the connection
-//! that is pending ends with it, after what had arrived before was received; other connections and the rest of
-//! the process go on.
+//! A crash is distinguished from a clean shutdown: the error is `Lost` instead of `Closed`. If a
+//! peer crashes, every pending operation of the connection fails with `Lost`, after the data that
+//! had arrived was received. Other connections and the rest of the process are not affected.
 //!
-//! | what happened | is noticed by | when |
+//! | event | detected by | when |
 //! |---|---|---|
-//! | a process of this host was killed | the system hangs up its sockets; over `shm` too | at once |
-//! | a process of another host was killed | its system does the same | when that is heard |
-//! | the network or the other host is gone, nothing was on its way | the system asks after [`Options::keepalive`](crate::Options::keepalive) | after twice that time |
-//! | the same, and bytes were on their way | nobody acknowledges them | the same |
-//! | the peer is there, and sends half a message | [`Options::message_timeout`](crate::Options::message_timeout) | while somebody receives |
-//! | the peer is there, and does not read | [`Options::send_timeout`](crate::Options::send_timeout) | while somebody sends |
+//! | a process of this host was killed | the system closes its sockets; also over `shm` | immediately |
+//! | a process of another host was killed | its system closes its sockets | when the notification arrives |
+//! | the network or the other host has failed, and no data is in flight | keepalive probes of the system after [`Options::keepalive`](crate::Options::keepalive) | after twice that time |
+//! | the same, and data is in flight | missing acknowledgements | after twice that time |
+//! | the peer is alive and sends only part of a message | [`Options::message_timeout`](crate::Options::message_timeout) | while a thread receives |
+//! | the peer is alive and does not read | [`Options::send_timeout`](crate::Options::send_timeout) | while a thread sends |
 //!
-//! No device connects again by itself. What to do about messages of which it is not known whether they came is
-//! known to the program alone.
+//! No device reconnects automatically. Only the program knows how to handle messages whose delivery
+//! is unknown.
 //!
 //! # Errors
 //!
-//! | error | the message | the connection |
+//! | error | state of the message | state of the connection |
 //! |---|---|---|
-//! | [`SendError::WouldBlock`](crate::SendError::WouldBlock), `Cancelled`, `TooLarge`, `NoBuffer`, `TimedOut` | was not sent | can be used |
-//! | [`SendError::Closed`](crate::SendError::Closed), `ClosedLocally` | was not sent | has ended |
-//! | [`SendError::Stalled`](crate::SendError::Stalled) | was sent in part, which the peer does not take for one | was ended |
-//! | [`SendError::Lost`](crate::SendError::Lost) | may have come | has ended |
-//! | [`RecvError::Empty`](crate::RecvError::Empty), `TimedOut`, `Cancelled`, `TooSmall`, `NoBuffer`, `Object` | comes next, or later | can be used |
-//! | [`RecvError::Closed`](crate::RecvError::Closed) | there is none any more | the peer sends nothing more |
-//! | [`RecvError::TooLarge`](crate::RecvError::TooLarge), `Malformed`, `Stalled` | is not believed | was ended |
-//! | [`RecvError::Lost`](crate::RecvError::Lost), `ClosedLocally` | did not come | has ended |
+//! | [`SendError::WouldBlock`](crate::SendError::WouldBlock), `Cancelled`, `TooLarge`, `NoBuffer`, `TimedOut` | not sent | usable |
+//! | [`SendError::Closed`](crate::SendError::Closed), `ClosedLocally` | not sent | closed |
+//! | [`SendError::Stalled`](crate::SendError::Stalled) | sent in part; the peer does not accept it as a message | closed by this error |
+//! | [`SendError::Lost`](crate::SendError::Lost) | may have arrived | closed |
+//! | [`RecvError::Empty`](crate::RecvError::Empty), `TimedOut`, `Cancelled`, `TooSmall`, `NoBuffer`, `Object` | will be received next, or later | usable |
+//! | [`RecvError::Closed`](crate::RecvError::Closed) | no more messages | the peer sends no more |
+//! | [`RecvError::TooLarge`](crate::RecvError::TooLarge), `Malformed`, `Stalled` | rejected | closed by this error |
+//! | [`RecvError::Lost`](crate::RecvError::Lost), `ClosedLocally` | did not arrive | closed |
 //!
-//! A jbuf that was not sent comes back in [`Unsent`](crate::Unsent), one that was posted for receiving in
-//! [`Unreceived`](crate::Unreceived).
+//! A buffer that was not sent is returned in [`Unsent`](crate::Unsent). A buffer that was posted
+//! for a failed receive is returned in [`Unreceived`](crate::Unreceived).
 //!
 //! ```
 //! use jstream_transport::{Header, Options, SendError, connect, listen};
@@ -104,9 +106,10 @@
 //! # }
 //! ```
 //!
-//! # Looking on
+//! # Monitoring
 //!
-//! [`Endpoint::counters`](crate::Endpoint::counters) has what one connection has sent and received,
-//! [`device_counters`](crate::device_counters) the same of all connections of a device. Connections that are
-//! made, refused, or end are events of `tracing` of level DEBUG; messages are, of level TRACE, where
-//! [`Options::trace_messages`](crate::Options::trace_messages) asks for them.
+//! [`Endpoint::counters`](crate::Endpoint::counters) counts the messages and bytes of one
+//! connection, and [`device_counters`](crate::device_counters) those of all connections of a
+//! device. Connections that are made, refused or closed are recorded as `tracing` events of level
+//! DEBUG. Messages are recorded as events of level TRACE if
+//! [`Options::trace_messages`](crate::Options::trace_messages) is set.

@@ -1,28 +1,31 @@
-//! Devices: what carries messages, and when to choose which.
+//! Devices: the mechanisms that carry messages, and how to choose one.
 //!
-//! A device is chosen by the address. Endpoints are used in the same way over all of them.
+//! The address selects the device. Endpoints are used in the same way over all of them.
 //!
-//! | address | reaches | a payload is copied | choose it |
+//! | address | reaches | copies of a payload | use |
 //! |---|---|---|---|
-//! | `inproc://name` | threads of this process | once; never, if it is sent as a jbuf or as a received object | between threads |
-//! | `shm://name` | processes of this host and this user | twice; once from 4 MiB on, where the system lets one process read the other's memory | between processes that the same user runs |
-//! | `uds:///path`, `uds://@name` | processes of this host | to the system and back | where users differ, or memory can't be shared |
-//! | `tcp://host:port` | other hosts | the same | else |
-//! | `uring://host:port` | the same peers as `tcp` | the same, and small ones once more | by name only, where it was measured to be of use |
-//! | `tls://host:port` | other hosts | the same, and encrypted | where others may listen on the network, or pretend to be a peer |
+//! | `inproc://name` | threads of this process | one; none for a pool buffer or a received object | between threads |
+//! | `shm://name` | processes of this host and this user | two; one for 4 MiB or more, if the system permits reading the memory of the other process | between processes of one user |
+//! | `uds:///path`, `uds://@name` | processes of this host | to the kernel and back | between different users, or if memory can't be shared |
+//! | `tcp://host:port` | other hosts | as for `uds` | in all other cases |
+//! | `uring://host:port` | the same peers as `tcp` | as for `tcp`, and one more for small payloads | if a measurement shows a benefit; never selected automatically |
+//! | `tls://host:port` | other hosts | as for `tcp`, plus encryption | if others may read the network traffic or impersonate a peer |
 //! | `sim://name` | this process | | in tests: see [`sim`](crate::sim) |
 //!
-//! `uring` is `tcp` on the wire, so each side may use either. A thread that drives several of its connections
-//! receives from all of them through one ring of io_uring; for one connection, and for large payloads, it asks
-//! the socket, as `tcp` does. What it sends goes straight to the socket; large jbufs that go to other
-//! hosts are not copied ([`Options::uring_zero_copy`](crate::Options::uring_zero_copy)). Where the kernel has no io_uring, or
-//! not enough of it, it works as `tcp` does, and [`Endpoint::degraded`](crate::Endpoint::degraded) says so.
+//! `uring` uses the wire format of `tcp`, so each side can use either. A thread that drives several
+//! `uring` connections receives from all of them through one io_uring instance. For a single
+//! connection, and for large payloads, it reads from the socket as `tcp` does. Data is sent
+//! directly to the socket, and large buffers that are sent to other hosts are not copied
+//! ([`Options::uring_zero_copy`](crate::Options::uring_zero_copy)). If the kernel has no io_uring
+//! or lacks a required feature, `uring` behaves as `tcp`, and
+//! [`Endpoint::degraded`](crate::Endpoint::degraded) reports this.
 //!
 //! # Encryption
 //!
-//! `tls` is `tcp` inside TLS 1.3, in programs with the feature `tls`. Both sides show a certificate, and have the other's checked
-//! before a message travels: a certificate has to stem from one of the roots that this side trusts, and a server's has to
-//! be for the host in the address. What an endpoint does is the same as over any other device.
+//! `tls` is `tcp` inside TLS 1.3, and requires the feature `tls`. Each side presents a certificate,
+//! and verifies that of the other side before any message is exchanged: a certificate must be
+//! issued by one of the roots that the side trusts, and the certificate of a server must be valid
+//! for the host in the address. Otherwise, endpoints behave as over any other device.
 //!
 #![cfg_attr(feature = "tls", doc = "```no_run")]
 #![cfg_attr(not(feature = "tls"), doc = "```ignore")]
@@ -37,13 +40,14 @@
 //! # }
 //! ```
 //!
-//! Encryption costs a copy of each byte and some cycles, and each message a record of its own: measure before you send
-//! large arrays over it. [`connect_cheapest`](crate::connect_cheapest) tries `tcp` before `tls`, so a listener that
-//! is to be reached with encryption alone listens nowhere else.
+//! Encryption adds a copy of each byte, processor time, and a TLS record per message. Measure
+//! before sending large arrays over it. [`connect_cheapest`](crate::connect_cheapest) tries `tcp`
+//! before `tls`, so a listener that accepts only encrypted connections must not listen over other
+//! devices.
 //!
 //! # Several addresses
 //!
-//! A listener can have several addresses, and a client picks the cheapest that works for it.
+//! A listener can have several addresses. A client selects the cheapest one that works for it.
 //!
 //! ```
 //! use jstream_transport::{Options, connect_cheapest, listen_all};
@@ -54,7 +58,7 @@
 //! let listener = listen_all(&["tcp://127.0.0.1:0".parse()?, shm.parse()?], &options)?;
 //! let server = std::thread::spawn(move || {
 //!     let addresses = listener.local_addresses().to_vec();
-//!     // Telling the client where we are is up to the program.
+//!     // The program itself has to send the addresses to the client.
 //!     let client = std::thread::spawn(move || connect_cheapest(&addresses, &Options::default()));
 //!     let accepted = listener.accept().unwrap().establish().unwrap();
 //!     (accepted, client.join().unwrap().unwrap())
@@ -69,11 +73,12 @@
 //! # }
 //! ```
 //!
-//! # What a connection can do
+//! # Capabilities of a connection
 //!
-//! [`Endpoint::limits`](crate::Endpoint::limits) tells how long payloads may be in each direction, which ones
-//! travel with their header, which ones are taken without waiting for the peer, and whether jbufs move. Over
-//! `inproc` they do: what was sent is what is received, the same memory.
+//! [`Endpoint::limits`](crate::Endpoint::limits) reports the maximum payload length in each
+//! direction, the maximum length of payloads that are sent together with their header, the maximum
+//! length of payloads that are sent without waiting for the peer, and whether buffers are moved.
+//! Over `inproc` they are: the receiver gets the sender's memory itself.
 //!
 //! ```
 //! use jstream_transport::{Header, Options, connect, listen};
@@ -96,19 +101,23 @@
 //!
 //! # Shared memory
 //!
-//! What is received over `shm` was copied to a jbuf of the receiver's before anybody looks at it, and each word
-//! of the shared memory that is acted on was read once and checked. So a peer may write whatever it likes,
-//! whenever it likes: it gets an error, and its connection ends. Nothing is read in place there, unless both
-//! sides say that they trust each other, which is `unsafe`: see [`Options::trust_peer`](crate::Options::trust_peer).
-//! Then jbufs of [`Endpoint::take`](crate::Endpoint::take) are read, and objects made native, where the sender wrote
-//! them.
+//! The receiver copies data from shared memory to one of its own buffers before it is interpreted.
+//! Each word of shared memory that controls the protocol is read once and checked. So a peer may
+//! write arbitrary data at any time: the effect is an error, and the connection is closed. Messages
+//! are read in place only if both sides declare that they trust each other, which is `unsafe`: see
+//! [`Options::trust_peer`](crate::Options::trust_peer). In this case, buffers of
+//! [`Endpoint::take`](crate::Endpoint::take) are read, and objects are made native, in the memory
+//! of the sender.
 //!
-//! The memory has no name, and goes with the processes: nothing is left behind by `kill -9`. A connection
-//! belongs to the process that made it: in a child of a `fork` it is refused, with an error that says so
-//! ([`SendError::Forked`](crate::SendError::Forked)), and the parent goes on with it. What a child has of a
-//! [`Listener`](crate::Listener), or of a thread's io_uring, it must not use.
+//! The shared memory has no name and is released when the processes end, even after `kill -9`. A
+//! connection belongs to the process that created it. In a forked child, operations on it fail with
+//! an error ([`SendError::Forked`](crate::SendError::Forked)), and the parent continues to use it.
+//! The child must not use an inherited [`Listener`](crate::Listener), or the io_uring instance of a
+//! thread.
 //!
-//! Reading a peer's memory is often forbidden, as in containers, and under `ptrace_scope`. It is tried when the
-//! connection is made; where it fails, `degraded` says why, and large payloads are copied twice. Whoever may do
-//! more than its peers, though it is of the same user, and would not read memory at their word, switches it off:
+//! Reading the memory of a peer is often forbidden, for example in containers or by `ptrace_scope`.
+//! It is tried when the connection is made. If it fails, `degraded` reports the reason, and large
+//! payloads are copied twice. If a process has more privileges than its peers of the same user, it
+//! should not read memory at addresses that they supply: disable this with
+//! [`Options::remote_reads`](crate::Options::remote_reads).
 //! [`Options::remote_reads`](crate::Options::remote_reads).

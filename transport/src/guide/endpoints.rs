@@ -1,8 +1,9 @@
 //! Endpoints: sending and receiving.
 //!
-//! Listening gives a [`Listener`](crate::Listener), accepting an [`Incoming`](crate::Incoming), which is
-//! established or refused. Connecting gives an [`Endpoint`](crate::Endpoint) at once. Clones of it are the same
-//! connection; any number of threads use it, in both directions.
+//! [`listen`](crate::listen) returns a [`Listener`](crate::Listener). Accepting a connection
+//! returns an [`Incoming`](crate::Incoming), which the program establishes or refuses.
+//! [`connect`](crate::connect) returns an [`Endpoint`](crate::Endpoint) directly. Clones of an
+//! endpoint share one connection, and any number of threads can use it in both directions.
 //!
 //! ```
 //! use std::io::IoSlice;
@@ -14,10 +15,10 @@
 //! let address = listener.local_address().clone();
 //! let server = std::thread::spawn(move || {
 //!     listener.accept().unwrap().refuse("not today");
-//!     // Greetings wait for the peer: servers of many establish on another thread than they accept.
+//!     // Establishing waits for the handshake of the peer. A server should do it in another thread.
 //!     let endpoint = listener.accept().unwrap().establish().unwrap();
 //!     let mut memory = [0; 64];
-//!     // Small messages can be received without a jbuf.
+//!     // Small messages can be received without a pool buffer.
 //!     let header = endpoint.recv_into(&mut memory).unwrap();
 //!     assert_eq!((header.tag(), &memory[..5]), (7, &b"hello"[..]));
 //! });
@@ -25,7 +26,7 @@
 //! let refused = connect(&address, &Options::default()).unwrap_err();
 //! assert!(matches!(refused, ConnectError::Refused { reason, .. } if reason == "not today"));
 //! let endpoint = connect(&address, &Options::default())?;
-//! // One message of two pieces, which are gathered.
+//! // One message that is gathered from two pieces.
 //! let pieces = [IoSlice::new(b"hel"), IoSlice::new(b"lo")];
 //! endpoint.send_message(Header::tagged(7), &pieces)?;
 //! server.join().unwrap();
@@ -33,16 +34,18 @@
 //! # }
 //! ```
 //!
-//! A [`Header`](crate::Header) has a kind and three words, of which nothing here makes use. A call that sends
-//! returns when the device has taken all of the message: its memory is the program's again, which does not mean
-//! that the peer has it. The forms with `try_` never wait, those with `_timeout` so long at most.
+//! A [`Header`](crate::Header) has a kind and three words, which the transport does not interpret.
+//! A blocking send returns when the device has accepted the whole message. The program can then
+//! reuse the memory, but the peer may not have received the message yet. The `try_` variants never
+//! block, and the `_timeout` variants block for a limited time.
 //!
 //! # Objects
 //!
-//! [`send`](crate::Endpoint::send) writes an object, and all that it reaches, into the segments that the device
-//! takes; large plain arrays are taken from where they are. [`recv`](crate::Endpoint::recv) reads it where it was
-//! received. [`send_received`](crate::Endpoint::send_received) sends it on: inside the process it moves, as it
-//! is, whatever its size.
+//! [`send`](crate::Endpoint::send) writes an object, and everything that it points to, to the
+//! segments of a message. Large plain arrays are sent from their place in memory.
+//! [`recv`](crate::Endpoint::recv) reads the object in place in the receive buffer.
+//! [`send_received`](crate::Endpoint::send_received) forwards a received object. Within a process
+//! it is moved as it is, whatever its size.
 //!
 //! ```
 //! use jstream::Transportable;
@@ -67,7 +70,7 @@
 //! there.send_received(order)?;
 //! assert_eq!(here.recv::<Order>()?.get().symbol, "ACME");
 //!
-//! // Something else than was expected is an error, and the connection goes on.
+//! // A message of another type is an error, and the connection can still be used.
 //! here.send(&1u64)?;
 //! assert!(matches!(there.recv::<Order>(), Err(RecvObjectError::Read { .. })));
 //! # Ok(())
@@ -76,9 +79,10 @@
 //!
 //! # Posted operations
 //!
-//! What is posted gives a ticket, which is waited for, looked at, cancelled, awaited, or dropped. Posting takes
-//! the jbuf: a ticket that is leaked leaves no device with freed memory. What was posted goes in order of
-//! posting, and before calls that wait.
+//! Posting an operation returns a ticket. The program can block on it, check it, cancel it, await
+//! it, or drop it. The operation owns its buffer, so a leaked ticket never leaves the device with
+//! freed memory. Posted operations are executed in the order in which they were posted, and before
+//! blocking calls.
 //!
 //! ```
 //! use std::time::Duration;
@@ -98,7 +102,7 @@
 //!
 //! let jbuf = options.pool.take(5)?.copy_from(b"first")?;
 //! let sent = here.post_send(Header::default(), jbuf);
-//! // The jbuf comes back once it was sent, unless it has moved to the receiver.
+//! // The buffer is returned when it was sent, unless it was moved to the receiver.
 //! assert!(sent.wait()?.is_some());
 //! assert_eq!(first.wait()?.payload.as_bytes(), b"first");
 //!
@@ -108,19 +112,21 @@
 //! # }
 //! ```
 //!
-//! A message is never lost by what becomes of a ticket: that of one that is dropped, or cancelled with a part of
-//! a message in it, is received next. A send that is dropped is still sent.
+//! A ticket never loses a message. If a ticket is dropped, or is cancelled when part of its message
+//! has arrived, the next receive gets that message. If the ticket of a send is dropped, the message
+//! is still sent.
 //!
 //! # Borrowed memory
 //!
-//! Memory of the program is read by a device only while a call runs that ends when the device is done with it.
-//! [`Endpoint::scope`](crate::Endpoint::scope) is such a call for several sends that are posted: see its example.
+//! A device reads borrowed memory only during a call, which returns when the device has finished
+//! with the memory. [`Endpoint::scope`](crate::Endpoint::scope) is such a call for several posted
+//! sends; see its example.
 //!
 //! # Puts and gets
 //!
-//! An endpoint can expose memory, under a key by which its peer puts and gets, within the bounds and rights that
-//! it was exposed with. Requests are served by whoever receives on the owner's endpoint, or a
-//! [`Progress`](crate::Progress).
+//! An endpoint can expose memory to its peer under a key. With the key, the peer puts and gets
+//! bytes, within the bounds and the rights of the exposure. Requests are served by any thread that
+//! receives on the owner's endpoint, or by a [`Progress`](crate::Progress).
 //!
 //! ```
 //! use jstream_transport::{Options, Progress, Rights, connect, listen};
@@ -136,7 +142,7 @@
 //! serving.attach(&there);
 //! let exposed = there.expose(options.pool.take(256)?, Rights::Both)?;
 //! let key = exposed.key();
-//! // The key is a plain value, which the program sends.
+//! // The key is a plain value, which the program has to send to the peer.
 //! here.put(&key, 100, b"hello")?;
 //! assert_eq!(here.get(&key, 100, 5)?.as_bytes(), b"hello");
 //! assert!(here.put(&key, 255, b"too long").is_err());

@@ -1,21 +1,22 @@
-//! The guide: which device to choose, how endpoints are used, and what happens when peers die.
+//! User guide of the transport: devices, endpoints, waiting, errors, channels, ranks and active
+//! messages.
 //!
-//! There is nothing in these modules but text and examples that run.
+//! The modules contain only text and runnable examples.
 //!
-//! | page | tells |
+//! | page | topic |
 //! |---|---|
-//! | [`devices`] | what carries messages, and when to choose which |
-//! | [`endpoints`] | sending and receiving: at once, posted, objects, borrowed memory, many threads |
-//! | [`waiting`] | futures, completion queues, the program's own poll or epoll, progress |
-//! | [`closing`] | who ends how, what errors mean, and what is left of a connection then |
-//! | [`limits`] | what each limit and each time-out stops |
-//! | [`channels`] | typed channels, for those who want no more |
-//! | [`ranks`] | ranks: which receive do I want |
-//! | [`worlds`] | how ranks find each other, as threads, processes and on hosts, and how they end |
-//! | [`measuring`] | what messages cost on a machine: `jperf` |
-//! | [`active_messages`] | active messages: handlers that run where requests arrive |
+//! | [`devices`] | the devices that carry messages, and how to choose one |
+//! | [`endpoints`] | sending and receiving: blocking calls, posted operations, objects, borrowed memory, puts and gets |
+//! | [`waiting`] | futures, completion queues, `poll` or `epoll` loops of the program, background progress |
+//! | [`closing`] | the end of a connection, the meaning of each error, and the fate of messages in flight |
+//! | [`limits`] | the threat against which each limit and each timeout protects |
+//! | [`channels`] | typed one-way channels |
+//! | [`ranks`] | MPI-like ranks: choosing the right receive and send |
+//! | [`worlds`] | starting ranks as threads, as processes and on several hosts, and ending them |
+//! | [`measuring`] | measuring the cost of messages on a machine with `jperf` |
+//! | [`active_messages`] | active messages: handlers that run when a request arrives |
 //!
-//! What stands on the wire is said in `PROTOCOL.md`.
+//! The wire protocol is specified in `PROTOCOL.md`.
 
 pub mod active_messages;
 pub mod channels;

@@ -1,24 +1,25 @@
-//! Ranks: which receive do I want?
+//! Ranks: choosing the right receive and send.
 //!
-//! | I know | I want | take |
+//! | known in advance | goal | use |
 //! |---|---|---|
-//! | how long the message is at most | it in my array | [`recv`](crate::rank::Rank::recv) |
-//! | that several will come, in any order | each in its array | [`scope`](crate::rank::Rank::scope), and `irecv` there |
-//! | nothing of its length | it in a jbuf, to be kept or sent on | [`recv_filled`](crate::rank::Rank::recv_filled) |
-//! | nothing of its length | it in an array of the right length | [`probe`](crate::rank::Rank::probe), then [`Probed::recv`](crate::rank::Probed::recv) |
-//! | nothing at all | to decide by sender and tag who receives it | [`probe`](crate::rank::Rank::probe) with [`Source::Any`](crate::rank::Source::Any) |
-//! | that one will come | to compute meanwhile | [`irecv`](crate::rank::Rank::irecv), then `wait`, `test` or `.await` |
-//! | that many will come | whichever is first | several `irecv`, then [`wait_any`](crate::rank::wait_any) |
-//! | that the same will come again and again | no new request each time | [`recv_init`](crate::rank::Rank::recv_init) |
-//! | that it is an object | to read it in place | [`recv_object`](crate::rank::Rank::recv_object) |
+//! | the maximum length of the message | receive into an array of the program | [`recv`](crate::rank::Rank::recv) |
+//! | several messages will arrive, in any order | receive each into its own array | [`scope`](crate::rank::Rank::scope), with `irecv` in it |
+//! | no length | receive into a buffer of the pool, to keep it or send it on | [`recv_filled`](crate::rank::Rank::recv_filled) |
+//! | no length | receive into an array of the right length | [`probe`](crate::rank::Rank::probe), then [`Probed::recv`](crate::rank::Probed::recv) |
+//! | neither sender nor tag | choose the receiver by sender and tag | [`probe`](crate::rank::Rank::probe) with [`Source::Any`](crate::rank::Source::Any) |
+//! | one message will arrive | compute meanwhile | [`irecv`](crate::rank::Rank::irecv), then `wait`, `test` or `.await` |
+//! | many messages will arrive | take the first one that arrives | several `irecv`, then [`wait_any`](crate::rank::wait_any) |
+//! | the same receive is repeated many times | avoid a new request for each message | [`recv_init`](crate::rank::Rank::recv_init) |
+//! | the message is an object | read it in place | [`recv_object`](crate::rank::Rank::recv_object) |
 //!
-//! A posted receive is the fastest: when the message comes, its payload goes to where it is wanted. A message that
-//! comes before its receive waits in a jbuf, and is copied once more, unless it is received as a jbuf.
+//! A posted receive is the fastest: when the message arrives, its payload goes directly to the
+//! memory of the receive. A message that arrives before its receive is queued in a buffer of the
+//! pool. It is copied once more when it is received, unless it is received as a buffer.
 //!
 //! ```
 //! use jstream_transport::rank::{self, Rank, Source, Tag};
 //!
-//! /// Halves the numbers of whoever asks, until all have said goodbye.
+//! /// Halves the numbers of each message, until all other ranks have sent an empty message.
 //! fn serve(rank: &Rank) -> Result<(), rank::Error> {
 //!     let mut left = rank.size() - 1;
 //!     while left > 0 {
@@ -55,25 +56,31 @@
 //! # }
 //! ```
 //!
-//! # Which send
+//! # Choosing the send
 //!
-//! [`send`](crate::rank::Rank::send) returns when the array may be changed. A short message travels at once and
-//! may wait at the other side; one longer than [`eager`](crate::rank::Rank::eager) waits here until a receive has
-//! it. [`ssend`](crate::rank::Rank::ssend) always does, and so tells that the other side has come that far. Two ranks
-//! that send each other long messages, and receive only afterwards, wait for ever: use
-//! [`sendrecv`](crate::rank::Rank::sendrecv), or post one of the two.
+//! [`send`](crate::rank::Rank::send) returns when the array may be changed. A short message is sent
+//! eagerly and may be queued at the receiver. A message longer than
+//! [`eager`](crate::rank::Rank::eager) blocks until a receive matches it.
+//! [`ssend`](crate::rank::Rank::ssend) always blocks until a receive matches, so its return shows
+//! that the receiver has got that far. Two ranks that send each other long messages before they
+//! receive deadlock: use [`sendrecv`](crate::rank::Rank::sendrecv), or post one of the two
+//! operations.
 //!
-//! A rank that has sent more than the [bounds](crate::rank::Options::bounds) of the other side allow waits with the next
-//! one until something is received there; what it posted goes on when it waits for anything, or by itself when nobody asks for
-//! it any more. Where only the bytes are too many, a message is announced instead, so that it can be received
-//! before those that came earlier. What waits holds up nothing else: answers pass, in both directions, and so do
-//! the payloads of long messages. But who receives a message that stands behind too many others waits for ever, as those
-//! have to be received first: raise the bounds where that is so.
+//! If the unexpected messages from a rank reach the [bounds](crate::rank::Options::bounds) of the
+//! receiver, the next send of that rank blocks until the receiver has received some. A posted send
+//! continues when its rank waits for any operation; if its request was dropped, it continues in the
+//! background. If only the number of bytes exceeds the bounds, the message is announced without its
+//! payload, so that it can be received before earlier messages. A blocked message delays no
+//! protocol replies and no payloads of long messages, in either direction. However, a receive can
+//! deadlock if its message follows more unexpected messages than the bounds permit, because those
+//! have to be received first. In that case, raise the bounds.
 //!
-//! # What goes wrong
+//! # Errors
 //!
-//! A message that is too long, or has other elements, ends its receive with
-//! [`Truncated`](crate::rank::Error::Truncated) or [`WrongElements`](crate::rank::Error::WrongElements): it is gone,
-//! and the next one is received as usual. A rank that ends, or whose connection is lost, ends what waits for it with
-//! [`PeerGone`](crate::rank::Error::PeerGone); receives from any source go on until nobody is left. Before the
-//! process ends, [`finish`](crate::rank::Rank::finish) waits until all that was sent is received.
+//! If a message is too long for its receive, or has another element type, the receive fails with
+//! [`Truncated`](crate::rank::Error::Truncated) or
+//! [`WrongElements`](crate::rank::Error::WrongElements). That message is dropped; the next one is
+//! received as usual. If a rank ends or its connection is lost, the operations that depend on it
+//! fail with [`PeerGone`](crate::rank::Error::PeerGone). Receives from any source continue until no
+//! other rank is left. Call [`finish`](crate::rank::Rank::finish) before the process ends: it
+//! blocks until everything that was sent has been received.

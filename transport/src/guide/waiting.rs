@@ -1,16 +1,20 @@
-//! Waiting: futures, completion queues, the program's own poll or epoll, and progress.
+//! Waiting: futures, completion queues, `poll` or `epoll` loops of the program, and background
+//! progress.
 //!
-//! Callers do the work, and little goes on by itself. Whoever waits carries on all that was posted on the endpoint, in both directions;
-//! whoever polls a ticket, that of its direction. What was posted to be sent, and nobody waits for any more, is
-//! carried on by a thread of the process, within [`Options::send_timeout`](crate::Options::send_timeout). A thread that waits looks again and again for
-//! [`Options::spin`](crate::Options::spin), less if that was in vain lately, and then sleeps: idle endpoints use
-//! no processor. With more threads than cores, set it to zero.
+//! Operations make progress mainly in the calls of the program. A call that blocks on an endpoint
+//! drives everything that is posted on the endpoint, in both directions. A poll of a ticket drives
+//! the direction of that ticket. If the ticket of a posted send is dropped, a background thread of
+//! the process drives the send, for at most
+//! [`Options::send_timeout`](crate::Options::send_timeout). A thread that waits first polls for
+//! [`Options::spin`](crate::Options::spin), or for a shorter time if recent polling was
+//! unsuccessful, and then sleeps. So idle endpoints use no processor time. If there are more
+//! threads than cores, set `spin` to zero.
 //!
 //! # Futures
 //!
-//! Tickets are futures of no runtime in particular. One thread of the process, `jstream-progress`, which is
-//! started when the first future has to wait, sleeps in epoll and wakes tasks; it sends and receives nothing.
-//! The examples `async_minimal` and `async_tokio` are whole programs.
+//! Tickets are futures and work with any runtime. When the first future has to wait, the process
+//! starts a thread named `jstream-progress`. It sleeps in `epoll` and wakes tasks, but does not
+//! send or receive. The examples `async_minimal` and `async_tokio` are complete programs.
 //!
 //! ```
 //! use jstream_transport::{Header, Options, connect, listen};
@@ -22,7 +26,7 @@
 //! let address = listener.local_address().clone();
 //! let client = std::thread::spawn(move || connect(&address, &Options::default()));
 //! runtime.block_on(async {
-//!     // Establishing waits for the peer; a server has it done by a thread.
+//!     // Establishing waits for the peer. A server should do this in a separate thread.
 //!     let there = listener.accept_async().await?.establish()?;
 //!     let here = client.join().unwrap()?;
 //!     let receiving = there.recv_message_async();
@@ -36,9 +40,10 @@
 //!
 //! # Completion queues
 //!
-//! A [`CompletionQueue`](crate::CompletionQueue) has the completions of many endpoints in one place, each with
-//! the number that it was posted with. One thread serves many clients that way; `many_clients` is the example.
-//! It is polled, waited for, awaited, or its descriptor is watched.
+//! A [`CompletionQueue`](crate::CompletionQueue) collects the completions of many endpoints. Each
+//! completion has the number that its operation was posted with. So one thread can serve many
+//! clients, as in the example `many_clients`. A program can poll the queue, block on it, await it,
+//! or watch its file descriptor.
 //!
 //! ```
 //! use std::time::Duration;
@@ -68,11 +73,11 @@
 //! # }
 //! ```
 //!
-//! # The program's own poll
+//! # A poll loop of the program
 //!
-//! [`Endpoint::as_fd`](crate::Endpoint::as_fd) gives a descriptor that becomes readable when something may have
-//! come. Before each sleep the endpoint is [armed](crate::Endpoint::arm); if that says true, there is something
-//! to receive, and no reason to sleep.
+//! [`Endpoint::as_fd`](crate::Endpoint::as_fd) returns a descriptor that becomes readable when a
+//! message may have arrived. The program has to [arm](crate::Endpoint::arm) the endpoint before
+//! each sleep. If `arm` returns true, a message can be received, and the program must not sleep.
 //!
 //! ```
 //! use jstream_transport::{Header, Options, RecvError, connect, listen};
@@ -109,16 +114,17 @@
 //! # }
 //! ```
 //!
-//! The descriptor stays the same, so with mio it is registered once as a
-//! `SourceFd(&endpoint.as_fd()?.as_raw_fd())` for `Interest::READABLE`, and the loop is the same: receive until
-//! `Empty`, arm, poll. mio's events come once for each change, which this loop allows for. It must not be
-//! registered in two places that sleep independently: being armed is said to one.
+//! The descriptor never changes. With mio, register it once as a
+//! `SourceFd(&endpoint.as_fd()?.as_raw_fd())` for `Interest::READABLE`, and use the same loop:
+//! receive until `Empty`, arm, poll. The loop is correct for the edge-triggered events of mio. Do
+//! not register the descriptor in two places that sleep independently, because arming wakes only
+//! one of them.
 //!
 //! # Progress
 //!
-//! While a program computes, nothing of what it posted goes on, but for what the system does. A
-//! [`Progress`](crate::Progress) is a thread that carries on for the endpoints that are attached to it, and
-//! sleeps while none of them can go on.
+//! While a program computes, its posted operations make no progress, except for the data that the
+//! system transfers. A [`Progress`](crate::Progress) is a thread that drives the operations of the
+//! endpoints that are attached to it. It sleeps while none of them can make progress.
 //!
 //! ```
 //! use jstream_transport::{Header, Options, Progress, connect, listen};
@@ -136,7 +142,7 @@
 //! let receiving = there.post_recv_any();
 //! let large = options.pool.take(8 << 20)?.copy_from(&vec![1; 8 << 20])?;
 //! let sending = here.post_send(Header::default(), large);
-//! // The program computes; then it takes what has come.
+//! // The program computes, and then takes the message.
 //! assert_eq!(receiving.wait()?.payload.len(), 8 << 20);
 //! sending.wait()?;
 //! # Ok(())

@@ -1,21 +1,21 @@
-//! What messages and receives are matched by.
+//! Envelopes and patterns: the criteria of matching.
 
-/// What a message says of itself.
+/// The attributes of a message by which it is matched.
 ///
-/// The numbers of contexts and tags are the program's. That of a source is what
-/// [`add_source`](super::Matcher::add_source) gave, the same in all contexts.
+/// The program chooses the numbers of contexts and tags. The number of a source was returned by
+/// [`add_source`](super::Matcher::add_source), and is the same in all contexts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Envelope {
-    /// What the message belongs to. Messages of one context are never matched by receives of another,
-    /// and there is no wildcard for it.
+    /// The communication context. Messages of one context are never matched by receives of another,
+    /// and there is no wildcard for contexts.
     pub context: u32,
-    /// Who sent it.
+    /// The sender.
     pub source: u32,
-    /// What it is, among the messages of this source.
+    /// The tag, which tells apart messages of one source.
     pub tag: u64,
 }
 
-/// Which messages a receive wants.
+/// The messages that a receive accepts.
 ///
 /// ```
 /// use jstream_transport::matching::{Envelope, Pattern};
@@ -30,14 +30,14 @@ pub struct Envelope {
 pub struct Pattern {
     /// The context of the message.
     pub context: u32,
-    /// Who sent it; `None` is anybody.
+    /// The sender; `None` accepts any.
     pub source: Option<u32>,
-    /// Its tag; `None` is any.
+    /// The tag; `None` accepts any.
     pub tag: Option<u64>,
 }
 
 impl Pattern {
-    /// Every message of a context.
+    /// Returns a pattern that matches every message of a context.
     #[inline]
     #[must_use]
     pub const fn any(context: u32) -> Self {
@@ -48,7 +48,7 @@ impl Pattern {
         }
     }
 
-    /// The same, from one source only.
+    /// Restricts the pattern to one source.
     #[inline]
     #[must_use]
     pub const fn sent_by(self, source: u32) -> Self {
@@ -58,7 +58,7 @@ impl Pattern {
         }
     }
 
-    /// The same, with one tag only.
+    /// Restricts the pattern to one tag.
     #[inline]
     #[must_use]
     pub const fn tagged(self, tag: u64) -> Self {
@@ -68,7 +68,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a message with this envelope is wanted.
+    /// Returns true if the pattern matches a message with this envelope.
     #[inline]
     #[must_use]
     pub fn matches(&self, envelope: &Envelope) -> bool {
@@ -89,7 +89,7 @@ impl Pattern {
 }
 
 impl From<Envelope> for Pattern {
-    /// The messages with this envelope alone.
+    /// Returns a pattern that matches only messages with this envelope.
     fn from(envelope: Envelope) -> Self {
         Self::any(envelope.context)
             .sent_by(envelope.source)
@@ -97,7 +97,7 @@ impl From<Envelope> for Pattern {
     }
 }
 
-/// Which parts of a pattern are given.
+/// The combination of the parts of a pattern that are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     Exact,
@@ -110,10 +110,10 @@ impl Class {
     pub(super) const ALL: [Self; 4] = [Self::Exact, Self::AnyTag, Self::AnySource, Self::Any];
 }
 
-/// A pattern in a form that is found quickly. A [`Hash`](super::hash::Hash) makes it.
+/// A pattern with its hash, made by [`Hash`](super::hash::Hash).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
-    /// What is not given is 0.
+    /// The given parts; the others are 0.
     pub(super) given: Envelope,
     pub(super) hash: u32,
     pub(super) class: Class,
@@ -140,24 +140,24 @@ impl Key {
     }
 }
 
-/// What is known of a message before its payload is looked at.
+/// The attributes of a message that are known before its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Heading {
-    /// What it is matched by.
+    /// The envelope by which the message is matched.
     pub envelope: Envelope,
-    /// The payload's length, in bytes.
+    /// The payload's length in bytes.
     pub length: u64,
-    /// How many bytes it takes here for as long as no receive matches it. These are what
-    /// [`Bounds::bytes`](super::Bounds::bytes) bounds.
+    /// Number of bytes that the message holds while it waits for a receive.
+    /// [`Bounds::bytes`](super::Bounds::bytes) limits their sum.
     pub held: u64,
-    /// What its elements are, as a number that is only compared: the descriptor of their type, or
-    /// whatever else the program tells types apart by. `None` if it has no type.
+    /// The type of the elements, as a number that is only compared: the descriptor of their type,
+    /// or another number chosen by the program. `None` if the message has no type.
     pub descriptor: Option<u64>,
 }
 
 impl Heading {
-    /// An untyped message whose payload comes with it.
+    /// Returns the heading of an untyped message whose payload comes with it.
     #[inline]
     #[must_use]
     pub const fn new(envelope: Envelope, length: u64) -> Self {
@@ -169,14 +169,15 @@ impl Heading {
         }
     }
 
-    /// The same, but the payload comes only when it is asked for: until then it takes nothing here.
+    /// Marks the message as announced: its payload is sent only on request, and it holds no memory
+    /// here until then.
     #[inline]
     #[must_use]
     pub const fn announced(self) -> Self {
         Self { held: 0, ..self }
     }
 
-    /// The same, with elements of the type that `descriptor` stands for.
+    /// Sets the element type to the one for which `descriptor` stands.
     #[inline]
     #[must_use]
     pub const fn described(self, descriptor: u64) -> Self {

@@ -1,26 +1,26 @@
-//! The hash of keys, which peers can't foresee.
+//! The randomly keyed hash of patterns, which peers can't predict.
 
 use std::hash::{BuildHasher, RandomState};
 
 use super::envelope::{Class, Envelope, Key, Pattern};
 
-/// Multilinear hashing: a sum of the key's words, each times a random number of its own.
+/// Multilinear hashing: a sum of the key's words, each multiplied by its own random number.
 ///
-/// Whichever two keys somebody chooses without knowing the numbers, the upper halves of their sums are
-/// the same with a chance of one in 2^32, and any pair of values as likely as another ("Strongly
-/// universal string hashing is fast", Lemire and Kaser, section 3). So a peer that chooses tags can't
-/// make many of them meet. The halves are then stirred one to one, which changes none of that, but
-/// breaks the steps that tags in steps make.
+/// For any two keys chosen without knowledge of the random numbers, the upper halves of the sums
+/// collide with a probability of 2^-32, and all pairs of values are equally likely ("Strongly
+/// universal string hashing is fast", Lemire and Kaser, section 3). So a peer that chooses tags
+/// can't produce many collisions. The halves are then mixed by a bijection, which keeps these
+/// properties, but breaks up the arithmetic progressions that regularly spaced tags produce.
 pub(super) struct Hash {
     factors: [u64; 4],
-    /// One for each class, so that its keys are spread apart from those of the others.
+    /// One offset for each class, so that the keys of different classes are independent.
     offsets: [u64; 4],
 }
 
 impl Hash {
-    /// One that is unlike all others.
+    /// Creates a hash with random keys.
     pub(super) fn new() -> Self {
-        // Its numbers come from the system.
+        // The random numbers come from the system.
         let random = RandomState::new();
         Self {
             factors: [0u64, 1, 2, 3].map(|n| random.hash_one(n)),
@@ -28,7 +28,7 @@ impl Hash {
         }
     }
 
-    /// The key of a pattern.
+    /// Returns the key of a pattern.
     #[inline]
     pub(super) fn pattern(&self, pattern: &Pattern) -> Key {
         let envelope = Envelope {
@@ -39,7 +39,7 @@ impl Hash {
         self.key(envelope, pattern.class())
     }
 
-    /// The key of the pattern of that class that matches it.
+    /// Returns the key of the pattern of that class that matches the envelope.
     #[inline]
     pub(super) fn of(&self, envelope: &Envelope, class: Class) -> Key {
         let (source, tag) = match class {
@@ -80,7 +80,7 @@ impl Hash {
     }
 }
 
-/// The steps of `MurmurHash3` that make each bit depend on all others.
+/// Mixes the bits with the final steps of `MurmurHash3`.
 #[inline]
 const fn stirred(mut n: u32) -> u32 {
     n ^= n >> 16;

@@ -1,55 +1,56 @@
-//! Queues that are found by their keys.
+//! A hash table of queues, one per key.
 
 #[cfg(test)]
 mod tests;
 
 use super::envelope::Key;
 
-/// No slot.
+/// Null index.
 const NONE: u32 = u32::MAX;
-/// Instead of the slot in front: the item is in no queue.
+/// Value of [`Slot::previous`] of an item that is in no queue.
 const OUT: u32 = u32::MAX - 1;
-/// There are fewer slots than this.
+/// Exclusive limit of the number of slots.
 pub(super) const MOST_SLOTS: u32 = 1 << 31;
 const FEWEST_BUCKETS: usize = 4;
-/// So many queues there are for each bucket, at most.
+/// Maximum average number of queues per bucket.
 const LOAD: usize = 4;
-/// So many queues are named in a bucket itself.
+/// Number of queues that are stored in a bucket itself.
 const WAYS: usize = 7;
 
-/// Which item: a slot, and the number of the one item that is meant.
+/// Identifier of an item: its slot, and its sequence number, which tells apart items that used the
+/// same slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id {
     pub(super) slot: u32,
     pub(super) sequence: u64,
 }
 
-/// Items in queues, a queue for each key, each in the order of the items' numbers.
+/// Items in queues, one queue per key, each in the order of sequence numbers.
 ///
-/// A table of hashes leads to the first item of each queue, and that to the last. Slots are used again,
-/// so that nothing is allocated once there are as many as items at once.
+/// A hash table leads to the first item of each queue, which leads to the last. Slots are reused,
+/// so memory is allocated only when the number of items reaches a new maximum.
 pub(super) struct Lanes<T> {
-    /// Their count is a power of two, or 0.
+    /// The buckets. Their number is a power of two, or 0.
     table: Vec<Bucket>,
-    /// How many bits of a hash are not the number of a bucket.
+    /// Number of low bits of a hash that are not part of the bucket index.
     shift: u32,
-    /// How many queues there are.
+    /// Number of queues.
     queues: usize,
     slots: Vec<Slot<T>>,
-    /// The first free slot; `next` leads to the others.
+    /// The first slot of the free list, which is linked by `next`.
     free: u32,
     len: usize,
 }
 
-/// The queues whose hashes begin alike, in one line of the cache: all that is looked at of those that
-/// are not wanted.
+/// Queues whose hashes have the same bucket index, in one cache line, so that a lookup touches
+/// little more memory than that of its own queue.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Bucket {
     hashes: [u32; WAYS],
     /// The first items of the queues, or [`NONE`].
     firsts: [u32; WAYS],
-    /// The first items of those that have no place here are chained.
+    /// Head of the chain of the first items of all other queues of the bucket.
     chain: u32,
 }
 
@@ -59,17 +60,18 @@ const EMPTY: Bucket = Bucket {
     chain: NONE,
 };
 
-/// An item, and where it is among the others.
+/// An item with its links.
 struct Slot<T> {
     key: Key,
     sequence: u64,
-    /// The item behind it.
+    /// The next item of the queue.
     next: u32,
-    /// The item in front of it; [`NONE`] for the first of a queue, [`OUT`] if it is in none.
+    /// The previous item of the queue; [`NONE`] for the first of a queue, [`OUT`] for an item that
+    /// is in no queue.
     previous: u32,
-    /// Of the first of a queue that has no place in its bucket: the first of another one.
+    /// For the first item of a queue in a chain: the first item of the next queue in the chain.
     chain: u32,
-    /// Of the first of a queue: the last one.
+    /// For the first item of a queue: the last one.
     last: u32,
     item: Option<T>,
 }
@@ -86,16 +88,16 @@ impl<T> Lanes<T> {
         }
     }
 
-    /// How many items there are, in queues or not.
+    /// Returns the number of items, whether they are in queues or not.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Puts an item at the end of the queue of its key. `sequence` is higher than any before.
+    /// Appends an item to the queue of its key. `sequence` must be higher than any before.
     ///
     /// # Panics
     ///
-    /// When there are [`MOST_SLOTS`] already.
+    /// If there are [`MOST_SLOTS`] items.
     #[inline]
     pub(super) fn push(&mut self, key: Key, sequence: u64, item: T) -> Id {
         let first = self.first(&key).map(|id| id.slot);
@@ -134,11 +136,11 @@ impl<T> Lanes<T> {
                 self.slots.push(Slot { last: slot, ..new });
                 slot
             }
-            _ => panic!("no rank has that many receives or messages"),
+            _ => panic!("too many receives or messages: the limit is {MOST_SLOTS}"),
         }
     }
 
-    /// The first item of the queue of `key`.
+    /// Returns the first item of the queue of `key`.
     #[inline]
     pub(super) fn first(&self, key: &Key) -> Option<Id> {
         if self.queues == 0 {
@@ -164,7 +166,7 @@ impl<T> Lanes<T> {
         None
     }
 
-    /// The item with its key, and whether it is in a queue.
+    /// Returns an item with its key, and true if it is in a queue.
     #[inline]
     pub(super) fn get(&self, id: Id) -> Option<(&Key, &T, bool)> {
         let slot = self.slots.get(id.slot as usize)?;
@@ -183,20 +185,20 @@ impl<T> Lanes<T> {
         slot.item.as_mut()
     }
 
-    /// Which item is in a slot that is in use.
+    /// Returns the identifier of the item in a used slot.
     #[inline]
     pub(super) fn id(&self, slot: u32) -> Id {
         self.slot(slot).id(slot)
     }
 
-    /// All items, in the order of their slots.
+    /// Returns all items, in the order of their slots.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Id, &Key)> {
         let all = (0u32..).zip(&self.slots);
         let used = all.filter(|(_, slot)| slot.item.is_some());
         used.map(|(at, slot)| (slot.id(at), &slot.key))
     }
 
-    /// Takes an item out, with its key; its number means nothing from then on.
+    /// Removes an item, and returns it with its key. Its identifier is invalid from then on.
     #[inline]
     pub(super) fn remove(&mut self, id: Id) -> Option<(Key, T)> {
         let slot = self.slots.get_mut(id.slot as usize)?;
@@ -212,7 +214,7 @@ impl<T> Lanes<T> {
         Some((key, item))
     }
 
-    /// Takes an item out of its queue, if it is in one. It keeps its slot and its number.
+    /// Removes an item from its queue, if it is in one. It keeps its slot and its identifier.
     #[inline]
     pub(super) fn detach(&mut self, at: u32) {
         let slot = self.slot_mut(at);
@@ -242,8 +244,9 @@ impl<T> Lanes<T> {
         }
     }
 
-    /// Puts an item that is in no queue where its number belongs in that of its key. Takes as long as
-    /// there are items of lower numbers, but for the end, which is at hand.
+    /// Inserts an item that is in no queue into the queue of its key, in the order of sequence
+    /// numbers. Takes constant time at the ends of the queue; otherwise the time is linear in the
+    /// number of items before it.
     #[inline]
     pub(super) fn attach(&mut self, at: u32) {
         let slot = self.slot(at);
@@ -282,7 +285,7 @@ impl<T> Lanes<T> {
         (slot.previous, slot.next) = (previous, next);
     }
 
-    /// Makes a queue known by its first item.
+    /// Adds a queue to the table, by its first item.
     #[inline]
     fn enlist(&mut self, first: u32, hash: u32) {
         self.queues = self.queues.saturating_add(1);
@@ -306,7 +309,7 @@ impl<T> Lanes<T> {
         self.slot_mut(first).chain = chain;
     }
 
-    /// Makes a queue known by another item instead.
+    /// Replaces the first item by which a queue is found.
     #[inline]
     fn relist(&mut self, old: u32, new: u32, hash: u32) {
         let bucket = self.bucket_mut(hash);
@@ -318,7 +321,7 @@ impl<T> Lanes<T> {
         self.set_chain(old, new, hash);
     }
 
-    /// Forgets a queue that is empty.
+    /// Removes an empty queue from the table.
     #[inline]
     fn delist(&mut self, first: u32, hash: u32) {
         let bucket = self.bucket_mut(hash);
@@ -327,7 +330,7 @@ impl<T> Lanes<T> {
             return self.set_chain(first, behind, hash);
         };
         *place = NONE;
-        // One of the chain gets the place.
+        // A queue of the chain moves to the free place.
         let waiting = bucket.chain;
         if waiting != NONE {
             let Slot { key, chain, .. } = self.slot(waiting);
@@ -337,7 +340,7 @@ impl<T> Lanes<T> {
         }
     }
 
-    /// What leads to `old` in the chain leads to `new`.
+    /// Replaces the link to `old` in the chain by one to `new`.
     fn set_chain(&mut self, old: u32, new: u32, hash: u32) {
         let bucket = self.bucket_mut(hash);
         let mut at = bucket.chain;
@@ -355,7 +358,7 @@ impl<T> Lanes<T> {
         }
     }
 
-    /// Twice the buckets.
+    /// Doubles the number of buckets.
     #[cold]
     fn grow(&mut self) {
         let count = self.table.len().saturating_mul(2).max(FEWEST_BUCKETS);
@@ -370,7 +373,7 @@ impl<T> Lanes<T> {
         }
     }
 
-    /// The number of its bucket; meaningless while there are none.
+    /// Returns the bucket index of a hash. It is meaningless while there are no buckets.
     #[inline]
     fn bucket(&self, hash: u32) -> usize {
         hash.wrapping_shr(self.shift) as usize

@@ -14,21 +14,22 @@ use super::posted::{Posted, Receives};
 use super::sources::{Bounds, Sources};
 use super::unexpected::Messages;
 
-/// The receives that wait for messages, and the messages that wait for receives, of one rank.
+/// The posted receives and the unexpected messages of one rank.
 ///
-/// `R` is what is kept with a receive, `M` what is kept with a message: where to put it, where it is.
-/// The [module](super) says what is matched with what, and shows it.
+/// `R` is the value that is kept with a receive, for example its buffer, and `M` the value that is
+/// kept with a message. The [module documentation](super) states the matching rules and has an
+/// example.
 pub struct Matcher<R, M> {
     hash: Hash,
     receives: Receives<R>,
     messages: Messages<M>,
     sources: Sources,
-    /// The number of the last receive or message: lower ones came before.
+    /// Sequence number of the latest receive or message; earlier ones have lower numbers.
     sequence: u64,
 }
 
 impl<R, M> Matcher<R, M> {
-    /// One without sources, of each of which up to `bounds` will wait here.
+    /// Creates a matcher without sources. `bounds` limits the waiting messages of each source.
     #[must_use]
     pub fn new(bounds: Bounds) -> Self {
         Self {
@@ -36,26 +37,28 @@ impl<R, M> Matcher<R, M> {
             receives: Receives::new(),
             messages: Messages::new(),
             sources: Sources::new(bounds),
-            // Ids of another matcher mean nothing here, as its numbers are far from these.
+            // A random start, so that identifiers of another matcher are invalid here.
             sequence: RandomState::new().hash_one(()) >> 1,
         }
     }
 
-    /// Adds a source, which gets the number of sources that there were before. Numbers are not used
-    /// again: a peer that comes back is another source.
+    /// Adds a source, and returns its number, which is the number of sources added before. Numbers
+    /// are not reused: a peer that reconnects is another source.
     ///
     /// # Panics
     ///
-    /// When there have been 2^32 already.
+    /// If 2^32 sources have been added.
     pub fn add_source(&mut self) -> u32 {
         self.sources.add()
     }
 
-    /// Ends a source: everything that it sent has arrived. Its messages are still received.
+    /// Ends a source after all its messages have arrived. Waiting messages of it can still be
+    /// received.
     ///
-    /// Ends the receives that only it could have matched; those from any source too, if it was the
-    /// last. They come in the order in which they were posted. Takes as long as there have been
-    /// receives at once.
+    /// Removes and returns the receives that only this source could have matched, in the order in
+    /// which they were posted. If it was the last source, these include the receives from any
+    /// source. The time is linear in the maximum number of receives that have waited at the same
+    /// time.
     pub fn end_source(&mut self, source: u32) -> Vec<Ended<R>> {
         if !self.sources.end(source) {
             return Vec::new();
@@ -67,25 +70,27 @@ impl<R, M> Matcher<R, M> {
         })
     }
 
-    /// Ends the receives from any source in one context, as when all of its members are gone while
-    /// those of others go on. Takes as long as there have been receives at once.
+    /// Ends the receives from any source in one context, for example when all members of that
+    /// context are gone. The time is linear in the maximum number of receives that have waited at
+    /// the same time.
     pub fn end_any_source(&mut self, context: u32) -> Vec<Ended<R>> {
         let is_meant = |p: &Pattern| p.context == context && p.source.is_none();
         self.receives.remove_all(is_meant)
     }
 
-    /// Ends the receives from any source in all contexts, as when only the rank itself is left.
+    /// Ends the receives from any source in all contexts, for example when only the rank itself is
+    /// left.
     pub fn end_any_sources(&mut self) -> Vec<Ended<R>> {
         self.receives.remove_all(|pattern| pattern.source.is_none())
     }
 
-    /// Posts a receive: it gets the first message that `pattern` matches, of those that wait or of those
-    /// that arrive. `expected` says what the message's elements have to be, which
-    /// [`Matched::agrees`] compares: it chooses no message.
+    /// Posts a receive. It gets the first message that `pattern` matches, either one that waits or
+    /// one that arrives later. `expected` states the element type of the message for
+    /// [`Matched::agrees`]; it does not affect the match.
     ///
     /// # Errors
     ///
-    /// If no message waits for it, and none can arrive.
+    /// If no waiting message matches, and none can arrive.
     #[inline]
     pub fn post(
         &mut self,
@@ -106,7 +111,8 @@ impl<R, M> Matcher<R, M> {
         Ok(Post::Waits(id))
     }
 
-    /// As [`post`](Self::post), but a message that `stays` is claimed.
+    /// As [`post`](Self::post), but a message for which `stays` returns true is claimed instead of
+    /// removed.
     #[inline]
     pub(crate) fn post_claiming(
         &mut self,
@@ -137,7 +143,7 @@ impl<R, M> Matcher<R, M> {
         }
     }
 
-    /// No message is here for a receive.
+    /// Queues a receive for which no message waits.
     #[inline]
     fn wait(
         &mut self,
@@ -159,7 +165,7 @@ impl<R, M> Matcher<R, M> {
         Ok(ReceiveId(id))
     }
 
-    /// Takes the message that a receive with that pattern gets, if it is here. The same as
+    /// Takes the message that a receive with that pattern would get, if one waits. Equivalent to
     /// [`claim`](Self::claim) and [`take`](Self::take).
     #[inline]
     pub fn receive(&mut self, pattern: &Pattern) -> Option<(Heading, M)> {
@@ -198,13 +204,14 @@ impl<R, M> Matcher<R, M> {
         self.sequence
     }
 
-    /// Takes a message: the receive that was posted first of those that match it gets it, or it waits.
+    /// Handles an arriving message: the earliest posted receive that matches gets it; otherwise it
+    /// waits.
     ///
-    /// The messages of a source have to come in the order in which it sent them.
+    /// The messages of a source must arrive in the order in which it sent them.
     ///
     /// # Errors
     ///
-    /// If its source was not added, or has ended.
+    /// If the source was not added, or has ended.
     #[inline]
     pub fn arrive(&mut self, heading: Heading, message: M) -> Result<Arrival<R, M>, Stray<M>> {
         let source_number = heading.envelope.source;
@@ -224,8 +231,8 @@ impl<R, M> Matcher<R, M> {
         Ok(Arrival::Waits(self.keep(heading, message)))
     }
 
-    /// As [`arrive`](Self::arrive), for a message that has come already, whether there is room for it or not:
-    /// what its source has to keep, that keeps on keeping.
+    /// As [`arrive`](Self::arrive), for a message that was received already: it waits even if the
+    /// bounds of its source are exceeded. A message that the source keeps is not affected.
     #[inline]
     pub(crate) fn arrive_beyond(
         &mut self,
@@ -246,7 +253,8 @@ impl<R, M> Matcher<R, M> {
         Ok(Arrival::Waits(self.keep(heading, message)))
     }
 
-    /// Keeps a message that has its receive already, claimed for that, whether there is room for it or not.
+    /// Stores a message that has its receive already, as claimed, even if the bounds of its source
+    /// are exceeded.
     pub(crate) fn keep_claimed(&mut self, heading: Heading, message: M) -> Claim {
         self.sources.add_beyond(&heading);
         let MessageId(id) = self.keep(heading, message);
@@ -267,32 +275,33 @@ impl<R, M> Matcher<R, M> {
         self.receives.remove(id)
     }
 
-    /// A source that got [`Arrival::Full`], and may try again now, since there is room, or since a
-    /// receive for its message was posted. To be asked until it says `None` whenever a receive was
-    /// posted, or a message that waited was matched, taken or withdrawn. Another source may be quicker,
-    /// and then it has to wait once more.
+    /// Returns a source that got [`Arrival::Full`] and may try again, because there is room or a
+    /// receive for its message was posted. Call this until it returns `None`, whenever a receive
+    /// was posted, or a waiting message was matched, taken or withdrawn. Another message may take
+    /// the room first, and then the source has to wait again.
     pub fn next_ready(&mut self) -> Option<u32> {
         self.sources.next_ready()
     }
 
-    /// Whether a source has to keep a message: a receive for it may have to be posted before it comes.
+    /// Returns true if a source keeps a message. A receive for it may have to be posted before it
+    /// can arrive.
     #[inline]
     pub(crate) fn has_stalled(&self) -> bool {
         self.sources.has_stalled()
     }
 
-    /// A source has taken back the message that it had to keep.
+    /// Records that a source has withdrawn the message that it had to keep.
     pub(crate) fn is_kept_no_more(&mut self, source: u32) {
         self.sources.tries(source);
     }
 
-    /// Takes back a receive; `None` if it has its message already, or has ended.
+    /// Removes a receive. Returns `None` if it was matched already, or has ended.
     #[inline]
     pub fn cancel(&mut self, receive: ReceiveId) -> Option<R> {
         Some(self.receives.remove(receive.0)?.receive)
     }
 
-    /// Takes back a message; `None` if it was received already, or is claimed.
+    /// Removes a message. Returns `None` if it was received already, or is claimed.
     pub fn withdraw(&mut self, message: MessageId) -> Option<M> {
         if self.messages.is_claimed(message.0) {
             return None;
@@ -300,13 +309,13 @@ impl<R, M> Matcher<R, M> {
         Some(self.remove_message(message.0)?.1)
     }
 
-    /// A message that waits or is claimed, as when the rest of it has come.
+    /// Returns the value of a waiting or claimed message, for example to complete its payload.
     pub fn message_mut(&mut self, message: MessageId) -> Option<&mut M> {
         self.messages.get_mut(message.0)
     }
 
-    /// The message that a receive with that pattern would get, if it is here. It stays, and another
-    /// receive may get it: see [`claim`](Self::claim).
+    /// Returns the message that a receive with that pattern would get, if one waits. The message
+    /// stays, and another receive may get it; see [`claim`](Self::claim).
     #[must_use]
     pub fn probe(&self, pattern: &Pattern) -> Option<Probed<'_, M>> {
         let id = self.messages.find(&self.hash.pattern(pattern))?;
@@ -318,8 +327,8 @@ impl<R, M> Matcher<R, M> {
         })
     }
 
-    /// Claims the message that a receive with that pattern would get, if it is here: from then on no
-    /// receive gets it. It counts for its source until it is taken.
+    /// Claims the message that a receive with that pattern would get, if one waits: no receive gets
+    /// it from then on. The message counts for its source until it is taken.
     pub fn claim(&mut self, pattern: &Pattern) -> Option<Claim> {
         let id = self.messages.find(&self.hash.pattern(pattern))?;
         let (heading, _) = self.messages.get(id)?;
@@ -327,11 +336,11 @@ impl<R, M> Matcher<R, M> {
         Some(Claim { id, heading })
     }
 
-    /// Receives the message that was claimed.
+    /// Takes a claimed message.
     ///
     /// # Panics
     ///
-    /// If another matcher gave the claim.
+    /// If the claim is from another matcher.
     pub fn take(&mut self, claim: Claim) -> (Heading, M) {
         let Some(message) = self.remove_message(claim.id) else {
             panic!("the claim is another matcher's")
@@ -339,12 +348,12 @@ impl<R, M> Matcher<R, M> {
         message
     }
 
-    /// Gives up a claim. The receive that was posted first of those that match the message gets it; else
-    /// it waits again, in the place that it had.
+    /// Releases a claim. The earliest posted receive that matches the message gets it; otherwise
+    /// the message waits again in its former place.
     ///
     /// # Panics
     ///
-    /// If another matcher gave the claim.
+    /// If the claim is from another matcher.
     pub fn restore(&mut self, claim: Claim) -> Option<Matched<R, M>> {
         assert!(
             self.messages.is_claimed(claim.id),
@@ -369,26 +378,27 @@ impl<R, M> Matcher<R, M> {
         }
     }
 
-    /// How many receives wait.
+    /// Returns the number of posted receives.
     #[must_use]
     pub fn posted(&self) -> usize {
         self.receives.len()
     }
 
-    /// How many messages wait, claimed ones included.
+    /// Returns the number of waiting messages, including claimed ones.
     #[must_use]
     pub fn unexpected(&self) -> usize {
         self.messages.len()
     }
 
-    /// How many messages of a source wait, claimed ones included, and how many bytes they hold; `None`
-    /// if it was not added.
+    /// Returns the number of waiting messages of a source, including claimed ones, and the bytes
+    /// that they hold. Returns `None` if the source was not added.
     #[must_use]
     pub fn held(&self, source: u32) -> Option<(usize, u64)> {
         self.sources.held(source)
     }
 
-    /// A message of `source` that is the one, and that nobody has claimed. Looks at all that wait.
+    /// Returns an unclaimed message of `source` for which `is_it` returns true. Searches all
+    /// waiting messages.
     pub(crate) fn search(&self, source: u32, is_it: impl Fn(&M) -> bool) -> Option<MessageId> {
         let id = self.messages.search(source, is_it)?;
         (!self.messages.is_claimed(id)).then_some(MessageId(id))

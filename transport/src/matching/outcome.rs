@@ -1,23 +1,23 @@
-//! What becomes of receives and of messages.
+//! Results of matching.
 
 use thiserror::Error;
 
 use super::envelope::{Heading, Pattern};
 use super::lanes::Id;
 
-/// A receive that waits, as long as it does.
+/// Identifier of a posted receive, valid while it waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ReceiveId(pub(super) Id);
 
-/// A message that waits, as long as it does.
+/// Identifier of a message, valid while it waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MessageId(pub(super) Id);
 
 /// A message that is hidden from all receives, until it is [taken](super::Matcher::take) or
 /// [restored](super::Matcher::restore).
 ///
-/// There is one claim on a message, so threads that each claim one never have the same. A claim that is
-/// dropped leaves its message hidden, where it counts for its source.
+/// A message has at most one claim, so threads that claim messages never get the same one. If a
+/// claim is dropped, its message stays hidden and counts for its source.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the message stays hidden until it is taken or restored"]
 pub struct Claim {
@@ -26,13 +26,13 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What is known of the message.
+    /// Returns the attributes of the message.
     #[must_use]
     pub const fn heading(&self) -> &Heading {
         &self.heading
     }
 
-    /// The message's number, which it keeps.
+    /// Returns the identifier of the message, which it keeps.
     #[must_use]
     pub const fn message(&self) -> MessageId {
         MessageId(self.id)
@@ -43,19 +43,19 @@ impl Claim {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matched<R, M> {
-    /// What was posted.
+    /// The value that was posted with the receive.
     pub receive: R,
-    /// What arrived.
+    /// The value that arrived with the message.
     pub message: M,
-    /// What is known of the message.
+    /// The attributes of the message.
     pub heading: Heading,
-    /// What its elements should be.
+    /// The expected element type.
     pub expected: Option<u64>,
 }
 
 impl<R, M> Matched<R, M> {
-    /// Whether the message has elements of the type that the receive expects. Who has no type agrees
-    /// with all.
+    /// Returns true if the element type of the message is the one that the receive expects. If
+    /// either has no type, they agree.
     #[inline]
     #[must_use]
     pub fn agrees(&self) -> bool {
@@ -66,32 +66,33 @@ impl<R, M> Matched<R, M> {
     }
 }
 
-/// What becomes of a receive.
+/// Result of posting a receive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Post<R, M> {
-    /// Its message is here.
+    /// A message was waiting.
     Matched(Matched<R, M>),
-    /// It waits.
+    /// The receive waits.
     Waits(ReceiveId),
 }
 
-/// What becomes of a receive that leaves some messages where they are.
+/// Result of posting a receive that may leave its message in the matcher.
 pub(crate) enum Posting<R, M> {
     Matched(Matched<R, M>),
-    /// Its message is here, and stays for it.
+    /// The message was found, and stays in the matcher, claimed for the receive.
     Claimed(Claim, R),
     Waits(ReceiveId),
 }
 
-/// What becomes of a message.
+/// Result of the arrival of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrival<R, M> {
-    /// A receive waited for it.
+    /// A receive was waiting.
     Matched(Matched<R, M>),
-    /// It waits.
+    /// The message waits.
     Waits(MessageId),
-    /// There is no room for more of its source. It comes back; it, and what comes behind it from that
-    /// source, has to be kept until [`next_ready`](super::Matcher::next_ready) names the source.
+    /// The bounds of the source are reached. The value is returned. This message and all later ones
+    /// of the source must be kept until [`next_ready`](super::Matcher::next_ready) returns the
+    /// source.
     Full(M),
 }
 
@@ -99,11 +100,11 @@ pub enum Arrival<R, M> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Probed<'m, M> {
-    /// Its number.
+    /// The identifier of the message.
     pub id: MessageId,
-    /// What is known of it.
+    /// The attributes of the message.
     pub heading: Heading,
-    /// The message.
+    /// The value of the message.
     pub message: &'m M,
 }
 
@@ -111,43 +112,43 @@ pub struct Probed<'m, M> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ended<R> {
-    /// Its number, which means nothing any more.
+    /// The identifier of the receive, which is no longer valid.
     pub id: ReceiveId,
-    /// What it waited for.
+    /// The pattern of the receive.
     pub pattern: Pattern,
-    /// What was posted.
+    /// The value that was posted with the receive.
     pub receive: R,
 }
 
-/// A receive that was not posted, and why.
+/// A receive that was not posted, with the error.
 #[derive(Debug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unposted<R> {
-    /// Why.
+    /// The error.
     #[source]
     pub error: PostError,
-    /// What was to be posted.
+    /// The value of the receive.
     pub receive: R,
 }
 
-/// Why a receive would wait for ever.
+/// Error of posting a receive that would wait forever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PostError {
-    /// The source has ended, and nothing that it sent before matches.
+    /// The source has ended, and no waiting message of it matches.
     #[error("source {source_number} has ended, and no message of it matches")]
     SourceEnded {
         /// The source.
         source_number: u32,
     },
-    /// All sources have ended, and nothing that they sent before matches.
+    /// All sources have ended, and no waiting message matches.
     #[error("all sources have ended, and no message of theirs matches")]
     NobodyLeft,
-    /// There is no such source.
+    /// The source was not added.
     #[error("there is no source {source_number}; add_source gives the numbers of sources")]
     NoSource {
-        /// The number.
+        /// The number of the source.
         source_number: u32,
     },
 }

@@ -1,22 +1,23 @@
-//! The receives that wait for a message.
+//! The posted receives.
 
 use super::envelope::{Class, Envelope, Key, Pattern};
 use super::hash::Hash;
 use super::lanes::{Id, Lanes};
 use super::outcome::{Ended, ReceiveId};
 
-/// A receive that waits.
+/// A posted receive.
 pub(super) struct Posted<R> {
-    /// What its elements have to be.
+    /// The expected element type.
     pub(super) descriptor: Option<u64>,
     pub(super) receive: R,
 }
 
-/// All of them. A message is wanted by those of four queues at most, one of each class of patterns: the
-/// lowest number at their heads was posted first.
+/// The posted receives of a matcher. A message can be matched by the receives of at most four
+/// queues, one for each class of patterns. The receive with the lowest sequence number at the heads
+/// of these queues was posted first.
 pub(super) struct Receives<R> {
     lanes: Lanes<Posted<R>>,
-    /// How many of each class there are: classes that nobody uses cost nothing.
+    /// Number of receives of each class, so that lookups skip unused classes.
     counts: [usize; 4],
 }
 
@@ -39,7 +40,7 @@ impl<R> Receives<R> {
         self.lanes.push(key, sequence, posted)
     }
 
-    /// The one that was posted first of those that want the message.
+    /// Returns the receive that was posted first of those that match the message.
     #[inline]
     pub(super) fn first(&self, hash: &Hash, envelope: &Envelope) -> Option<Id> {
         let [exact, ..] = self.counts;
@@ -67,7 +68,7 @@ impl<R> Receives<R> {
         Some(posted)
     }
 
-    /// Takes out all whose patterns `test` accepts, in the order in which they were posted.
+    /// Removes all receives whose patterns `test` accepts, in the order in which they were posted.
     pub(super) fn remove_all(&mut self, test: impl Fn(&Pattern) -> bool) -> Vec<Ended<R>> {
         let all = self.lanes.iter().map(|(id, key)| (id, key.pattern()));
         let mut ended: Vec<_> = all.filter(|(_, pattern)| test(pattern)).collect();

@@ -1,17 +1,18 @@
-//! Who sends, how much of it waits here, and who has to wait.
+//! Sources: their bounds, and backpressure.
 
 use std::collections::VecDeque;
 
 use super::envelope::{Heading, Pattern};
 
-/// How much of one source waits for receives, at most.
+/// Bounds of the waiting messages of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// How many messages (default 4,096). Answers the threat of a source that sends what nobody wants,
-    /// and bounds what a search with wildcards looks at.
+    /// Maximum number of messages (default 4,096). Counters a source that sends messages without a
+    /// matching receive, and bounds searches with wildcards.
     pub messages: usize,
-    /// How many bytes these hold (default 16 MiB). Answers the same threat with large messages.
+    /// Maximum number of bytes that they hold (default 16 MiB). Counters the same threat with large
+    /// messages.
     pub bytes: u64,
 }
 
@@ -24,31 +25,31 @@ impl Default for Bounds {
     }
 }
 
-/// What is known of a source.
+/// State of a source.
 #[derive(Default)]
 struct Source {
     has_ended: bool,
-    /// What waits here of its messages, claimed ones included.
+    /// Number of waiting messages, including claimed ones, and their bytes.
     messages: usize,
     bytes: u64,
-    /// The message that it has to keep until there is room, or a receive for it; and where it is noted
-    /// in [`Sources::stalled`].
+    /// The message that the source must keep until there is room or a receive for it, and the index
+    /// of the source in [`Sources::stalled`].
     stalled: Option<(Heading, usize)>,
-    /// It has to keep one, and can try again.
+    /// True if the source keeps a message and can try again.
     is_ready: bool,
-    /// It stands in [`Sources::ready`].
+    /// True if the source is in [`Sources::ready`].
     is_queued: bool,
 }
 
-/// All of one rank.
+/// The sources of one rank.
 pub(super) struct Sources {
     bounds: Bounds,
     all: Vec<Source>,
-    /// How many have not ended.
+    /// Number of sources that have not ended.
     live: usize,
-    /// Those that have to wait.
+    /// Sources that keep a message.
     stalled: Vec<u32>,
-    /// Those that could try again, each once; some have done so already.
+    /// Sources that may try again, each once. Some have tried again since.
     ready: VecDeque<u32>,
 }
 
@@ -63,30 +64,32 @@ impl Sources {
         }
     }
 
+    /// Adds a source.
+    ///
     /// # Panics
     ///
-    /// When there have been 2^32 already.
+    /// If 2^32 sources have been added.
     pub(super) fn add(&mut self) -> u32 {
         let Ok(number) = u32::try_from(self.all.len()) else {
-            panic!("no rank has that many peers")
+            panic!("too many sources: the limit is 2^32")
         };
         self.all.push(Source::default());
         self.live = self.live.saturating_add(1);
         number
     }
 
-    /// Whether it was added; `false` when it has ended since.
+    /// Returns false if the source has ended, and `None` if it was not added.
     #[inline]
     pub(super) fn is_live(&self, number: u32) -> Option<bool> {
         Some(!self.get(number)?.has_ended)
     }
 
-    /// Whether all that there were have ended.
+    /// Returns true if there were sources and all have ended.
     pub(super) fn nobody_is_left(&self) -> bool {
         self.live == 0 && !self.all.is_empty()
     }
 
-    /// Whether it had not ended before.
+    /// Ends a source. Returns true if it had not ended before.
     pub(super) fn end(&mut self, number: u32) -> bool {
         self.clear_stalled(number);
         let ended = match self.get_mut(number) {
@@ -102,13 +105,13 @@ impl Sources {
         ended
     }
 
-    /// What waits here: messages, and their bytes.
+    /// Returns the number of waiting messages of a source, and their bytes.
     pub(super) fn held(&self, number: u32) -> Option<(usize, u64)> {
         let source = self.get(number)?;
         Some((source.messages, source.bytes))
     }
 
-    /// Takes note of a message that has to wait here; false if there is no room.
+    /// Counts a message that waits. Returns false if there is no room for it.
     #[inline]
     pub(super) fn add_message(&mut self, heading: &Heading) -> bool {
         let bounds = self.bounds;
@@ -122,7 +125,7 @@ impl Sources {
         true
     }
 
-    /// As [`add_message`](Self::add_message), where there is room or not.
+    /// As [`add_message`](Self::add_message), but ignores the bounds.
     #[inline]
     pub(super) fn add_beyond(&mut self, heading: &Heading) {
         if let Some(source) = self.get_mut(heading.envelope.source) {
@@ -130,7 +133,7 @@ impl Sources {
         }
     }
 
-    /// A message that waited here is gone, and its source may get on.
+    /// Uncounts a message that waited. Its source may become ready.
     #[inline]
     pub(super) fn remove_message(&mut self, heading: &Heading) {
         let bounds = self.bounds;
@@ -147,7 +150,7 @@ impl Sources {
         }
     }
 
-    /// The source has to keep this message.
+    /// Records that a source must keep a message.
     #[cold]
     pub(super) fn stall(&mut self, heading: Heading) {
         let number = heading.envelope.source;
@@ -158,14 +161,14 @@ impl Sources {
         }
     }
 
-    /// Whether any source has to wait.
+    /// Returns true if any source must keep a message.
     #[inline]
     pub(super) fn has_stalled(&self) -> bool {
         !self.stalled.is_empty()
     }
 
-    /// The source tries to send: whatever it had to keep, it does not any more. False if it was not
-    /// added, or has ended.
+    /// Records that a source tries to send, so it no longer keeps a message. Returns false if it
+    /// was not added, or has ended.
     #[inline]
     pub(super) fn tries(&mut self, number: u32) -> bool {
         match self.get(number) {
@@ -195,7 +198,7 @@ impl Sources {
         }
     }
 
-    /// A receive waits now, maybe for a message that a source has to keep.
+    /// Marks the sources as ready whose kept messages match a receive that waits now.
     #[inline]
     pub(super) fn wanted(&mut self, pattern: &Pattern) {
         if self.stalled.is_empty() {
@@ -218,7 +221,7 @@ impl Sources {
         }
     }
 
-    /// A source that may try again, the one that could first.
+    /// Returns the source that has been ready for the longest time.
     pub(super) fn next_ready(&mut self) -> Option<u32> {
         while let Some(number) = self.ready.pop_front() {
             if let Some(source) = self.get_mut(number) {

@@ -1,22 +1,22 @@
-//! The messages that no receive waited for.
+//! The unexpected messages: those for which no receive was posted.
 
 use super::envelope::{Class, Envelope, Heading, Key};
 use super::lanes::{Id, Lanes, MOST_SLOTS};
 
-/// A message that waits, or is claimed. Its key has the envelope.
+/// A waiting or claimed message. Its envelope is in its key.
 struct Waiting<M> {
     length: u64,
     held: u64,
     descriptor: Option<u64>,
-    /// Where it is in [`Order`].
+    /// Index of the message in [`Order`].
     place: usize,
     message: M,
 }
 
-/// All of them.
+/// The unexpected messages of a matcher.
 ///
-/// Receives that say both source and tag find theirs by the hash of these. The others look through the
-/// envelopes in the order of arrival, which stand side by side.
+/// A receive with source and tag finds its message through a hash table. Other receives search a
+/// contiguous array of envelopes in the order of arrival.
 pub(super) struct Messages<M> {
     lanes: Lanes<Waiting<M>>,
     order: Order,
@@ -30,7 +30,7 @@ impl<M> Messages<M> {
         }
     }
 
-    /// How many there are, claimed ones included.
+    /// Returns the number of messages, including claimed ones.
     pub(super) fn len(&self) -> usize {
         self.lanes.len()
     }
@@ -49,7 +49,7 @@ impl<M> Messages<M> {
         id
     }
 
-    /// The one that arrived first of those that the pattern of `key` matches.
+    /// Returns the message that arrived first of those that the pattern of `key` matches.
     #[inline]
     pub(super) fn find(&self, key: &Key) -> Option<Id> {
         if key.class == Class::Exact {
@@ -59,7 +59,7 @@ impl<M> Messages<M> {
         Some(self.lanes.id(slot))
     }
 
-    /// What is known of it, and the message itself.
+    /// Returns the attributes and the value of a message.
     pub(super) fn get(&self, id: Id) -> Option<(Heading, &M)> {
         let (key, waiting, _) = self.lanes.get(id)?;
         Some((waiting.heading(key), &waiting.message))
@@ -69,7 +69,7 @@ impl<M> Messages<M> {
         Some(&mut self.lanes.get_mut(id)?.message)
     }
 
-    /// One of `source`, claimed or not.
+    /// Returns a message of `source`, claimed or not, for which `is_it` returns true.
     pub(super) fn search(&self, source: u32, is_it: impl Fn(&M) -> bool) -> Option<Id> {
         let all = self.lanes.iter();
         let mut of_source = all.filter(|(_, key)| key.given.source == source);
@@ -92,7 +92,7 @@ impl<M> Messages<M> {
         Some((waiting.heading(&key), waiting.message))
     }
 
-    /// Hides one from all receives.
+    /// Hides a message from all receives.
     pub(super) fn claim(&mut self, id: Id) {
         if let Some(Waiting { place, .. }) = self.lanes.get_mut(id) {
             self.order.set(*place, id.slot | CLAIMED);
@@ -100,7 +100,7 @@ impl<M> Messages<M> {
         }
     }
 
-    /// Shows one again that was claimed, in the place that it had.
+    /// Makes a claimed message available again, in its former place.
     pub(super) fn restore(&mut self, id: Id) {
         if let Some(Waiting { place, .. }) = self.lanes.get_mut(id) {
             self.order.set(*place, id.slot);
@@ -132,22 +132,22 @@ impl<M> Waiting<M> {
     }
 }
 
-/// In the place of a message that is gone.
+/// Slot value of a message that was removed.
 const GONE: u32 = u32::MAX;
-/// Beside the slot of a claimed message.
+/// Flag in the slot value of a claimed message.
 const CLAIMED: u32 = MOST_SLOTS;
-/// So many places of messages that are gone are never too many.
+/// Number of holes that is always tolerated.
 const HOLES: usize = 64;
 
-/// The envelopes in the order of arrival, and apart from them the slots of their messages. Who leaves
-/// leaves a hole, which is closed together with many others.
+/// The envelopes in the order of arrival, and in a separate array the slots of their messages. A
+/// removed message leaves a hole. The array is compacted when there are many holes.
 #[derive(Default)]
 struct Order {
     envelopes: Vec<Envelope>,
     slots: Vec<u32>,
-    /// All before it are gone.
+    /// Index before which all messages were removed.
     head: usize,
-    /// How many are gone.
+    /// Number of holes.
     gone: usize,
 }
 
@@ -169,8 +169,8 @@ impl Order {
         }
     }
 
-    /// The slot of the first message that the pattern of `key` matches. The comparisons of each class
-    /// are a loop of their own.
+    /// Returns the slot of the first message that the pattern of `key` matches. Each class has its
+    /// own loop with its own comparison.
     fn find(&self, key: &Key) -> Option<u32> {
         let Envelope {
             context,
@@ -213,14 +213,14 @@ impl Order {
         }
     }
 
-    /// Whether closing the holes costs less than what made them.
+    /// Returns true if there are so many holes that compaction pays off.
     #[inline]
     fn is_sparse(&self) -> bool {
         let here = self.slots.len().saturating_sub(self.gone);
         self.gone > here.saturating_mul(2).saturating_add(HOLES)
     }
 
-    /// Closes the holes, and tells the new place of each slot.
+    /// Removes the holes, and reports the new index of each slot.
     fn compact(&mut self, mut moved: impl FnMut(u32, usize)) {
         let mut place = 0usize;
         for from in self.head..self.slots.len() {
@@ -265,7 +265,7 @@ mod tests {
             })
             .collect();
         messages.claim(ids[500]);
-        // All but each hundredth, from the back, so that the head stays.
+        // All but every hundredth, from the back, so that the head stays.
         for (n, id) in ids.iter().enumerate().rev().filter(|(n, _)| n % 100 > 0) {
             assert_eq!(
                 messages.remove(*id),

@@ -1,4 +1,5 @@
-//! Bare sockets that say what they like to endpoints over TCP, which `uring` speaks too.
+//! Bare sockets that send arbitrary bytes to endpoints over TCP. The `uring` device speaks the same
+//! protocol.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,10 +8,10 @@ use jstream_transport::{Address, Endpoint, Listener, Options, listen};
 
 use super::{LONG, fresh};
 
-/// The longest payload that [`hello`] takes.
+/// The maximum payload length that [`hello`] announces, in bytes.
 pub(crate) const MAX: u64 = 64 << 20;
 
-/// What this version says on this machine.
+/// Returns the hello of this protocol version on this machine.
 pub(crate) fn hello() -> [u8; 32] {
     let mut hello = [0; 32];
     hello[..8].copy_from_slice(b"jstream\0");
@@ -21,7 +22,7 @@ pub(crate) fn hello() -> [u8; 32] {
     hello
 }
 
-/// The header of a frame.
+/// Returns the header of a frame.
 pub(crate) fn frame(op: u32, kind: u32, words: [u64; 3], length: u64) -> [u8; 40] {
     let mut header = [0; 40];
     header[..4].copy_from_slice(&kind.to_le_bytes());
@@ -33,19 +34,19 @@ pub(crate) fn frame(op: u32, kind: u32, words: [u64; 3], length: u64) -> [u8; 40
     header
 }
 
-/// What stands instead of a header when a side has no more to say.
+/// Returns the FAREWELL frame, which a side sends in place of a header when it shuts down cleanly.
 pub(crate) fn farewell() -> [u8; 40] {
     let mut farewell = [0; 40];
     farewell[..8].copy_from_slice(b"\xff\xff\xff\xffbye\0");
     farewell
 }
 
-/// Somebody who listens on a port of their own.
+/// Listens on a free port of the loopback address.
 pub(crate) fn listener(options: &Options) -> Listener {
     listen(&"tcp://127.0.0.1:0".parse().unwrap(), options).unwrap()
 }
 
-/// A socket that has said nothing.
+/// Connects a socket that has not sent anything yet.
 pub(crate) fn raw(address: &Address) -> TcpStream {
     let uri = address.to_string();
     let (_, at) = uri.split_once("://").unwrap();
@@ -55,7 +56,8 @@ pub(crate) fn raw(address: &Address) -> TcpStream {
     stream
 }
 
-/// A socket that has said hello, and the endpoint at its other end.
+/// Connects a socket and completes the handshake. Returns the socket and the endpoint at its other
+/// end.
 pub(crate) fn greeted(listener: &Listener) -> (TcpStream, Endpoint) {
     let mut stream = raw(listener.local_address());
     stream.write_all(&hello()).unwrap();
@@ -63,17 +65,17 @@ pub(crate) fn greeted(listener: &Listener) -> (TcpStream, Endpoint) {
     let mut theirs = [1; 40];
     stream.read_exact(&mut theirs).unwrap();
     assert_eq!(theirs[..16], hello()[..16]);
-    // The verdict: welcome.
+    // The verdict: accepted.
     assert_eq!(theirs[32..], [0; 8]);
     (stream, endpoint)
 }
 
-/// The same with a listener of its own.
+/// Like [`greeted`], with a new TCP listener.
 pub(crate) fn receiving(options: &Options) -> (TcpStream, Endpoint) {
     greeted(&listener(options))
 }
 
-/// The same over a device.
+/// Like [`greeted`], with a new listener of the given scheme.
 pub(crate) fn receiving_over(scheme: &str, options: &Options) -> (TcpStream, Endpoint) {
     greeted(&listen(&fresh(scheme), options).unwrap())
 }

@@ -9,10 +9,10 @@ use rcgen::{
     KeyPair, date_time_ymd,
 };
 
-/// Somebody who says who others are.
+/// A certificate authority.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
-/// A certificate with those behind it, and its key, as PEM.
+/// A certificate chain and its private key, as PEM.
 pub(crate) struct Identity {
     pub(crate) chain: String,
     pub(crate) key: String,
@@ -31,12 +31,12 @@ impl Authority {
         self.0.pem()
     }
 
-    /// A certificate for `host`.
+    /// Issues a certificate for `host`.
     pub(crate) fn certify(&self, host: &str) -> Identity {
         self.certify_until(host, 2099)
     }
 
-    /// One that is over when that year begins.
+    /// Issues a certificate that expires at the beginning of `year`.
     pub(crate) fn certify_until(&self, host: &str, year: i32) -> Identity {
         let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
         params.not_before = date_time_ymd(2000, 1, 1);
@@ -54,14 +54,14 @@ impl Authority {
 }
 
 impl Identity {
-    /// This, in front of those who trust `roots`.
+    /// Returns a configuration that presents this identity and trusts peers certified by `roots`.
     pub(crate) fn trusting(&self, roots: &Authority) -> Tls {
         let (chain, key) = (self.chain.as_bytes(), self.key.as_bytes());
         Tls::from_pem(chain, key, roots.pem().as_bytes()).unwrap()
     }
 }
 
-/// What both sides of a connection on this host may have.
+/// Returns a configuration that works for both sides of a connection on this host.
 pub(crate) fn local() -> Tls {
     static LOCAL: OnceLock<Tls> = OnceLock::new();
     let made = LOCAL.get_or_init(|| {
@@ -71,7 +71,7 @@ pub(crate) fn local() -> Tls {
     made.clone()
 }
 
-/// `options` with these.
+/// Returns `options` with the TLS configuration of [`local`].
 pub(crate) fn certified(mut options: Options) -> Options {
     options.tls = Some(local());
     options

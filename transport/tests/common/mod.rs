@@ -1,4 +1,4 @@
-//! What the tests of all devices share.
+//! Helpers shared by the tests of all devices.
 #![allow(
     dead_code,
     unused_imports,
@@ -25,15 +25,15 @@ use jstream_transport::{Address, Endpoint, Header, Listener, Options, connect, l
 
 pub(crate) use patterns::bytes;
 
-/// The devices that work on one host.
+/// The devices that connect endpoints on one host.
 pub(crate) const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 
-/// Longer than anything here takes, so that a hang becomes a failure.
+/// A timeout longer than any operation of these tests, so that a hang becomes a failure.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
-/// Long enough to be noticed, short enough to wait for.
+/// A delay long enough to be noticed and short enough to wait for.
 pub(crate) const SHORT: Duration = Duration::from_millis(200);
 
-/// An address where nobody listens yet.
+/// Returns an unused address.
 pub(crate) fn fresh(scheme: &str) -> Address {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let uri = match scheme {
@@ -51,18 +51,18 @@ pub(crate) fn fresh(scheme: &str) -> Address {
     uri.parse().unwrap()
 }
 
-/// Both ends of a connection: the one that connected, the one that accepted.
+/// Returns both ends of a connection: the end that connected, then the end that accepted.
 pub(crate) fn pair(scheme: &str, client: &Options, server: &Options) -> (Endpoint, Endpoint) {
     let listener = listen(&fresh(scheme), server).unwrap();
     join(&listener, client)
 }
 
-/// Both ends of a connection, with the options that there are without saying anything.
+/// Returns both ends of a connection with default options.
 pub(crate) fn default_pair(scheme: &str) -> (Endpoint, Endpoint) {
     pair(scheme, &Options::default(), &Options::default())
 }
 
-/// Options without a limit that a test could meet by being slow.
+/// Returns options with timeouts that a slow test does not reach.
 pub(crate) fn patient() -> Options {
     let mut options = Options::default();
     options.handshake_timeout = LONG;
@@ -72,7 +72,7 @@ pub(crate) fn patient() -> Options {
     options
 }
 
-/// Connects to `listener` and accepts.
+/// Connects to `listener` and accepts the connection.
 pub(crate) fn join(listener: &Listener, client: &Options) -> (Endpoint, Endpoint) {
     let address = listener.local_address();
     thread::scope(|scope| {
@@ -82,24 +82,24 @@ pub(crate) fn join(listener: &Listener, client: &Options) -> (Endpoint, Endpoint
     })
 }
 
-/// A header that says which message it is.
+/// Returns a header that carries the number of a message.
 pub(crate) fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])
 }
 
-/// A jbuf of no pool.
+/// Returns a jbuf that belongs to no pool.
 pub(crate) fn filled(payload: &[u8]) -> Filled {
     Spent::heap(payload.len()).copy_from(payload).unwrap()
 }
 
-/// Sends a jbuf of `pool`.
+/// Sends a payload in a jbuf of `pool`.
 pub(crate) fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool) {
     let spent = pool.take(payload.len()).unwrap();
     let filled = spent.copy_from(payload).unwrap();
     endpoint.send_filled(header(number), filled).unwrap();
 }
 
-/// FNV-1a, a word at a time.
+/// Computes an FNV-1a hash, one 64-bit word at a time.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(0xcbf2_9ce4_8422_2325, |hash, bytes| {
         let mut word = [0; 8];
@@ -108,7 +108,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Makes tests of functions that take a scheme: each over each of these devices.
+/// Generates tests from functions that take a scheme: one test for each function and device.
 macro_rules! over_devices {
     (@ $device:ident: $($promise:ident)+) => {
         mod $device {

@@ -1,6 +1,6 @@
-//! Two network namespaces with a line between them: two hosts, for one test.
+//! Two network namespaces joined by a veth pair, which act as two hosts in one test.
 //!
-//! They need root and `ip`; where one is missing, a test says so and does nothing.
+//! They need root and the `ip` program. If either is missing, a test prints a note and passes.
 
 use std::process::{self, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,8 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// The hosts have the addresses 1 and 2 of `network` ("10.213.0"). Or why there are none.
+    /// Creates two hosts with the addresses 1 and 2 of `network` ("10.213.0"). Returns the reason
+    /// if it cannot.
     pub(crate) fn new(network: &str) -> Result<Self, String> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -41,7 +42,7 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// This program on a host, as the test of that name does it in that role.
+    /// Returns a command that runs `test` of this program on a host, in the given role.
     pub(crate) fn command(&self, host: usize, test: &str, role: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.names[host]]);
@@ -60,7 +61,7 @@ impl Drop for Hosts {
     }
 }
 
-/// Runs a command whose words have blanks between them.
+/// Runs a command line, split at its blanks.
 pub(crate) fn run(command: &str) -> Result<(), String> {
     let mut words = command.split(' ');
     let output = Command::new(words.next().unwrap()).args(words).output();

@@ -1,7 +1,7 @@
-//! Payloads that are told apart.
+//! Payloads that differ from each other.
 
-/// Bytes that differ from place to place and from message to message: a line of noise again and again, each
-/// with a word of its own before it. Quick without optimisation too.
+/// Returns bytes that differ between positions and between messages: one line of noise, repeated,
+/// with a distinct word in front of each repetition. Fast without compiler optimisation too.
 pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     const LINE: usize = 1024;
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

@@ -1,4 +1,4 @@
-//! Two sides of active messages.
+//! Pairs of peers that exchange active messages.
 
 use std::thread;
 
@@ -6,12 +6,12 @@ use jstream_transport::active::{Handlers, Peer, Settings};
 
 use super::default_pair;
 
-/// Two sides with handlers of their own, joined by default settings.
+/// Joins two peers, each with its own handlers, with default settings.
 pub(crate) fn joined(scheme: &str, here: &Handlers, there: &Handlers) -> (Peer, Peer) {
     joined_by(scheme, here, there, &Settings::default())
 }
 
-/// The same by others.
+/// Joins two peers with the given settings.
 pub(crate) fn joined_by(
     scheme: &str,
     here: &Handlers,

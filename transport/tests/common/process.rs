@@ -1,11 +1,11 @@
-//! Tests that need a process of their own, and what a process has.
+//! Tests that run in a process of their own, and the resource usage of a process.
 
 use std::process::Command;
 
-/// Names the test that a process was started for, and what it is there for.
+/// The environment variable that holds the role of a child process in its test.
 pub(crate) const ROLE: &str = "JSTREAM_TEST_ROLE";
 
-/// This program again, for one test.
+/// Returns a command that runs this program again, for one test.
 pub(crate) fn again(test: &str, role: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture"]);
@@ -26,12 +26,12 @@ pub(crate) fn alone(name: &str, test: impl FnOnce()) {
     assert!(text.contains("1 passed"), "{text}");
 }
 
-/// How many descriptors this process has.
+/// Returns the number of open file descriptors of this process.
 pub(crate) fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// Bytes of this process that are in memory.
+/// Returns the resident memory of this process in bytes.
 pub(crate) fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: usize = text.split_whitespace().nth(1).unwrap().parse().unwrap();

@@ -1,8 +1,8 @@
-//! What comes out of completion queues.
+//! Completions of completion queues.
 
 use jstream_transport::{Completion, Outcome};
 
-/// Whose it is, which message, and its payload.
+/// Returns the user value of a completion, the number of its message, and the payload.
 pub(crate) fn received(completion: Completion) -> (u64, u64, Vec<u8>) {
     let Outcome::Received(message) = completion.outcome else {
         panic!("something was sent");

@@ -1,16 +1,16 @@
-//! Groups of ranks in one process, connected in all ways.
+//! Groups of ranks in one process, connected by every kind of connection.
 
 use jstream_transport::listen;
 use jstream_transport::rank::{self, Mesh, Rank};
 
 use super::{SCHEMES, fresh, join, patient};
 
-/// All ways in which ranks are connected.
+/// Returns all kinds of connections between ranks.
 pub(crate) fn ways() -> impl Iterator<Item = &'static str> {
     ["threads"].into_iter().chain(SCHEMES)
 }
 
-/// `size` ranks that are connected so, each pair by a connection of its own.
+/// Creates `size` ranks, connected pairwise by connections of the given kind.
 pub(crate) fn group(way: &str, size: u32, options: &rank::Options) -> Vec<Rank> {
     if way == "threads" {
         return rank::threads(size, options);
@@ -31,7 +31,7 @@ pub(crate) fn group(way: &str, size: u32, options: &rank::Options) -> Vec<Rank> 
     all.into_iter().map(|mesh| mesh.unwrap().build()).collect()
 }
 
-/// Two of them.
+/// Creates two connected ranks.
 pub(crate) fn two(way: &str) -> (Rank, Rank) {
     let mut both = group(way, 2, &rank::Options::default());
     let one = both.pop().unwrap();

@@ -1,4 +1,4 @@
-//! The smallest executor.
+//! A minimal executor.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::LONG;
 
-/// A task of the thread that made it: counts how often it is woken.
+/// A task that belongs to the thread that created it. It counts its wake-ups.
 pub(crate) struct Task {
     thread: Thread,
     woken: AtomicUsize,
@@ -32,7 +32,7 @@ impl Task {
         self.woken.load(Ordering::Relaxed)
     }
 
-    /// Sleeps until it was woken more often than `before`.
+    /// Blocks until the task has been woken more often than `before`.
     pub(crate) fn wait(&self, before: usize) {
         let start = Instant::now();
         while self.woken() == before {
@@ -53,7 +53,7 @@ pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>, task: &Arc<Task>) -> Pol
     future.poll(&mut Context::from_waker(&task.waker()))
 }
 
-/// Polls only when woken: who is not woken hangs.
+/// Runs a future to completion. Polls only after a wake-up, so a missing wake-up hangs the test.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let (task, mut future) = (Task::new(), pin!(future));
     loop {

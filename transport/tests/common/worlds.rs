@@ -8,7 +8,7 @@ use jstream_transport::rank::world::WorldOptions;
 
 use super::{LONG, fresh};
 
-/// An address where nobody listens, and which others can be told before somebody does.
+/// Returns an unused address that other processes can be told before the listener exists.
 pub(crate) fn known(scheme: &str) -> Address {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     match scheme {

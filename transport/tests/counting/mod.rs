@@ -1,4 +1,5 @@
-//! Counts the allocations of the program that includes it, by all of its threads.
+//! A global allocator that counts the allocations of all threads of the program that includes this
+//! module.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,22 +8,22 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-// SAFETY: all is left to the system's allocator; counting does not allocate.
+// SAFETY: every call is forwarded to the system allocator; counting does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
+        // SAFETY: the caller keeps the contract of the same function.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this same function.
+        // SAFETY: the caller keeps the contract of the same function.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         COUNT.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
+        // SAFETY: the caller keeps the contract of the same function.
         unsafe { System.realloc(at, layout, size) }
     }
 }
@@ -30,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often the program has allocated so far.
+/// Returns the number of allocations of the program so far.
 pub(crate) fn allocations() -> usize {
     COUNT.load(Ordering::Relaxed)
 }

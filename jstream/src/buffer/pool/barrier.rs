@@ -1,4 +1,4 @@
-//! A barrier that all processors pass which run this process, where the system has one (`membarrier`).
+//! A memory barrier for all processors that run this process (`membarrier`), if the system has one.
 
 #[cfg(all(target_os = "linux", not(loom)))]
 mod system {
@@ -9,11 +9,11 @@ mod system {
 
     use rustix::thread::{MembarrierCommand, membarrier};
 
-    /// After how long what a processor has stored is seen by all others: far longer than any holds it
-    /// back.
+    /// Time after which a store of one processor is visible to all others. Far longer than any
+    /// processor delays a store.
     const SETTLED: Duration = Duration::from_millis(1);
 
-    /// Whether there is one.
+    /// Returns true if the system has such a barrier.
     pub(in crate::buffer::pool) fn is_there() -> bool {
         static REGISTERED: OnceLock<bool> = OnceLock::new();
         *REGISTERED.get_or_init(|| {
@@ -24,24 +24,26 @@ mod system {
         })
     }
 
-    /// The side that costs nothing.
+    /// Executes the cheap side of the barrier, which only restrains the compiler.
     #[inline]
     pub(in crate::buffer::pool) fn pass() {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// The side that pays for both.
+    /// Executes the expensive side of the barrier: makes all processors execute a memory barrier.
     pub(in crate::buffer::pool) fn make_all_pass() {
         fence(Ordering::SeqCst);
         if is_there() && membarrier(MembarrierCommand::PrivateExpedited).is_err() {
-            // It worked before, but a filter that the process has got since may forbid it. What others
-            // had stored before they saw nothing of this is here after a while.
+            // The call succeeded before, but a system call filter that was installed later may
+            // forbid it. If another thread has not seen the store of this thread, its own earlier
+            // stores are visible here after this delay.
             thread::sleep(SETTLED);
         }
     }
 }
 
-/// Nowhere else is there one, and then nobody relies on `pass`; in a model both sides have their own.
+/// Other systems have no such barrier, and nothing relies on `pass` there. In a loom model, both
+/// sides execute a fence.
 #[cfg(any(not(target_os = "linux"), loom))]
 mod system {
     #[cfg(loom)]

@@ -1,11 +1,14 @@
-//! What is mapped: all that changes under the pool's lock, which is taken to grow and to shrink.
+//! The record of the mapped memory: all state under the pool's lock, which is taken to grow and to
+//! shrink.
 //!
-//! A slot is *carved* out of its slab when it is first taken; until then nothing knows of it, and its
-//! memory is not committed. Slots are carved only while none is free but what threads keep, so as many as
-//! are carved and not kept were out at once.
+//! A slot is *carved* out of its slab when it is first taken. Until then it is on no list and its
+//! memory is not committed. A slot is carved only if no slot is free except those in the caches of
+//! threads. The number of slots that are carved and not cached is therefore the number of slots
+//! that were in use at once.
 //!
-//! Invariant: a carved slot is on a stack, or kept, or out, or held by who has locked the book. A slab's region is
-//! unmapped only by who holds all of its carved slots, which are thereby not carved any more.
+//! Invariant: a carved slot is on a stack, in the cache of a thread, in use, or held by the thread
+//! that has locked the book. The region of a slab is unmapped only by a thread that holds all
+//! carved slots of the slab, which thereby are no longer carved.
 
 use std::io;
 use std::sync::Arc;
@@ -20,28 +23,28 @@ use super::{CLASSES, slab_len, slot_size};
 use crate::buffer::Region;
 
 pub(super) struct Book {
-    /// By their numbers in the table.
+    /// Indexed by the number of the slab in the table.
     slabs: Vec<SlabEntry>,
     mapped: usize,
-    /// How many bytes were mapped after the last trim.
+    /// Number of bytes mapped after the last trim.
     trimmed: usize,
     classes: [Class; CLASSES],
 }
 
-/// What is known of a slab.
+/// The record of a slab.
 struct SlabEntry {
     class: usize,
-    /// None while it is not mapped.
+    /// `None` while no memory is mapped for the slab.
     region: Option<Arc<Region>>,
-    /// How many of its slots are carved, from the first one on.
+    /// Number of carved slots, which are the first slots of the slab.
     carved: usize,
-    /// How many of these are free, while that is found out.
+    /// Number of carved slots that are free. Only used while the pool shrinks.
     free: usize,
 }
 
 #[derive(Default)]
 struct Class {
-    /// The slab that has slots to carve.
+    /// The slab that has slots left to carve.
     open: Option<usize>,
     carved: usize,
     high_water: usize,
@@ -64,12 +67,12 @@ impl Book {
         self.mapped
     }
 
-    /// Returns how many bytes were mapped after the last trim.
+    /// Returns the number of bytes mapped after the last trim.
     pub(super) fn trimmed(&self) -> usize {
         self.trimmed
     }
 
-    /// Notes that what is mapped now could not be given back.
+    /// Records the number of bytes mapped now as that after a trim.
     pub(super) fn note_trimmed(&mut self) {
         self.trimmed = self.mapped;
     }
@@ -78,14 +81,15 @@ impl Book {
         self.classes.get(class).map_or(0, |class| class.carved)
     }
 
-    /// The most slots of a class that were out at once, and the bytes mapped for it.
+    /// Returns the maximum number of slots of a class that were in use at once, and the number of
+    /// bytes mapped for the class.
     pub(super) fn peak(&self, class: usize) -> (usize, usize) {
         self.classes
             .get(class)
             .map_or((0, 0), |class| (class.high_water, class.mapped))
     }
 
-    /// The regions that are mapped, with their numbers.
+    /// Returns the mapped regions with their numbers.
     pub(super) fn regions(&self) -> impl Iterator<Item = (usize, &Arc<Region>)> {
         self.slabs
             .iter()
@@ -111,7 +115,8 @@ impl Book {
         }
     }
 
-    /// Takes a slot that was not taken before, of a slab that has one, while threads keep so many.
+    /// Carves a slot out of the open slab of a class, if there is one. `slots` is the number of
+    /// slots of a slab, and `kept` the number of slots in the caches of threads.
     fn carve(&mut self, class: usize, slots: usize, bits: u32, kept: usize) -> Option<u32> {
         let number = self.class(class).open?;
         let entry = self.entry(number);
@@ -130,7 +135,7 @@ impl Book {
 }
 
 impl Shared {
-    /// Takes a slot: a free one, or one of a slab that is mapped for it.
+    /// Takes a free slot, or a slot of a slab that is mapped for this purpose.
     #[cold]
     pub(super) fn take_or_grow(&self, class: usize, wanted: usize) -> Result<u32, PoolError> {
         let slots = slab_len(class, &self.options) >> slot_size(class).trailing_zeros();
@@ -139,8 +144,8 @@ impl Shared {
             if let Some((slot, _)) = self.take_any(class) {
                 return Ok(slot);
             }
-            // What somebody is moving from one shard to another is not missing: who carved another
-            // slot each time would have more and more of them.
+            // A slot that another thread is moving between shards is free. Carving a new slot in
+            // each such case would increase the number of slots without limit.
             if !self.none_free(class) {
                 continue;
             }
@@ -152,8 +157,8 @@ impl Shared {
             let Err(low) = self.map_slab(&mut book, class, slots, wanted) else {
                 continue;
             };
-            // What other classes have mapped and nobody uses may be in the way, and what threads keep.
-            // What came back to the class meanwhile serves as well.
+            // Idle memory of other classes, or slots in the caches of threads, may take up the
+            // limit. A slot that was returned to this class meanwhile is sufficient as well.
             let _recall = self.recall();
             if self.shrink(&mut book, false) == 0 && self.none_free(class) {
                 return Err(low);
@@ -186,11 +191,13 @@ impl Shared {
             Some(number) => number,
             None => self.add_slab(book, class, slots).map_err(system)?,
         };
-        // SAFETY: the slab is in the table, and whoever added it had locked the book before us.
+        // SAFETY: the slab is in the table, and the thread that added it had locked the book before
+        // this thread.
         let slab = unsafe { self.table.slab(number) };
         // SAFETY: slabs live as long as the table.
         let base = &unsafe { slab.as_ref() }.base;
-        // Whoever gets a slot of it gets it from the book, or by a stack on which it came later.
+        // Relaxed: a thread gets a slot of the slab from the book, or from a stack on which it was
+        // put later.
         base.store(region.base().as_ptr(), StdOrdering::Relaxed);
         book.entry(number).region = Some(Arc::new(region));
         book.mapped = all;
@@ -200,14 +207,14 @@ impl Shared {
         Ok(())
     }
 
-    /// Adds a slab for which nothing is mapped yet.
+    /// Adds a slab without mapped memory.
     fn add_slab(&self, book: &mut Book, class: usize, slots: usize) -> io::Result<usize> {
         let number = book.slabs.len();
-        // Its slots must have numbers.
+        // The numbers of its slots must be valid.
         if number >= (NONE >> self.table.bits) as usize {
             return Err(io::Error::new(
                 io::ErrorKind::OutOfMemory,
-                "a pool has no numbers for more slots",
+                "the pool has reached its maximum number of slots",
             ));
         }
         book.slabs.try_reserve(1)?;
@@ -222,8 +229,9 @@ impl Shared {
         Ok(number)
     }
 
-    /// Unmaps the slabs of which no slot is out, and which nobody else refers to. With `pages`, gives
-    /// back the memory of free slots elsewhere, too. Returns how many bytes that were.
+    /// Unmaps the slabs that have no slot in use and to whose region no other reference exists. If
+    /// `pages` is true, also discards the pages of the free slots of other slabs. Returns the
+    /// number of bytes returned to the system.
     pub(super) fn shrink(&self, book: &mut Book, pages: bool) -> usize {
         (0..CLASSES)
             .filter(|class| slot_size(*class) <= self.options.max_mapped)
@@ -250,7 +258,8 @@ impl Shared {
             }
             let idle = entry.free == entry.carved;
             entry.free = 0;
-            // Neither an `Arc` of it is elsewhere, nor a `Weak` that could become one.
+            // The region may be unmapped only if no other `Arc` of it exists, and no `Weak` that
+            // could be upgraded.
             if !idle
                 || entry
                     .region
@@ -275,10 +284,10 @@ impl Shared {
                 return;
             };
             if pages {
-                // A device that knows the region relies on its pages.
+                // A device that has registered the region relies on its pages.
                 if let Some(region) = Arc::get_mut(region) {
                     let offset = i.wrapping_mul(size);
-                    // SAFETY: the slot is ours, and its bytes mean nothing.
+                    // SAFETY: this thread owns the slot, whose bytes have no meaning.
                     if unsafe { region.forget(offset, size) } {
                         back = back.saturating_add(size);
                     }
@@ -293,7 +302,8 @@ impl Shared {
         back
     }
 
-    /// Calls `visit` for each slot of the chains, with its shard; it may put the slot elsewhere.
+    /// Calls `visit` for each slot of the chains, with the index of its shard. `visit` may put the
+    /// slot on a stack.
     fn each(&self, chains: &Chains, mut visit: impl FnMut(u32, usize)) {
         for (shard, first) in chains.iter().enumerate() {
             let mut slot = *first;

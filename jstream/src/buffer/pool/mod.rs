@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `list` | lock-free stacks of free slots |
 //! | `moving` | moving the slots of one stack to another |
-//! | `kept` | per-thread caches of free slots; `barrier` orders access to them, `recall` empties them |
+//! | `kept` | caches of free slots, one per thread; `barrier` and `recall` let others empty them |
 //! | `threads` | assigns threads to shards |
 //! | `slab` | maps a slot's number to its slab and to its link in a stack |
 //! | `shared` | the stacks of all shards and classes; the end of a pool |
@@ -71,7 +71,7 @@ const SLAB: usize = 256 * 1024;
 /// buffers. The regions are unmapped when the pool and all its buffers are gone.
 #[derive(Clone)]
 pub struct Pool {
-    /// The same pointer as in `handle`.
+    /// Pointer to the state of the pool, equal to that in `handle`.
     shared: NonNull<Shared>,
     /// Keeps the pool open.
     #[allow(dead_code, reason = "counts the pool's clones")]

@@ -177,7 +177,7 @@ pub enum PoolError {
         /// The limit in bytes.
         max_mapped: usize,
     },
-    /// The system refused to map memory.
+    /// The system refused to provide memory.
     System {
         /// The requested capacity in bytes.
         wanted: usize,
@@ -211,16 +211,19 @@ impl fmt::Display for PoolError {
                 max_mapped,
             } => write!(
                 f,
-                "no jbuf of {wanted} bytes: {mapped} of at most {max_mapped} bytes are mapped; \
-                 drop received objects or raise PoolOptions::max_mapped"
+                "no buffer of {wanted} bytes: the pool has mapped {mapped} of at most {max_mapped} \
+                 bytes; drop received objects or raise PoolOptions::max_mapped"
             ),
             Self::System { wanted, source } => {
-                write!(f, "no jbuf of {wanted} bytes: the system says: {source}")
+                write!(
+                    f,
+                    "no buffer of {wanted} bytes: the system refused memory: {source}"
+                )
             }
             Self::TimedOut { wanted, waited } => write!(
                 f,
-                "no jbuf of {wanted} bytes came back within {waited:?}; drop received objects or \
-                 raise PoolOptions::max_mapped"
+                "no buffer of {wanted} bytes was returned within {waited:?}; drop received objects \
+                 or raise PoolOptions::max_mapped"
             ),
             Self::HeapExhausted {
                 wanted,
@@ -228,8 +231,8 @@ impl fmt::Display for PoolError {
                 max_bytes,
             } => write!(
                 f,
-                "no jbuf of {wanted} bytes: the pool is at its limit, and {on_heap} of at most \
-                 {max_bytes} bytes are on the heap; drop received objects or raise \
+                "no buffer of {wanted} bytes: the pool is at its limit, and its buffers on the heap \
+                 take {on_heap} of at most {max_bytes} bytes; drop received objects or raise \
                  PoolOptions::max_mapped"
             ),
         }

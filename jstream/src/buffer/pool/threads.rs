@@ -30,7 +30,7 @@ const ENDED: usize = 1 << (usize::BITS - 1);
 
 thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(NONE) };
-    /// Gives the number back when the thread ends.
+    /// Returns the number when the thread ends.
     static OWNED: Owned = const { Owned };
 }
 

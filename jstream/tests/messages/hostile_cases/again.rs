@@ -1,4 +1,4 @@
-//! Targets that are met again.
+//! Further pointers to shared targets.
 
 use std::fmt::Debug;
 use std::rc::Rc;
@@ -56,7 +56,7 @@ fn twice() -> Forged<Twice> {
     })
 }
 
-/// The names of the pointers to a target that was met before, in order.
+/// The fields with further pointers, in order.
 const AGAIN: [&str; 6] = [
     "Twice.same",
     "Twice.signed_again",
@@ -72,7 +72,7 @@ fn one_object_under_two_types() {
     for (nth, name) in AGAIN.into_iter().enumerate() {
         let own = nth as u64 + 1;
         assert_eq!(twice.word(Meaning::Number, nth), 1 << 63 | own);
-        // The root, all other targets, and numbers of none.
+        // The root, all other targets, and numbers that no target has.
         let numbers = (0..10).chain([1 << 31, u32::MAX.into(), 1 << 32 | own, u64::MAX >> 1]);
         for number in numbers.filter(|number| *number != own) {
             twice.put(Meaning::Number, nth, 1 << 63 | number);
@@ -87,7 +87,8 @@ fn one_object_under_two_types() {
 #[test]
 fn one_object_under_two_lengths() {
     let mut twice = twice();
-    // Of the text and the bytes, first and again.
+    // Lengths 0 and 1 belong to the text, 2 and 3 to the bytes; 1 and 3 are those of further
+    // pointers.
     for (nth, name) in [(1, "Twice.text_again"), (3, "Twice.bytes_again")] {
         for length in [0, 3, 5, 1 << 32 | 4, u64::MAX] {
             twice.put(Meaning::Length, nth, length);

@@ -28,7 +28,7 @@ struct Circle(f64);
 #[transportable(implements(Figure))]
 struct Square(f64);
 
-/// As large and as aligned as the others, and a class of another trait.
+/// A class of another trait with the size and alignment of the others.
 #[derive(Transportable, Debug)]
 #[transportable(implements(Named))]
 struct Id(f64);
@@ -93,12 +93,12 @@ fn classes_that_are_unknown_or_of_another_trait() {
             "is no registered implementation of dyn Named",
         );
     }
-    // One object is of one class.
+    // A shared object has a single class.
     for class in [circle, id, 0] {
         drawing.put(Meaning::Class, 2, class);
         drawing.expect("Drawing.also", "names a shared object of its type");
     }
-    // Another class of the trait and size: another object, as good as any.
+    // Another class of the same trait and size is accepted as another object.
     let mut bytes = drawing.sound.clone();
     let at = drawing.at(Meaning::Class, 0);
     bytes[at..at + 8].copy_from_slice(&square.to_le_bytes());
@@ -145,7 +145,7 @@ fn addresses() -> Vec<u8> {
         large: vec![3; 100],
         none: None,
     };
-    // What was in the jbuf before would be addresses too.
+    // The buffer is full of addresses before the message is written to it.
     let mut jbuf = Spent::heap(1 << 14);
     for (i, byte) in jbuf.uninit_mut().iter_mut().enumerate() {
         byte.write(value.place.to_le_bytes()[i % 8]);
@@ -154,8 +154,8 @@ fn addresses() -> Vec<u8> {
     bytes.as_bytes().to_vec()
 }
 
-/// Two processes have their functions, vtables, stacks and heaps at different places, and write the
-/// same bytes.
+/// Two processes with different addresses of functions, vtables, stacks and heaps write the same
+/// bytes.
 #[test]
 #[cfg(target_os = "linux")]
 fn addresses_never_stand_on_the_wire() {
@@ -184,9 +184,9 @@ fn addresses_never_stand_on_the_wire() {
             "{output}"
         );
     }
-    // No word of it, wherever it begins, is the address of anything that is mapped. Below 4 GiB,
-    // where valgrind puts the program, addresses look like other numbers, as they do in the
-    // terabytes that a sanitizer reserves for itself.
+    // No word of the message, at any offset, is the address of mapped memory. Below 4 GiB, where
+    // valgrind places the program, addresses can't be told from other numbers. The same holds for
+    // the terabytes that a sanitizer reserves for itself.
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let mapped: Vec<_> = maps
         .lines()

@@ -1,4 +1,4 @@
-//! Lengths, and where plain pointers lead.
+//! Lengths and offsets of plain pointers.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -39,8 +39,8 @@ fn lists() -> Forged<Lists<'static>> {
     })
 }
 
-/// Each list: the place of its words, its name, and the size of its elements. What stands in a
-/// tuple in an option is blamed on the option.
+/// Each list: the index of its length and offset, its path, and the size of its elements. A fault
+/// in a tuple inside an option is attributed to the option.
 const LISTS: [(usize, &str, u64); 6] = [
     (0, "Lists.numbers", 4),
     (1, "Lists.rows", 16),
@@ -60,7 +60,7 @@ fn no_length_reaches_past_the_end() {
         );
         let last_byte_wraps = (u64::MAX - place) / size + 1;
         let largest = [
-            // More than there is, by as much as the rest of the message has and beyond it.
+            // Lengths beyond the end of the segment, and beyond the end of the message.
             own + 100,
             1 << 31,
             u64::from(u32::MAX),
@@ -71,7 +71,8 @@ fn no_length_reaches_past_the_end() {
             1 << 63,
             u64::MAX / size,
             u64::MAX,
-            // The size in bytes wraps to a small number, and the end to one before the place.
+            // Lengths whose size in bytes wraps to a small number, or whose end wraps to before the
+            // offset.
             u64::MAX / size + u64::from(size > 1),
             (u64::MAX / size).wrapping_add(2),
             last_byte_wraps,
@@ -80,7 +81,7 @@ fn no_length_reaches_past_the_end() {
             (1 << 63) / size + 1,
         ];
         for length in largest {
-            // Twice the last of a size of one is small.
+            // With a size of 1, some of these lengths wrap to small, valid ones.
             if length > own {
                 lists.put(Meaning::Length, nth, length);
                 lists.expect(name, "reaches past the end of its segment");
@@ -145,20 +146,21 @@ fn no_offset_but_the_next_one() {
                 lists.expect(name, "does not point to the next free place");
             }
         }
-        // None where there must be something.
+        // A null offset where a target must be.
         if nth != 4 {
             lists.put(Meaning::Offset, nth, 0);
             lists.expect(name, "does not point to the next free place");
         }
     }
     lists.put(Meaning::Offset, 4, 0);
-    // What would be the third list's is taken for the fourth's.
+    // Without the fourth list, its target is the next free place, where the fifth list does not
+    // point.
     lists.expect("Lists.nested", "does not point to the next free place");
 }
 
 #[test]
 fn no_target_is_misaligned() {
-    // The bulk segment begins where the objects end, which its alignment of 1 allows.
+    // The bulk segment begins directly behind the objects, which a declared alignment of 1 allows.
     let mut bytes = message(&(vec![1u64, 2], 1u8)).as_bytes().to_vec();
     let end = u64::from_le_bytes(bytes[16..24].try_into().unwrap());
     for align in [1u32, 2, 4] {
@@ -203,7 +205,7 @@ fn lengths_of_the_header_do_not_overflow() {
             );
         }
     }
-    // Two that cancel each other out.
+    // Two changes that cancel each other out in wrapping arithmetic.
     let mut bytes = sound.clone();
     bytes[24..32].copy_from_slice(&(u64::MAX - 63).to_le_bytes());
     let text = u64::from_le_bytes(sound[32..40].try_into().unwrap());
@@ -243,7 +245,7 @@ fn elements_without_size_by_the_exabyte() {
             forged.expect(name, says);
         }
     }
-    // Each is within the limit, all of them are not.
+    // Each length is within the limit, but their sum is not.
     for nth in 4..44 {
         forged.put(Meaning::Length, nth, 2000);
     }
@@ -286,7 +288,7 @@ fn no_two_targets_overlap() {
     let mut forged = Forged::<Value>::of(&value);
     for nth in [1, 3, 5] {
         let name = format!("(Vec<u32>, Vec<u32>, Vec<String>, Vec<String>, String, String).{nth}");
-        // All of the one before, and its end.
+        // An overlap with all of the previous target, and with its end.
         let before = forged.word(Meaning::Offset, nth - 1);
         let own = forged.word(Meaning::Offset, nth);
         for place in [before, own - (own - before) / 2] {
@@ -362,7 +364,7 @@ fn plain_pointers_lead_in_no_circle() {
                 list.expect(name, "does not point to the next free place");
             }
         }
-        // Plain pointers know no shared targets.
+        // A plain pointer can't refer to a shared target.
         list.put(Meaning::Offset, nth, 1 << 63);
         list.expect(name, "does not point to the next free place");
     }

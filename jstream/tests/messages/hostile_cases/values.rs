@@ -1,4 +1,4 @@
-//! Values that their types do not have.
+//! Values that are invalid for their types.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -116,7 +116,7 @@ fn payloads_of_none_are_zero() {
     assert!(read::<Value>(&options.sound).is_ok());
     assert!(places::<Value>(&options.sound).complete);
     let _ = Step3::One;
-    // The options stand behind the header, side by side.
+    // The three options follow each other directly behind the header.
     let none = options.sound.len() - 5;
     assert_eq!(options.sound[none - 1..none + 5], [1, 0, 2, 1, 0, 1]);
     for byte in [1, 2, 3, 0xff] {
@@ -135,7 +135,7 @@ fn values_that_are_none_behind_pointers() {
         checked.bytes[text] = byte;
         assert_eq!(checked.error(), ReadError::NotUtf8 { offset: text });
     }
-    // A character that the text's end cuts.
+    // A character that the end of the text cuts off.
     checked.bytes[last - 1] = 0xc3;
     let offset = last - 1;
     assert_eq!(checked.error(), ReadError::NotUtf8 { offset });

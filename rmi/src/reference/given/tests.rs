@@ -1,4 +1,4 @@
-//! What a hostile peer says of references, and what an honest one says late.
+//! Messages of hostile peers, and late messages of honest ones.
 
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ fn what_is_given_again_stays_until_that_is_cleaned() {
     drop(given.clean(number, 1).unwrap());
     assert_eq!((given.leased(), node.leases()), (0, 0));
     assert!(given.clean(number, 1).is_none());
-    // The object has another number now, which what comes late does not touch.
+    // The object has a new number now, which late messages do not affect.
     let other = given.give(&node, As::Result, 10).unwrap();
     assert_ne!(other, number);
     assert!(given.clean(number, 1).is_none());
@@ -44,11 +44,11 @@ fn what_was_not_given_can_not_be_cleaned() {
 fn a_call_pins_what_it_passes() {
     let (mut given, node) = (Given::default(), node());
     let number = given.give(&node, As::Argument, 10).unwrap();
-    // The receiver has dropped it before it answers.
+    // The receiver has dropped the reference before it answers.
     assert!(given.clean(number, 1).is_none());
     assert!(given.object(number).is_some());
     drop(given.arrived(number, true).unwrap());
-    // One that has not arrived is gone by itself: there is nothing to be cleaned.
+    // A reference that has not arrived is released without being given back.
     let number = given.give(&node, As::Argument, 10).unwrap();
     drop(given.arrived(number, false).unwrap());
     assert_eq!(node.leases(), 0);
@@ -80,23 +80,23 @@ fn there_are_no_more_than_may_be() {
     assert!(given.give(&nodes[1], As::Name, 2).is_some());
     assert!(given.give(&nodes[2], As::Result, 2).is_none());
     for _ in 0..100_000 {
-        // The same is no more than one, however often it is given.
+        // An object counts once, however often it is given.
         assert!(given.give(&nodes[0], As::Argument, 2).is_some());
     }
     assert_eq!(given.objects.len(), 2);
     drop(given.clear());
 }
 
-/// What happens between an owner and a holder, of one object.
+/// Events between the owner and the holder of one object.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// The owner passes it in a call.
+    /// The owner passes the object in a call.
     Pass,
-    /// One such call comes to its end: the holder has read it, or not.
+    /// One such call ends. The holder has read it, or not.
     End(bool, prop::sample::Index),
-    /// The holder drops all that it has, and says so.
+    /// The holder drops its references and sends a message that gives them back.
     Drop,
-    /// One of the things that the holder has said is heard.
+    /// The owner receives one of these messages.
     Hear(prop::sample::Index),
 }
 
@@ -110,8 +110,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// As long as the holder has it, or it is on its way, the owner has it for the holder, whatever overtakes what; in the
-    /// end nothing is left.
+    /// As long as the holder has the object, or a reference is in flight, the owner keeps it,
+    /// regardless of reordering. In the end no reference is left.
     #[test]
     fn nothing_is_lost_and_nothing_leaks(
         steps in prop::collection::vec(step(), 0..60),
@@ -119,7 +119,7 @@ proptest! {
     ) {
         let (mut given, node) = (Given::default(), node());
         let (mut calls, mut said) = (Vec::new(), Vec::new());
-        // How often the holder has got it, by number.
+        // Number of the object and of its arrivals at the holder.
         let mut has: Option<(u32, u64)> = None;
         let rest = (0..200).flat_map(|_| [Step::End(true, which), Step::Drop, Step::Hear(which)]);
         for step in steps.into_iter().chain(rest) {

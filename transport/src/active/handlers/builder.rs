@@ -1,4 +1,4 @@
-//! How handlers are named.
+//! The builder of a handler table.
 
 use std::fmt;
 use std::future::Future;
@@ -10,16 +10,16 @@ use jstream::{Received, Transportable};
 use super::{Entry, Handlers, LONGEST_NAME, Outcome, RAW, Table, Tally, descriptors, types};
 use crate::active::budget::Budget;
 use crate::active::executor::{Executor, ThreadPool};
+use crate::active::handler::{AsyncHandler, RunHandler, SyncHandler};
 use crate::active::request::Request;
-use crate::active::runs::{Later, Runs, Sooner};
 use crate::active::task::Place;
 
-/// The most handlers of a table.
+/// Maximum number of handlers of a table.
 const MOST: usize = 4096;
 
-/// What handlers are named with; see [`Handlers::builder`].
+/// Builder of a handler table; see [`Handlers::builder`].
 ///
-/// What is said of a handler beside its name is said right behind it.
+/// The options of a handler are set directly after the handler was added.
 #[must_use = "handlers are there when they are built"]
 pub struct Builder {
     pub(super) entries: Vec<Entry>,
@@ -36,10 +36,10 @@ impl Builder {
         }
     }
 
-    /// A handler of bytes, in a function.
+    /// Adds a handler of bytes that is a function.
     ///
-    /// It runs in the receive loop, so it should not wait for long. While it does, by
-    /// [waiting](crate::active::Ticket::wait) for an answer itself, other requests are served inside it.
+    /// The handler runs in the receive loop, so it should not block for long. While it
+    /// [waits](crate::active::Ticket::wait) for an answer, other requests are served inside it.
     ///
     /// # Panics
     ///
@@ -52,9 +52,9 @@ impl Builder {
         self.on_lent(name, taking(handler))
     }
 
-    /// The same of one that takes its request from where it is: what is passed on is copied each time. A request that it
-    /// leaves there comes back to its sender as one that is dropped does, or, where the handler panics, as one whose handler
-    /// has.
+    /// As [`on`](Self::on), for a handler that takes its request out of a slot, which avoids
+    /// copying the request. A request that is left in the slot is returned to its sender, like one
+    /// that is dropped, or as panicked if the handler panics.
     ///
     /// # Panics
     ///
@@ -64,26 +64,28 @@ impl Builder {
     where
         F: Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static,
     {
-        let runs = Box::new(Sooner::new(handler, &self.place));
+        let runs = Box::new(SyncHandler::new(handler, &self.place));
         self.add(name, (0, 0), format!("{RAW} -> {RAW}"), runs)
     }
 
-    /// A handler of bytes, in an `async` function. It is polled once in the receive loop; if it has to wait, it
-    /// goes on elsewhere, as it is.
+    /// Adds a handler of bytes that is an `async` function. It is polled once in the receive loop;
+    /// if it is not ready, it continues elsewhere.
     ///
     /// # Panics
     ///
-    /// When there is one of that name, when the name is longer than 256 bytes, or when there are 4,096 handlers.
+    /// If there is a handler of that name, if the name is longer than 256 bytes, or if there are
+    /// 4,096 handlers.
     pub fn on_async<F, Fut>(self, name: &str, handler: F) -> Self
     where
         F: Fn(Request) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        let runs = Box::new(Later::new(handler, &self.place));
+        let runs = Box::new(AsyncHandler::new(handler, &self.place));
         self.add(name, (0, 0), format!("{RAW} -> {RAW}"), runs)
     }
 
-    /// A function from an object, which stands in the receive buffer and which it may keep, to another one.
+    /// Adds a function from one object to another. The argument is in the receive buffer, and the
+    /// function may keep it.
     ///
     /// # Panics
     ///
@@ -99,11 +101,11 @@ impl Builder {
                 replier.reply_object(&function(object));
             }
         };
-        let runs = Box::new(Sooner::new(taking(handler), &self.place));
+        let runs = Box::new(SyncHandler::new(taking(handler), &self.place));
         self.add(name, descriptors::<T, R>(), types::<T, R>(), runs)
     }
 
-    /// The same in an `async` function.
+    /// As [`function`](Self::function), for an `async` function.
     ///
     /// # Panics
     ///
@@ -126,11 +128,12 @@ impl Builder {
                 }
             }
         };
-        let runs = Box::new(Later::new(handler, &self.place));
+        let runs = Box::new(AsyncHandler::new(handler, &self.place));
         self.add(name, descriptors::<T, R>(), types::<T, R>(), runs)
     }
 
-    /// The handler named last runs at a worker at once: it is known to wait, or to compute for long.
+    /// Runs the last added handler at a worker from the start, because it is known to wait or to
+    /// compute for long.
     pub fn worker(mut self) -> Self {
         if let Some(entry) = self.entries.last_mut() {
             entry.worker = true;
@@ -138,7 +141,8 @@ impl Builder {
         self
     }
 
-    /// The handler named last never waits: it runs where it is received, however deep handlers are nested.
+    /// Declares that the last added handler never waits: it runs in the receive loop at any nesting
+    /// depth.
     pub fn short(mut self) -> Self {
         if let Some(entry) = self.entries.last_mut() {
             entry.short = true;
@@ -146,10 +150,10 @@ impl Builder {
         self
     }
 
-    /// Messages for the handler named last whose words have one of these bits are shown to `first`, one at a time in the
-    /// order in which they come over each connection, before more is received: it may [keep](Request::keep) something with
-    /// a request, or keep the request itself and have it [run](Request::run_again) later. It may not wait, answer, or
-    /// drop one.
+    /// Shows messages for the last added handler to `first`, if their words have one of these bits
+    /// set: one at a time, in the order of arrival on each connection, before more is received.
+    /// `first` may [attach](Request::keep) a value to a request, or keep the request and
+    /// [run](Request::run_again) it later. It must not block, answer or drop a request.
     pub fn in_order<F>(mut self, bits: u64, first: F) -> Self
     where
         F: Fn(Request) -> Option<Request> + Send + Sync + 'static,
@@ -160,10 +164,11 @@ impl Builder {
         self
     }
 
-    /// Has the handler named last counted and reported (as a warning of `tracing`) when it runs in the receive loop
-    /// for longer than `budget` at a time, and with it what it wakes (default: 10 ms). Waiting for answers does not
-    /// count. Budgets of 10 ms and more are watched to the tick of the system's clock, 1 to 10 ms; shorter ones cost two
-    /// looks at the clock for each request.
+    /// Sets the time budget of the last added handler (default 10 ms). If the handler, together
+    /// with the tasks that it wakes, runs longer than that in the receive loop, the overrun is
+    /// counted and reported as a warning of `tracing`. Waiting for answers does not count. Budgets
+    /// of 10 ms and more are measured with the system's coarse clock, which has a resolution of 1
+    /// to 10 ms; shorter ones cost two clock readings for each request.
     pub fn budget(mut self, budget: Duration) -> Self {
         if let Some(entry) = self.entries.last_mut() {
             entry.budget = Budget::of(budget);
@@ -171,13 +176,14 @@ impl Builder {
         self
     }
 
-    /// Where handlers go that wait (default: a [`ThreadPool`] of as many threads as there are processors).
+    /// Sets the executor of handlers that wait (default: a [`ThreadPool`] with one thread per
+    /// processor).
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
         self.executor = Some(executor);
         self
     }
 
-    /// The table.
+    /// Builds the table.
     #[must_use]
     pub fn build(self) -> Handlers {
         let executor = self
@@ -191,14 +197,17 @@ impl Builder {
         }
     }
 
-    fn add(mut self, name: &str, of: (u64, u64), types: String, runs: Box<dyn Runs>) -> Self {
+    fn add(mut self, name: &str, of: (u64, u64), types: String, runs: Box<dyn RunHandler>) -> Self {
         let is_new = self.entries.iter().all(|entry| entry.name != name);
-        assert!(is_new, "there is a handler \"{name}\" already");
+        assert!(is_new, "a handler named \"{name}\" exists already");
         assert!(
             name.len() <= LONGEST_NAME,
-            "the name of a handler is too long"
+            "the handler name exceeds {LONGEST_NAME} bytes"
         );
-        assert!(self.entries.len() < MOST, "there are too many handlers");
+        assert!(
+            self.entries.len() < MOST,
+            "a table has at most {MOST} handlers"
+        );
         self.entries.push(Entry {
             name: name.to_owned(),
             takes: of.0,
@@ -216,7 +225,7 @@ impl Builder {
     }
 }
 
-/// A handler that takes its request.
+/// Wraps a handler that takes its request.
 fn taking<O, F>(handler: F) -> impl Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static
 where
     O: Into<Outcome>,

@@ -1,10 +1,10 @@
-//! How handlers ran.
+//! Counters of handlers.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::active::turn;
 
-/// What has become of a handler's requests.
+/// Counts of what became of a handler's requests.
 #[derive(Debug, Default)]
 pub(in crate::active) struct Tally {
     inline: Often,
@@ -15,11 +15,12 @@ pub(in crate::active) struct Tally {
     panicked: AtomicU64,
 }
 
-/// What is counted often, as a rule by one thread, which needs no locked operation for that. Should it end, one that has
-/// its place in memory may go on with its count.
+/// Counter that is incremented often, usually by one thread, which needs no locked instruction for
+/// it. When that thread has ended, a new thread at the same address may continue its count.
 #[derive(Debug, Default)]
 struct Often {
-    /// The thread that counted first, or 0; what it has counted, and what the others have.
+    /// The thread that counted first, or 0. `own` is its count, and `others` that of all other
+    /// threads.
     owner: AtomicUsize,
     own: AtomicU64,
     others: AtomicU64,
@@ -34,7 +35,8 @@ impl Often {
             return self.own.store(own.wrapping_add(1), Ordering::Relaxed);
         }
         if owner == 0 {
-            // From its next one on; whoever is too late is one of the others.
+            // The owner counts in `own` from its next call on. A thread that loses the race counts
+            // in `others`.
             let relaxed = Ordering::Relaxed;
             let _ = self.owner.compare_exchange(0, this, relaxed, relaxed);
         }
@@ -47,22 +49,22 @@ impl Often {
     }
 }
 
-/// How handlers ran so far.
+/// Counters of handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Ended in the receive loop, at the first attempt.
+    /// Handlers that ended in the receive loop at the first attempt.
     pub ran_inline: u64,
-    /// Went on elsewhere: because they waited, because they are to run at a worker, or because the receive loops
-    /// of a thread were nested too deep.
+    /// Handlers that continued elsewhere: because they waited, because they run at a worker, or
+    /// because the receive loops of a thread were nested too deep.
     pub moved: u64,
-    /// Were run again, each time counted.
+    /// Reruns; each one counts.
     pub rerun: u64,
-    /// Were given back for now, by [`Request::nack`](crate::active::Request::nack).
+    /// Requests that were returned as busy by [`Request::nack`](crate::active::Request::nack).
     pub refused: u64,
-    /// Ran in the receive loop for longer than their budget.
+    /// Runs in the receive loop that exceeded the budget.
     pub overrun: u64,
-    /// Panicked at the first attempt.
+    /// Handlers that panicked at the first attempt.
     pub panicked: u64,
 }
 

@@ -1,44 +1,47 @@
-//! The accounts as threads share them: the ledger behind its lock, and beside it the request that is alone.
+//! The shared accounting of a connection: the ledger under its lock, and a fast path for a single
+//! request beside it.
 //!
-//! Of who makes one request after the other, each begins and ends in a word that the ledger lends its place to, and
-//! so does each of those of the peer that come one after the other: what such a request takes of a window its answer
-//! gives back, so the ledger need not know of it. Whoever takes the ledger takes back first what it has lent, and
-//! finds all in it.
+//! While requests of a side follow one another, each of them begins and ends in an atomic word to
+//! which the ledger has lent a slot. The same holds for requests of the peer. The answer to such a
+//! request returns exactly the credit that the request took, so the ledger need not know of it. A
+//! thread that locks the ledger first takes back the lent slots, and so finds the complete state in
+//! it.
 
-use super::lone::{Lent, Lone, MOST};
+use super::single_request::{Lent, MOST, SingleRequest};
 use super::{Call, Credit, Held, Ledger, Number};
 use crate::active::link::Haste;
 use crate::active::sync::{Mutex, MutexGuard, lock};
 
-/// A ledger that is shared.
+/// A ledger that is shared by threads.
 pub(in crate::active) struct Accounts {
     ledger: Mutex<Ledger>,
-    /// A request of this side; lent where there is none, nothing is due, and nobody waits for room.
-    asked: Lone,
-    /// One of the peer; lent where there is none, and nothing is due.
-    opened: Lone,
+    /// A request of this side. The slot is lent if there is no such request, no credit is due, and
+    /// no sender waits for credit.
+    asked: SingleRequest,
+    /// A request of the peer. The slot is lent if there is no such request, and no credit is due.
+    opened: SingleRequest,
 }
 
 impl Accounts {
     pub(in crate::active) fn new(ledger: Ledger) -> Self {
         Self {
             ledger: Mutex::new(ledger),
-            asked: Lone::new(),
-            opened: Lone::new(),
+            asked: SingleRequest::new(),
+            opened: SingleRequest::new(),
         }
     }
 
-    /// The ledger, with all that there is.
+    /// Locks the ledger, after taking back the lent slots.
     #[inline]
     pub(in crate::active) fn lock(&self) -> MutexGuard<'_, Ledger> {
-        self.lock_by(Lone::take_back)
+        self.lock_by(SingleRequest::take_back)
     }
 
-    /// As [`lock`](Self::lock), by what takes back what was lent.
+    /// As [`lock`](Self::lock), with the function that takes back a lent slot.
     #[inline]
     pub(in crate::active) fn lock_by(
         &self,
-        take_back: fn(&Lone) -> Option<Lent>,
+        take_back: fn(&SingleRequest) -> Option<Lent>,
     ) -> MutexGuard<'_, Ledger> {
         let mut ledger = lock(&self.ledger);
         if let Some(lent) = take_back(&self.asked) {
@@ -50,7 +53,8 @@ impl Accounts {
         ledger
     }
 
-    /// A request of `length` bytes: its number, what the peer gets back with it, and when it has to go.
+    /// Begins a request of `length` bytes. Returns its number, the credit that it carries, and its
+    /// urgency.
     #[inline]
     pub(in crate::active) fn begin(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
         if let Some(number) = self.asked.begin(length) {
@@ -67,7 +71,7 @@ impl Accounts {
         Ok((number, credit, haste))
     }
 
-    /// As [`Ledger::settle_answer`]. False where nothing was done.
+    /// As [`Ledger::settle_answer`]. Returns false if it had no effect.
     #[inline]
     pub(in crate::active) fn settle_answer(&self, number: u32, credit: Credit) -> bool {
         let is_alone = credit.messages == 1 && self.asked.end(number, credit.bytes, after(number));
@@ -82,17 +86,18 @@ impl Accounts {
             self.asked.lend(number);
         }
         drop(ledger);
-        // Who was to be told is dropped without the lock.
+        // The waker is dropped without the lock.
         settled.is_some()
     }
 
-    /// A request of the peer has come that gives so much back. False, and nothing was done, where the ledger is to know.
+    /// Records a request of the peer that carries `credit`. Returns false without a side effect if
+    /// it must be recorded in the ledger.
     #[inline]
     pub(in crate::active) fn accept_alone(&self, number: u32, length: u64, credit: Credit) -> bool {
         credit == Credit::default() && self.opened.open(number, length)
     }
 
-    /// A message of the peer is done with. What it gets back with the frame that says so.
+    /// Completes a message of the peer. Returns the credit for the frame that reports this.
     #[inline]
     pub(in crate::active) fn close(&self, number: Number, length: u64) -> Credit {
         if let Number::Asked(asked) = number {
@@ -120,7 +125,7 @@ impl Accounts {
 }
 
 impl Ledger {
-    /// The number that the next request has, if that may be accounted for elsewhere.
+    /// Returns the number of the next request, if it may be accounted for outside the ledger.
     fn lend_asked(&mut self) -> Option<u32> {
         let is_plain = !self.ended && self.outstanding() == 0 && self.wanting.is_empty();
         if !is_plain || self.is_due() || !self.out.has_room(MOST) {
@@ -153,7 +158,7 @@ impl Ledger {
         }
     }
 
-    /// Whether the next request of the peer may be accounted for elsewhere.
+    /// Returns true if the next request of the peer may be accounted for outside the ledger.
     fn lends_opened(&self) -> bool {
         !self.ended && self.opened.has_no_request() && !self.is_due() && self.inward.has_room(MOST)
     }
@@ -171,7 +176,7 @@ impl Ledger {
     }
 }
 
-/// The number of the next request that has the place of that one.
+/// Returns the number of the next request in the same slot.
 #[inline]
 fn after(number: u32) -> u32 {
     number.wrapping_add(1 << 16)

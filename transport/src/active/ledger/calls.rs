@@ -1,4 +1,4 @@
-//! The requests of this side.
+//! The outstanding requests of this side.
 
 use std::mem;
 use std::task::Waker;
@@ -7,9 +7,9 @@ use jstream::buffer::Filled;
 
 use super::{Credit, Held, Ledger, Violation};
 
-const UNASKED: Violation = Violation("it answers what was not asked");
+const UNASKED: Violation = Violation("answer to an unknown request");
 
-/// What came of a request.
+/// The answer to a request.
 #[derive(Debug)]
 pub(in crate::active) enum Answer {
     Reply {
@@ -19,19 +19,19 @@ pub(in crate::active) enum Answer {
     Returned {
         reason: u16,
         word: u64,
-        /// What was sent, and behind that so many bytes of text.
+        /// The payload that was sent, followed by `text` bytes of explanation.
         payload: Filled,
         text: u16,
     },
 }
 
-/// A request of this side.
+/// State of a request slot of this side.
 #[derive(Debug)]
 pub(in crate::active) enum Call {
     Free,
-    /// Its answer has not come; who is told.
+    /// The answer has not come. The waker is called when it does.
     Waiting(Option<Waker>),
-    /// Nobody wants its answer.
+    /// The answer is not wanted.
     Forgotten,
     Done(Answer),
 }
@@ -62,13 +62,15 @@ impl Ledger {
         self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
     }
 
-    /// Whether there can be no more requests: answers that nobody has taken keep their places.
+    /// Returns true if the request numbers are exhausted. Answers that were not taken keep their
+    /// numbers.
     #[inline]
     pub(super) fn is_out_of_numbers(&self) -> bool {
         self.free.is_empty() && self.calls.len() > usize::from(u16::MAX)
     }
 
-    /// Those who wait for room, where there were no numbers and there is one now.
+    /// Takes the wakers that wait for credit, if the request numbers were exhausted and one was
+    /// released.
     #[inline]
     pub(in crate::active) fn take_freed(&mut self) -> Vec<Waker> {
         if mem::take(&mut self.has_freed) {
@@ -78,7 +80,7 @@ impl Ledger {
         }
     }
 
-    /// The answer to a request. An answer that nobody wants comes back.
+    /// Records the answer to a request. Returns an answer that is not wanted.
     #[inline]
     pub(in crate::active) fn answer(
         &mut self,
@@ -100,7 +102,8 @@ impl Ledger {
         }
     }
 
-    /// The answer to a request has come, and goes to whoever waits for it without being noted. What was noted of it.
+    /// Releases a request whose answer goes directly to the waiting thread. Returns the state of
+    /// its slot.
     #[inline]
     pub(in crate::active) fn hand_out(&mut self, number: u32) -> Result<Option<Call>, Violation> {
         let place = self.place(number).ok_or(UNASKED)?;
@@ -110,8 +113,9 @@ impl Ledger {
         }
     }
 
-    /// As [`hand_out`](Self::hand_out), of an answer that gives so much back; who was to be told is to be dropped without
-    /// a lock. `None`, and nothing was done, where the rules are broken, or somebody is to be told of the credit.
+    /// As [`hand_out`](Self::hand_out), for an answer that carries `credit`. Returns the waker of
+    /// the request, which must be dropped without a lock. Returns `None` without a side effect if
+    /// the protocol is violated, or a waker must be called because of the credit.
     #[inline]
     pub(in crate::active) fn settle_answer(
         &mut self,
@@ -133,8 +137,8 @@ impl Ledger {
         Some(waker)
     }
 
-    /// What came of a request; `Err` when nothing will. `Ok(None)` when it is not known, and then `task` is told, instead
-    /// of who was to be `before`.
+    /// Takes the answer to a request. Returns `Err` if none will come, and `Ok(None)` if none has
+    /// come yet. In that case `task` replaces the registered waker, which is moved to `before`.
     #[inline]
     pub(in crate::active) fn take(
         &mut self,
@@ -165,14 +169,15 @@ impl Ledger {
         }
     }
 
-    /// Whether the answer to a request is still to come.
+    /// Returns true if the answer to a request is still to come.
     pub(in crate::active) fn is_open(&mut self, number: u32) -> bool {
         let ended = self.ended;
         let place = self.place(number);
         !ended && place.is_some_and(|place| matches!(place.call, Call::Waiting(_)))
     }
 
-    /// Nobody wants the answer to a request any more. True when it has not come yet; and what there was of it.
+    /// Records that the answer to a request is not wanted. Returns true if it has not come yet, and
+    /// the previous state of the slot.
     pub(in crate::active) fn forget(&mut self, number: u32) -> (bool, Option<Call>) {
         let ended = self.ended;
         match self.place(number) {

@@ -1,4 +1,4 @@
-//! Messages of the peer that are not done with.
+//! Open messages of the peer.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -7,29 +7,29 @@ use std::sync::Arc;
 use super::Violation;
 use crate::active::task::Cancel;
 
-/// So many places may stand in a row at least.
+/// Minimum number of slots in the contiguous table.
 const NEAR: usize = 1024;
 
-/// What is known of a message of the peer.
+/// State of a message of the peer.
 pub(in crate::active) enum Open {
     No,
-    /// Nobody waits in it, as far as is known.
+    /// The handler is not suspended, as far as is known.
     Running,
-    /// Its handler waits, and can be cancelled.
+    /// The handler is suspended, and can be cancelled.
     Moved(Arc<dyn Cancel>),
 }
 
-/// A message of the peer, by its place in the accounts.
+/// Identifier of a message of the peer in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::active) enum Number {
-    /// A request, by the peer's number.
+    /// A request, with the number chosen by the peer.
     Asked(u32),
-    /// A message that nobody answers, by one of this side.
+    /// A one-way message, with a number chosen by this side.
     Told(u32),
 }
 
 impl Number {
-    /// The number of a request.
+    /// Returns the number of a request.
     #[inline]
     pub(in crate::active) fn asked(self) -> Option<u32> {
         match self {
@@ -39,11 +39,11 @@ impl Number {
     }
 }
 
-/// A message of the peer, or the place for one.
+/// A slot for a message of the peer.
 pub(super) struct OpenPlace {
     number: u32,
     pub(super) open: Open,
-    /// Nobody wants its answer.
+    /// True if the answer is not wanted.
     pub(super) cancelled: bool,
 }
 
@@ -69,30 +69,31 @@ impl OpenPlace {
     }
 }
 
-/// The messages of the peer that are open.
+/// The open messages of the peer.
 ///
-/// Peers use the lowest numbers that are free, so those within a window stand in a row. They may use any: those beyond
-/// have a place while they are open, so that a number takes no room for those below.
+/// Peers use the lowest free numbers, so those within a window are contiguous. They may use any
+/// number, however: higher ones have a slot in a map while they are open, so that they need no
+/// memory for all lower ones.
 pub(super) struct Opened {
-    /// Requests, by the places in their numbers: the first ones, and others.
+    /// Requests by the slot index in their numbers. Indices from `most_near` on are in `far`.
     near: Vec<OpenPlace>,
     most_near: usize,
     far: BTreeMap<usize, OpenPlace>,
-    /// How many of both are open.
+    /// Number of open requests.
     requests: usize,
-    /// Messages that nobody answers.
+    /// One-way messages.
     told: Vec<OpenPlace>,
     free_told: Vec<u32>,
 }
 
-/// The place in the number of a request.
+/// Returns the slot index in the number of a request.
 #[inline]
 fn place_in(number: u32) -> usize {
     (number & 0xffff) as usize
 }
 
 impl Opened {
-    /// Of a peer that may send so many messages.
+    /// Creates the table for a peer that may send `messages` messages.
     pub(super) fn new(messages: u32) -> Self {
         Self {
             near: Vec::new(),
@@ -104,7 +105,7 @@ impl Opened {
         }
     }
 
-    /// A request of the peer.
+    /// Opens a request of the peer.
     #[inline]
     pub(super) fn open(&mut self, number: u32) -> Result<Number, Violation> {
         let index = place_in(number);
@@ -117,7 +118,7 @@ impl Opened {
                 self.requests = self.requests.saturating_add(1);
                 Ok(Number::Asked(number))
             }
-            _ => Err(Violation("a number is used twice")),
+            _ => Err(Violation("request number is in use")),
         }
     }
 
@@ -139,7 +140,8 @@ impl Opened {
         self.far.get_mut(&index)
     }
 
-    /// A place for a message that nobody answers; there are as many as are under way at once.
+    /// Opens a one-way message. There are as many slots as messages were ever open at the same
+    /// time.
     pub(super) fn enter_told(&mut self) -> Number {
         let index = self.free_told.pop().unwrap_or_else(|| {
             let index = u32::try_from(self.told.len()).unwrap_or(u32::MAX);
@@ -152,7 +154,7 @@ impl Opened {
         Number::Told(index)
     }
 
-    /// What is known of a message, if it is open.
+    /// Returns the slot of a message, if it is open.
     #[inline]
     pub(super) fn get(&mut self, number: Number) -> Option<&mut OpenPlace> {
         let (place, number) = match number {
@@ -162,7 +164,7 @@ impl Opened {
         (place.number == number && place.is_open()).then_some(place)
     }
 
-    /// A message is done with.
+    /// Closes a message. Returns its state.
     #[inline]
     pub(super) fn close(&mut self, number: Number) -> Open {
         let place = self.get(number);
@@ -180,18 +182,18 @@ impl Opened {
         open
     }
 
-    /// Whether no request is open.
+    /// Returns true if no request is open.
     pub(super) fn has_no_request(&self) -> bool {
         self.requests == 0
     }
 
-    /// How many messages are open.
+    /// Returns the number of open messages.
     pub(super) fn count(&self) -> usize {
         let told = self.told.iter().filter(|place| place.is_open());
         self.requests.saturating_add(told.count())
     }
 
-    /// The connection is gone: the tasks of those that wait.
+    /// Ends the table with the connection. Returns the tasks of suspended handlers.
     pub(super) fn end(&mut self) -> Vec<Arc<dyn Cancel>> {
         let requests = self.near.iter_mut().chain(self.far.values_mut());
         let open = requests

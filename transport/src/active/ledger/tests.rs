@@ -1,4 +1,5 @@
-//! Two sides that keep to the rules, against a model that knows what both have open; and one that does not.
+//! Tests of the ledger: two compliant sides, checked against a model of their open messages, and
+//! one peer that violates the protocol.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -17,15 +18,15 @@ use super::*;
 enum Step {
     Ask(u64),
     Tell(u64),
-    /// A message of the other side comes.
+    /// A message of the peer is received.
     Receive,
-    /// The same where who asked first waits for it alone.
+    /// As `Receive`, but an answer goes to the fast path of the waiting thread.
     Await,
-    /// The handler of one is done with it.
+    /// The handler of an open message completes it.
     Close(usize),
-    /// A reply is looked for.
+    /// The answer to a request is taken.
     Take(usize),
-    /// Nobody wants one any more.
+    /// A request is abandoned.
     Forget(usize),
 }
 
@@ -50,14 +51,14 @@ enum Letter {
     Credit,
 }
 
-/// One side: its accounts, and what a simple mind would write down.
+/// One side: its ledger, and a simple model of the state.
 struct Side {
     accounts: Accounts,
-    /// What is on its way here.
+    /// Frames on their way to this side.
     inbox: VecDeque<(Letter, Credit)>,
-    /// What the other side has sent that is not done with.
+    /// Messages of the peer that are not completed.
     open: Vec<(Number, u64)>,
-    /// Numbers of requests whose answers are wanted, and those that were noted.
+    /// Numbers of requests whose answers are wanted, and those whose answers were recorded.
     wanted: Vec<u32>,
     come: HashSet<u32>,
 }
@@ -193,7 +194,8 @@ proptest! {
             let (here, there) = if second { (other, one) } else { (one, other) };
             here.step(step, &mut there.inbox);
         }
-        // When all is done with, all comes back: each side may send as much as at first.
+        // When all messages are completed, all credit has been returned: each side has its full
+        // window again.
         for _ in 0..400 {
             for place in 0..2 {
                 let [one, other] = &mut sides;
@@ -227,7 +229,7 @@ proptest! {
                 0 => accounts.lock().accept(Some(number), length),
                 1 => accounts.lock().accept(None, length),
                 2 => {
-                    // Nothing was asked, and nothing is out.
+                    // No request is outstanding, and no message is in flight.
                     let answer = Answer::Reply { word: 0, payload: Filled::nothing() };
                     let given = Credit { messages: 1, bytes: length };
                     prop_assert!(!accounts.settle_answer(number, given));
@@ -247,7 +249,8 @@ proptest! {
             open.insert(serial, (number, length));
             prop_assert!(open.len() <= messages as usize);
             if closes {
-                // Its answer waits behind others: that gives nothing back before it has gone.
+                // The answer is queued behind other frames, so its credit does not count before it
+                // is sent.
                 let (number, length) = open[&serial];
                 let credit = accounts.close(number, length);
                 places += 1;
@@ -265,7 +268,7 @@ proptest! {
 fn what_waits_behind_others_gives_back_when_it_has_gone_itself() {
     let mut ledger = Ledger::new(Window::new(4, 100), Window::new(2, 100));
     let numbers = [0, 1].map(|number| ledger.accept(Some(number), 40).unwrap());
-    // Others stand in line before, between and behind them.
+    // Other frames are queued before, between and behind them.
     for (number, place) in numbers.into_iter().zip([3, 5]) {
         let (credit, _) = ledger.close(number, 40);
         ledger.withhold(credit, 10, place);
@@ -277,7 +280,7 @@ fn what_waits_behind_others_gives_back_when_it_has_gone_itself() {
     assert_eq!(ledger.unsent(), 0);
 }
 
-/// Requests of one side, one after the other: all but the first go past the ledger.
+/// Consecutive requests of one side: all but the first take the fast path.
 #[test]
 fn requests_that_are_alone_leave_the_ledger_as_it_was() {
     let window = Window::new(2, 100);
@@ -302,7 +305,7 @@ fn requests_that_are_alone_leave_the_ledger_as_it_was() {
     let (number, ..) = asking.begin(7).unwrap();
     assert!(serving.accept_alone(number, 7, Credit::default()));
     assert!(!serving.accept_alone(number, 7, Credit::default()));
-    // Who looks finds it as any other.
+    // Locking the ledger shows the request like any other.
     let mut ledger = asking.lock();
     assert!(ledger.is_open(number));
     assert_eq!((ledger.outstanding(), ledger.haste()), (1, Haste::Asking));
@@ -324,7 +327,8 @@ fn requests_that_are_alone_leave_the_ledger_as_it_was() {
     assert_eq!(asking.lock().outstanding(), 0);
 }
 
-/// What is due, or waited for, is seen to with the next frame: no request goes past it.
+/// If credit is due, or a sender waits for credit, the next frame must carry or report it, so no
+/// request takes the fast path.
 #[test]
 fn a_request_is_not_alone_where_something_is_due_or_waited_for() {
     let window = Window::new(4, 100);
@@ -356,12 +360,12 @@ fn a_request_is_not_alone_where_something_is_due_or_waited_for() {
         bytes: 1,
     };
     assert!(!accounts.settle_answer(number, given), "who waits is told");
-    // What has ended begins nothing.
+    // After the end, no request begins.
     accounts.lock().end();
     assert_eq!(accounts.begin(1), Err(Held::Ended));
 }
 
-/// A peer may use any number, and takes no more room by that than by the lowest.
+/// A peer may use any number. High numbers need no more memory than low ones.
 #[test]
 fn high_numbers_take_a_place_while_they_are_open() {
     let mut ledger = Ledger::new(Window::new(4, 100), Window::new(4, 100));
@@ -386,7 +390,7 @@ fn high_numbers_take_a_place_while_they_are_open() {
     assert!(ledger.accept(Some(0x1_ffff), 1).is_err(), "used twice");
 }
 
-/// What is longer than a word has room for goes by the ledger, whoever looks meanwhile.
+/// Requests that are too long for the fast path use the ledger, even if it is locked meanwhile.
 #[test]
 fn long_requests_take_of_the_window_what_they_give_back() {
     let window = Window::new(4, 1 << 20);

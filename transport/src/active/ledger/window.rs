@@ -1,8 +1,8 @@
-//! How much may be under way.
+//! Flow-control windows.
 
 use crate::active::frame::Credit;
 
-/// A limit of what is under way, and how much is.
+/// A limit of messages and bytes in flight, and the current amounts.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::active) struct Window {
     pub(super) messages: u32,
@@ -21,8 +21,9 @@ impl Window {
         }
     }
 
-    /// Whether a message of `length` bytes may go. One that is longer than half of the window goes when half
-    /// of it is free: else it might wait for what is given back only with more.
+    /// Returns true if a message of `length` bytes may be sent. A message longer than half of the
+    /// window may be sent when half of the window is free. Otherwise it might wait for credit that
+    /// the peer returns only with more messages.
     #[inline]
     pub(super) fn has_room(&self, length: u64) -> bool {
         let needed = length.min(self.bytes / 2);
@@ -39,7 +40,7 @@ impl Window {
         has_room
     }
 
-    /// Takes back so much. False when more was given than was out.
+    /// Subtracts returned credit. Returns false if it exceeds the amount in flight.
     #[inline]
     pub(super) fn restore(&mut self, credit: Credit) -> bool {
         let messages = self.messages_out.checked_sub(u32::from(credit.messages));

@@ -1,4 +1,4 @@
-//! What comes from the other side of a connection.
+//! The receive half of a connection.
 
 use std::io::IoSlice;
 use std::mem;
@@ -10,11 +10,11 @@ use jstream::buffer::Filled;
 
 use super::{Link, lock_plainly};
 use crate::active::budget::{Tick, tick};
-use crate::active::driving::Driving;
 use crate::active::error::{Reason, Returned};
 use crate::active::frame::{Credit, Frame};
 use crate::active::handlers::{Entry, Handlers, See};
 use crate::active::ledger::{Answer, FULL, Held, Ledger, Number, Violation};
+use crate::active::poll_loop::PollGuard;
 use crate::active::request::Request;
 use crate::active::sync::MutexGuard;
 use crate::active::turn::{self, Side};
@@ -27,29 +27,30 @@ struct Served {
     word: u64,
 }
 
-/// Behind a handler that took longer, in nanoseconds, it is seen to whether the peer is still there.
+/// Run time of a handler in nanoseconds after which the presence of the peer is checked before the
+/// next request.
 const SLOW: u64 = 50_000_000;
 
 impl Link {
-    /// A message has come. Before a handler runs, others may receive.
+    /// Handles a received message. The poller lock is released before a handler runs.
     #[inline]
     pub(in crate::active) fn arrived(
         self: Arc<Self>,
         handlers: &Handlers,
         header: &Header,
         mut payload: Filled,
-        driving: &mut Driving<'_>,
+        guard: &mut PollGuard<'_>,
     ) {
         let alone = self.take_alone(header);
-        let taken = alone.or_else(|| self.take(header, &mut payload, driving));
+        let taken = alone.or_else(|| self.take(header, &mut payload, guard));
         if let Some(message) = taken {
-            let last = mem::take(&mut driving.last);
-            driving.last = self.serve(handlers, message, payload, driving, last);
+            let last = mem::take(&mut guard.last);
+            guard.last = self.serve(handlers, message, payload, guard, last);
         }
     }
 
-    /// Takes a request that is alone past the ways of all others. `None`, and nothing was done, where it is something
-    /// else, or others have to know.
+    /// Fast path for a request while no other one of the peer is open. Returns `None` without a
+    /// side effect if the message is something else, or must be recorded in the ledger.
     #[inline]
     fn take_alone(&self, header: &Header) -> Option<Served> {
         let ((number, handler, word), credit) = Frame::asks(header)?;
@@ -62,15 +63,15 @@ impl Link {
         })
     }
 
-    /// Takes a message. One for a handler comes back.
+    /// Records a message. Returns it if it is for a handler.
     #[inline(never)]
     fn take(
         &self,
         header: &Header,
         payload: &mut Filled,
-        driving: &mut Driving<'_>,
+        guard: &mut PollGuard<'_>,
     ) -> Option<Served> {
-        let mut last = mem::take(&mut driving.last);
+        let mut last = mem::take(&mut guard.last);
         if self.starves() {
             self.has_room();
             last = Tick::default();
@@ -84,28 +85,28 @@ impl Link {
                 let taken = self.take_request(asked, credit, header.length, &mut wake);
                 taken.map(Some)
             }
-            None => self.take_in(header, payload, driving, &mut wake),
+            None => self.take_in(header, payload, guard, &mut wake),
         };
         if !wake.is_empty() {
-            // A handler may take long, or wait for one of them.
+            // Woken before the handler runs, which may take long, or wait for one of them.
             wake_all(&mut wake);
             last = Tick::default();
         }
         match taken {
             Ok(None) => None,
             Ok(Some(message)) => {
-                driving.last = last;
+                guard.last = last;
                 Some(message)
             }
             Err(violation) => {
-                driving.release();
+                guard.release();
                 self.break_off(violation);
                 None
             }
         }
     }
 
-    /// Takes a request into the accounts.
+    /// Records a request in the ledger.
     #[inline]
     fn take_request(
         &self,
@@ -123,8 +124,8 @@ impl Link {
         })
     }
 
-    /// Takes the answer that is waited for past the ways of all others. False, and nothing was done, where it is
-    /// something else, or others have to know.
+    /// Fast path for the awaited answer. Returns false without a side effect if the message is
+    /// something else, or other threads must be informed.
     #[inline]
     pub(in crate::active) fn take_reply(&self, header: &Header, number: u32) -> bool {
         let Some(credit) = Frame::replies(header, number) else {
@@ -136,15 +137,16 @@ impl Link {
         self.accounts.settle_answer(number, credit)
     }
 
-    /// Takes a message that is no request into the accounts. One for a handler comes back: its payload is where it was.
+    /// Records a message that is not a request. Returns it if it is for a handler; its payload is
+    /// then left in place.
     fn take_in(
         &self,
         header: &Header,
         payload: &mut Filled,
-        driving: &mut Driving<'_>,
+        guard: &mut PollGuard<'_>,
         wake: &mut Vec<Waker>,
     ) -> Result<Option<Served>, Violation> {
-        let unknown = Violation("it sends what is no active message");
+        let unknown = Violation("unknown or malformed frame");
         let (frame, credit) = Frame::of(header).ok_or(unknown)?;
         let mut ledger = self.ledger();
         ledger.absorb(credit, wake)?;
@@ -160,7 +162,7 @@ impl Link {
             Frame::Reply { number, word } => {
                 let payload = mem::replace(payload, Filled::nothing());
                 let answer = Answer::Reply { word, payload };
-                self.note_answer(ledger, (number, answer), driving, wake)?;
+                self.note_answer(ledger, (number, answer), guard, wake)?;
             }
             Frame::Return {
                 number,
@@ -175,7 +177,7 @@ impl Link {
                     payload,
                     text,
                 };
-                self.note_answer(ledger, (number, answer), driving, wake)?;
+                self.note_answer(ledger, (number, answer), guard, wake)?;
             }
             Frame::Bounce {
                 handler,
@@ -192,8 +194,9 @@ impl Link {
                 drop(ledger);
                 if let Some(task) = task {
                     wake_all(wake);
-                    // What is dropped with it is the program's.
-                    driving.release();
+                    // Dropping the task runs code of the program, so the poller lock is released
+                    // first.
+                    guard.release();
                     task.cancel();
                 }
             }
@@ -203,8 +206,8 @@ impl Link {
         Ok(None)
     }
 
-    /// Takes a message of the peer into the accounts. Where its window is used up as far as is known, frames that gave
-    /// something back may have gone since.
+    /// Records a message of the peer in the ledger. If the peer's window seems exhausted, credit in
+    /// frames that were sent meanwhile is counted first.
     #[inline]
     fn accept(
         &self,
@@ -229,42 +232,42 @@ impl Link {
         ledger.accept(number, length)
     }
 
-    /// Leaves an answer to whoever drives, if that is who waits for it, and else notes it.
+    /// Hands an answer to the poller if that waits for it, and otherwise records it.
     #[inline]
     fn note_answer(
         &self,
         mut ledger: MutexGuard<'_, Ledger>,
         (number, answer): (u32, Answer),
-        driving: &mut Driving<'_>,
+        guard: &mut PollGuard<'_>,
         wake: &mut Vec<Waker>,
     ) -> Result<(), Violation> {
-        if driving.wants(self, number) {
+        if guard.wants(self, number) {
             let call = ledger.hand_out(number)?;
             wake.append(&mut ledger.take_freed());
             drop(ledger);
             drop(call);
-            driving.found = Some(answer);
+            guard.found = Some(answer);
             return Ok(());
         }
         let told = ledger.answer(number, answer)?;
         wake.append(&mut ledger.take_freed());
         self.count_answer();
         drop(ledger);
-        // What goes on now may wait for what they send.
+        // Woken first, because a task that continues below may wait for what they send.
         wake_all(wake);
-        tell(told, driving);
+        tell(told, guard);
         Ok(())
     }
 
-    /// Has a message seen to by its handler, one of `handlers`, which are those of the connection. When that was done, if
-    /// it ran.
+    /// Runs the handler of a message. `handlers` are those of the connection. Returns the tick at
+    /// which the handler ended, if it ran.
     #[inline]
     fn serve(
         self: Arc<Self>,
         handlers: &Handlers,
         message: Served,
         payload: Filled,
-        driving: &mut Driving<'_>,
+        guard: &mut PollGuard<'_>,
         last: Tick,
     ) -> Tick {
         if !self.has_served() {
@@ -272,38 +275,39 @@ impl Link {
         }
         let entry = handlers.entry(message.handler);
         let first = entry.and_then(|entry| entry.first(message.word));
-        if first.is_some() || driving.is_aside() {
-            return self.serve_seen(entry, first, (message, payload), driving);
+        if first.is_some() || guard.is_aside() {
+            return self.serve_seen(entry, first, (message, payload), guard);
         }
-        if driving.is_slow() && self.is_in_vain(&message) {
-            driving.release();
+        if guard.is_slow() && self.is_in_vain(&message) {
+            guard.release();
             self.hang_up();
             return Tick::default();
         }
         let mut request = self.request(message, payload);
-        driving.release();
+        guard.release();
         let begun = last.nanos().unwrap_or_else(tick);
-        let done = Self::run(entry, &mut request, driving.side(), last);
+        let done = Self::run(entry, &mut request, guard.side(), last);
         let took = done.nanos().map_or(0, |now| now.saturating_sub(begun));
-        driving.set_slow(took > SLOW);
+        guard.set_slow(took > SLOW);
         done
     }
 
-    /// Whether nobody is there any more to take the answer. Requests may have come long before their turn where those
-    /// before them took long.
+    /// Returns true if the peer is gone, so that the answer can't be delivered. After slow
+    /// handlers, requests may have been received long ago.
     #[cold]
     fn is_in_vain(&self, message: &Served) -> bool {
         matches!(message.number, Number::Asked(_)) && self.endpoint.shared().info().is_gone()
     }
 
-    /// The same of one that somebody sees first, or that is put aside.
+    /// Runs or queues a request that is shown to a function first, or received by a thread that
+    /// runs no handlers.
     #[inline(never)]
     fn serve_seen(
         self: Arc<Self>,
         entry: Option<&Entry>,
         first: Option<&See>,
         (message, payload): (Served, Filled),
-        driving: &mut Driving<'_>,
+        guard: &mut PollGuard<'_>,
     ) -> Tick {
         let mut request = self.request(message, payload);
         if let Some(first) = first {
@@ -312,12 +316,12 @@ impl Link {
         let Some(request) = request else {
             return Tick::default();
         };
-        if driving.is_aside() {
-            driving.put_aside(request);
+        if guard.is_aside() {
+            guard.put_aside(request);
             return Tick::default();
         }
-        driving.release();
-        Self::run(entry, &mut Some(request), driving.side(), Tick::default())
+        guard.release();
+        Self::run(entry, &mut Some(request), guard.side(), Tick::default())
     }
 
     #[inline(always)]
@@ -330,7 +334,8 @@ impl Link {
         Some(Request::new(self, number, handler, word, payload))
     }
 
-    /// Has a request, if it is there, seen to by its handler, for that side. When that was done, if it ran.
+    /// Runs the handler of a request, if the request is there, for that side. Returns the tick at
+    /// which the handler ended, if it ran.
     #[inline(always)]
     fn run(entry: Option<&Entry>, request: &mut Option<Request>, side: Side, last: Tick) -> Tick {
         let is_stopping = request
@@ -347,7 +352,7 @@ impl Link {
         Tick::default()
     }
 
-    /// Runs a request that could not run before, for that side, unless nobody wants it any more.
+    /// Runs a deferred request for that side, unless it was cancelled.
     pub(in crate::active) fn serve_put_off(request: Request, side: Side) {
         if request.link().is_cancelled(request.number()) {
             return request.give_back(Reason::Cancelled, "");
@@ -364,7 +369,7 @@ impl Link {
         }
     }
 
-    /// What came of a request; see [`Ledger::take`].
+    /// Takes the answer to a request; see [`Ledger::take`].
     pub(in crate::active) fn take_answer(
         &self,
         number: u32,
@@ -392,11 +397,11 @@ impl Link {
             return kept.push_back(returned);
         }
         drop(kept);
-        tracing::debug!(peer = %self.endpoint.peer(), %returned, "a message that came back is dropped");
+        tracing::debug!(peer = %self.endpoint.peer(), %returned, "dropped a returned message");
     }
 }
 
-/// Wakes those who wait for credit, mostly nobody.
+/// Wakes the senders that wait for credit; usually there are none.
 #[inline]
 fn wake_all(wake: &mut Vec<Waker>) {
     if !wake.is_empty() {
@@ -404,25 +409,25 @@ fn wake_all(wake: &mut Vec<Waker>) {
     }
 }
 
-/// Wakes who waits for an answer. A handler that does is gone on with at once.
+/// Wakes the task that waits for an answer. A suspended handler of this side continues immediately.
 #[inline]
-fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), driving: &mut Driving<'_>) {
+fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), guard: &mut PollGuard<'_>) {
     drop(unwanted);
     if let Some(waker) = waker {
-        turn::gathering(driving.side(), || waker.wake());
-        if !turn::has_jobs_of(driving.side()) {
+        turn::gathering(guard.side(), || waker.wake());
+        if !turn::has_jobs_of(guard.side()) {
             return;
         }
-        if driving.is_aside() {
-            // Whoever only looks holds what the program likes.
+        if guard.is_aside() {
+            // A thread that runs no handlers may hold locks of the program.
             return turn::send_away();
         }
-        driving.release();
-        turn::go_on(driving.side());
+        guard.release();
+        turn::go_on(guard.side());
     }
 }
 
-/// What came back, as programs have it.
+/// Converts a returned message for the program.
 pub(in crate::active) fn returned(
     handler: u16,
     reason: u16,

@@ -1,8 +1,9 @@
-//! Those who wait for room at the other side: they go in the order in which they came, whoever finds that there is some.
+//! The queue of senders that wait for credit. Its entries are sent in order, by whichever thread
+//! finds credit.
 //!
-//! A thread that waits serves, and a handler that runs inside of that may wait in turn, for room or for what others bring
-//! about. Until it has ended the thread can't send: it steps aside, and others go before it, with the room that it was
-//! given where there is no other.
+//! A thread that waits for credit serves, and a handler that runs inside this wait may wait in
+//! turn. Until that handler has ended, the outer thread can't send. So its entry steps aside:
+//! others go before it, and use the credit granted to it if there is no other credit.
 
 mod turns;
 
@@ -24,16 +25,16 @@ use crate::header::Header;
 
 pub(in crate::active) use self::turns::Turn;
 
-/// Up to so many bytes are sent as other small messages are, from where they are.
+/// Maximum length in bytes of a payload that is sent in place like other small messages.
 const SMALL: usize = 4096;
 
-/// The queue of a connection.
+/// The send queue of a connection.
 #[derive(Default)]
 pub(super) struct Queue {
-    /// Somebody is there who may go, or is about to be sent; changes under the lock.
+    /// True if an entry may be sent, or is being sent; changes under the lock.
     is_used: AtomicBool,
     state: Mutex<SendQueueState>,
-    /// Told when there is credit.
+    /// Waker for new credit.
     waker: OnceLock<Waker>,
 }
 
@@ -41,79 +42,79 @@ pub(super) struct Queue {
 struct SendQueueState {
     next: u64,
     waiting: BTreeMap<u64, QueuePlace>,
-    /// What is being sent, by whom nobody else sends meanwhile.
+    /// The entry that is being sent. There is one at a time.
     going: Option<Going>,
-    /// What came of those who have not looked since.
+    /// Results that their owners have not collected.
     gone: BTreeMap<u64, Gone>,
-    /// Told when there is nobody any more.
+    /// Wakers to call when the queue is empty.
     outside: Vec<Waker>,
 }
 
 struct QueuePlace {
     message: Message,
     waker: Option<Waker>,
-    /// Its thread can't send now.
+    /// True if the entry's thread can't send now.
     is_aside: bool,
 }
 
 struct Gone {
     outcome: Result<Grant, RequestError>,
-    /// What its thread has the room to send.
+    /// The message that the entry's thread can send now.
     unsent: Option<Message>,
-    /// Its thread can't send now.
+    /// True if the entry's thread can't send now.
     is_aside: bool,
 }
 
 struct Going {
     number: u64,
     waker: Option<Waker>,
-    /// Nobody wants to know what came of it.
+    /// Set if the owner of the entry does not want the result.
     left: Option<Left>,
 }
 
-/// How somebody leaves what may be on its way.
+/// The way in which an owner abandons an entry that may be on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
-    /// It is not wanted any more.
+    /// The message is cancelled.
     Cancelled,
-    /// It goes on.
+    /// The message is sent, and its result is ignored.
     Detached,
 }
 
-/// What is to be done with the first one, for which there is room.
+/// Next step for the first entry, after it got credit.
 enum Next {
-    /// Who waits knows.
+    /// The waiting owner was woken.
     Told,
     Send(Filled, Result<Grant, RequestError>),
 }
 
-/// What waits for room.
+/// A message that waits for credit.
 #[derive(Debug)]
 pub(in crate::active) struct Message {
     pub(in crate::active) handler: u16,
     pub(in crate::active) word: u64,
     pub(in crate::active) length: u64,
-    /// It is a request.
+    /// True if the message is a request.
     pub(in crate::active) asks: bool,
-    /// Sent at its turn. Without one, who waits sends it.
+    /// Payload, which is sent in the entry's turn. If there is none, the owner of the entry sends.
     pub(in crate::active) payload: Option<Filled>,
 }
 
-/// Room for a message.
+/// Credit for one message.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::active) struct Grant {
     pub(in crate::active) header: Header,
     pub(in crate::active) length: u64,
     pub(in crate::active) credit: Credit,
     pub(in crate::active) haste: Haste,
-    /// Of a request.
+    /// Number of the request; `None` for a one-way message.
     pub(in crate::active) asked: Option<Asked>,
-    /// It is on its way.
+    /// True if the message is on its way.
     is_sent: bool,
 }
 
 impl Grant {
-    /// Its message was not sent after all.
+    /// Returns the credit of a message that was not sent.
     fn give_back(&self, link: &Link) {
         link.unsend(self.number(), self.length, self.credit);
     }
@@ -122,7 +123,7 @@ impl Grant {
         self.asked.map(|asked| asked.number)
     }
 
-    /// Nobody wants to know what comes of it.
+    /// Abandons the message.
     fn leave(&self, link: &Link, left: Left) {
         match self.asked {
             _ if !self.is_sent => self.give_back(link),
@@ -136,7 +137,7 @@ impl Grant {
 }
 
 impl SendQueueState {
-    /// Whether one who waits, or has not looked since, can't send now.
+    /// Returns the flag that tells that the owner of a waiting or uncollected entry can't send now.
     fn is_aside(&mut self, number: u64) -> Option<&mut bool> {
         match self.waiting.get_mut(&number) {
             Some(place) => Some(&mut place.is_aside),
@@ -146,7 +147,7 @@ impl SendQueueState {
 }
 
 impl Queue {
-    /// Something has changed. Whom to tell.
+    /// Updates `is_used`. Returns the wakers to call.
     fn note(&self, state: &mut SendQueueState) -> Vec<Waker> {
         let may_go = state.waiting.values().any(|place| !place.is_aside);
         let is_used = may_go || state.going.is_some();
@@ -158,7 +159,7 @@ impl Queue {
     }
 }
 
-/// Goes on with the queue when there is credit.
+/// Waker that continues with the queue when there is credit.
 struct GoOn(Weak<Link>);
 
 impl Wake for GoOn {
@@ -173,7 +174,7 @@ impl Wake for GoOn {
     }
 }
 
-/// What is being sent; when it is dropped that is over.
+/// Guard of a send from the queue. Dropping it records the result.
 struct Sending<'l> {
     link: &'l Arc<Link>,
     gone: Option<Result<Grant, RequestError>>,
@@ -218,13 +219,14 @@ impl Drop for Sending<'_> {
 }
 
 impl Link {
-    /// Whether others wait for room, who go before what is sent now.
+    /// Returns true if other messages wait for credit, and so go before a new one.
     #[inline]
     pub(in crate::active) fn has_queue(&self) -> bool {
         self.queue.is_used.load(Ordering::Acquire)
     }
 
-    /// Whether that is not so; else `waker` is told when it is not.
+    /// Returns true if no other messages wait for credit; otherwise registers `waker` to be called
+    /// when that is so.
     pub(in crate::active) fn is_first(&self, waker: &Waker) -> bool {
         if !self.has_queue() {
             return true;
@@ -239,10 +241,10 @@ impl Link {
         false
     }
 
-    /// Has a message wait for its turn, which may be now.
+    /// Queues a message. If there is credit, it is sent immediately.
     #[cold]
     pub(in crate::active) fn enqueue(self: &Arc<Self>, message: Message) -> Turn {
-        // Those beneath a handler can't go before what it asks.
+        // Entries of outer stack frames can't go before the request of a nested handler.
         turn::step_aside();
         let stays = message.payload.is_none();
         let place = QueuePlace {
@@ -264,7 +266,7 @@ impl Link {
         }
     }
 
-    /// Sends what waits, as far as there is room.
+    /// Sends queued messages while there is credit.
     #[inline]
     pub(in crate::active) fn go_on(self: &Arc<Self>) {
         if self.has_queue() && !self.is_elsewhere() {
@@ -289,8 +291,8 @@ impl Link {
         wake.into_iter().for_each(Waker::wake);
     }
 
-    /// Takes the first one, if there is room for it, to be sent. Nothing while another one is: who sends that looks for
-    /// more.
+    /// Takes the first entry if there is credit for it. Returns `None` while another entry is being
+    /// sent: the thread that sends it continues with the queue.
     fn next_queued(self: &Arc<Self>, wake: &mut Vec<Waker>) -> Option<Next> {
         let mut state = lock_plainly(&self.queue.state);
         if state.going.is_some() {
@@ -302,7 +304,7 @@ impl Link {
             let link = Arc::downgrade(self);
             Arc::new(GoOn(link)).into()
         });
-        // What there is room for from now on is told.
+        // Registered before the check, so that later credit is reported.
         self.ledger().want(waker);
         let begun = loop {
             match self.grant(&state.waiting.get(&number)?.message) {
@@ -338,7 +340,7 @@ impl Link {
         Some(Next::Told)
     }
 
-    /// Takes the room back of one who can't use it now. Whether there was one.
+    /// Takes credit back from an entry that can't use it now. Returns true if there was one.
     fn take_back(&self, state: &mut SendQueueState, wake: &mut Vec<Waker>) -> bool {
         let mut gone = state.gone.iter();
         let aside = gone.rfind(|(_, gone)| gone.is_aside && gone.outcome.is_ok());
@@ -364,7 +366,8 @@ impl Link {
         }
     }
 
-    /// Has the room back of one who can't use it now, for who does not wait in the queue. Whether there was one.
+    /// Takes credit back from an entry that can't use it now, for a sender outside the queue.
+    /// Returns true if there was one.
     #[cold]
     pub(in crate::active) fn free_aside(&self) -> bool {
         if self.is_elsewhere() {
@@ -378,7 +381,7 @@ impl Link {
         was_held
     }
 
-    /// Whose turn that is waits for something else first.
+    /// Lets other entries go before one whose owner waits for another event first.
     pub(in crate::active) fn step_aside(self: &Arc<Self>, number: u64) {
         if self.is_elsewhere() {
             return;
@@ -389,7 +392,7 @@ impl Link {
             !was_aside
         });
         if is_new {
-            // What it has been given, others may have meanwhile.
+            // Other senders may use the credit granted to it.
             let mut wake = Vec::new();
             self.take_back(&mut state, &mut wake);
             let outside = self.queue.note(&mut state);
@@ -399,7 +402,7 @@ impl Link {
         }
     }
 
-    /// It waits for nothing else any more.
+    /// Records that the owner of an entry can send again.
     fn come_back(&self, number: u64) {
         let mut state = lock_plainly(&self.queue.state);
         if let Some(is_aside) = state.is_aside(number) {
@@ -410,7 +413,7 @@ impl Link {
         }
     }
 
-    /// Room for a message, if there is some.
+    /// Takes credit for a message, if there is some.
     fn grant(&self, message: &Message) -> Result<Grant, Held> {
         let &Message {
             handler,

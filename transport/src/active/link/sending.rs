@@ -1,4 +1,4 @@
-//! What goes to the other side of a connection.
+//! The send half of a connection.
 
 use std::io::IoSlice;
 use std::sync::atomic::Ordering;
@@ -17,24 +17,26 @@ use crate::device::connection::Body;
 use crate::error::SendError;
 use crate::header::Header;
 
-/// The longest reason that is told to a peer, in bytes.
+/// Maximum length of a reason that is sent to a peer, in bytes.
 const LONGEST_TEXT: usize = 1024;
 
-/// When a frame goes.
+/// Urgency of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::active) enum Haste {
     Now,
-    /// With others that come soon: answers are outstanding, and who waits for one sends it first.
+    /// Coalesced with frames that follow soon: answers are outstanding, and a thread that waits for
+    /// one flushes first.
     Asking,
-    /// The same of an answer, while there are more messages to be answered.
+    /// Coalesced with other answers, while more received messages are to be answered.
     Answering,
 }
 
-/// How long who sends much waits for the connection to take it before it looks what has come.
+/// Time that a large send blocks before the thread polls for received messages.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 impl Link {
-    /// Begins a request. What it returns is copied, unless it is inlined.
+    /// Begins a request: takes credit and a number. Inlined, because the result would be copied
+    /// otherwise.
     #[inline(always)]
     pub(in crate::active) fn begin(
         &self,
@@ -42,7 +44,7 @@ impl Link {
         word: u64,
         length: u64,
     ) -> Result<Begun, Held> {
-        // Who looks for it finds what was noted, or ended, since.
+        // Read first, so that an answer or an end recorded after this counts as new.
         let answers = self.answers.load(Ordering::Relaxed);
         let (number, credit, haste) = self.accounts.begin(length)?;
         let frame = Frame::Request {
@@ -58,7 +60,7 @@ impl Link {
         })
     }
 
-    /// Begins a message that nobody answers: what it gives back, and when it goes.
+    /// Takes credit for a one-way message. Returns the credit that it carries, and its urgency.
     #[inline]
     pub(in crate::active) fn charge(&self, length: u64) -> Result<(Credit, Haste), Held> {
         let mut ledger = self.ledger();
@@ -66,15 +68,15 @@ impl Link {
         Ok((credit, ledger.haste()))
     }
 
-    /// A message of so many bytes that was charged was not sent after all: a request, if it has a number. Those who wait for
-    /// room are told.
+    /// Reverts the accounting of a message that was charged but not sent. It is a request if it has
+    /// a number. Wakes the senders that wait for credit.
     #[cold]
     pub(in crate::active) fn unsend(&self, number: Option<u32>, length: u64, credit: Credit) {
         let wanting = self.undo(number, length, credit);
         wanting.into_iter().for_each(Waker::wake);
     }
 
-    /// The same. Those to be told.
+    /// As [`unsend`](Self::unsend), but returns the wakers to call.
     pub(super) fn undo(&self, number: Option<u32>, length: u64, credit: Credit) -> Vec<Waker> {
         let mut ledger = self.ledger();
         match number {
@@ -84,8 +86,9 @@ impl Link {
         ledger.take_wanting()
     }
 
-    /// Sends a frame without waiting: one for which there is no room goes on by itself, from a copy. How many
-    /// such there are the windows bound, as what a frame gives back counts when it has gone.
+    /// Sends a frame without blocking. If the device has no room, the frame is copied and sent in
+    /// the background. The number of such frames is bounded by the windows, because the credit in a
+    /// frame counts only when the frame has been sent.
     #[inline]
     pub(in crate::active) fn send(
         &self,
@@ -105,7 +108,7 @@ impl Link {
         }
     }
 
-    /// Has a frame go on by itself, if there is but no room for it now.
+    /// Sends a frame in the background if the device has no room for it; fails for other errors.
     #[cold]
     fn send_later(
         &self,
@@ -123,12 +126,12 @@ impl Link {
         }
     }
 
-    /// Leaves a frame with the connection, to go with others.
+    /// Holds a frame back to coalesce it with others.
     #[inline]
     fn gather(&self, header: Header, segments: &[IoSlice<'_>], haste: Haste) -> bool {
         let shared = self.endpoint.shared();
         let is_answer = haste == Haste::Answering;
-        // What its handler has woken may answer, too.
+        // Tasks that the handler has woken may answer, too.
         let is_followed = || turn::has_jobs_of(turn::side());
         if !shared.gathers() || (is_answer && !shared.has_more() && !is_followed()) {
             return false;
@@ -143,8 +146,8 @@ impl Link {
         true
     }
 
-    /// The same from where the bytes are: serves until the connection has taken them. The peer may wait for somebody
-    /// to receive what it sends itself.
+    /// Sends a frame in place, and serves until the connection has taken it. The peer may wait for
+    /// this side to receive meanwhile.
     #[cold]
     pub(in crate::active) fn send_large(
         &self,
@@ -168,7 +171,8 @@ impl Link {
         })
     }
 
-    /// Nobody waits for the result of a request any more, but for what comes of it.
+    /// Tells the peer that the result of a request is not wanted. The caller still waits for its
+    /// outcome.
     pub(in crate::active) fn revoke(&self, number: u32) {
         if !self.is_elsewhere() && self.ledger().is_open(number) {
             let cancel = Frame::Cancel { number }.header(Credit::default());
@@ -176,7 +180,7 @@ impl Link {
         }
     }
 
-    /// Nobody wants the answer to a request any more.
+    /// Cancels a request whose answer is not wanted.
     pub(in crate::active) fn give_up(&self, number: u32) {
         if self.forget(number) {
             let cancel = Frame::Cancel { number }.header(Credit::default());
@@ -184,7 +188,8 @@ impl Link {
         }
     }
 
-    /// The same where the request goes on. Whether its answer is still to come.
+    /// Stops waiting for the answer to a request without cancelling it. Returns true if the answer
+    /// was still to come.
     pub(in crate::active) fn forget(&self, number: u32) -> bool {
         if self.is_elsewhere() {
             return false;
@@ -198,7 +203,8 @@ impl Link {
         is_open
     }
 
-    /// As [`send`](Self::send), with a jbuf, which moves where jbufs do. One that was refused comes back.
+    /// As [`send`](Self::send), with a buffer that moves to the peer if the device can do that. A
+    /// buffer that was refused is returned.
     pub(in crate::active) fn send_filled(
         &self,
         header: Header,
@@ -216,18 +222,19 @@ impl Link {
                 self.post(header, filled);
                 Ok(())
             }
-            _ => unreachable!("what was not sent is here"),
+            _ => unreachable!("a refused message keeps its payload"),
         }
     }
 
     #[cold]
     fn post(&self, header: Header, filled: Filled) {
         let shared = self.endpoint.shared();
-        // The peer can't use what a frame gives back before it has the frame.
+        // The peer can't use the credit in a frame before it has the frame.
         let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
         let length = filled.len() as u64;
         let (message, refused) = shared.outbound(header, Some(length), Body::Owned(filled));
-        // Who waits for it would wait for ever: the connection ends when it can't be sent.
+        // If the frame can't be sent, the connection ends. Otherwise a peer that waits for it would
+        // wait forever.
         shared.post_noted(message, refused, |place, gone| {
             let mut ledger = self.ledger();
             ledger.withhold(credit, length, place);
@@ -239,7 +246,8 @@ impl Link {
         }
     }
 
-    /// How many bytes the peer has not taken yet of what was sent to it. Costs next to nothing where there are none.
+    /// Returns the number of sent bytes that the peer has not taken yet. Takes no lock if there are
+    /// none.
     #[inline]
     pub(in crate::active) fn backlog(&self) -> u64 {
         if self.backlog.load(Ordering::Relaxed) == 0 {
@@ -253,7 +261,7 @@ impl Link {
         backlog
     }
 
-    /// Sends an answer. An error says that the other side does not take one like that.
+    /// Sends an answer. Fails only if the peer does not accept such a message.
     #[inline]
     pub(in crate::active) fn reply(
         &self,
@@ -271,13 +279,13 @@ impl Link {
         only_refused(self.send_filled(header, filled).map_err(|(error, _)| error))
     }
 
-    /// A message of the peer is done with; what it gets back for it.
+    /// Completes a message of the peer. Returns the credit for it.
     #[inline]
     pub(in crate::active) fn close(&self, number: Number, length: u64) -> Credit {
         self.accounts.close(number, length)
     }
 
-    /// The same where no frame goes.
+    /// Completes a message of the peer for which no frame is sent.
     pub(in crate::active) fn close_silently(&self, number: Number, length: u64) {
         let (credit, open) = self.ledger().close_silently(number, length);
         drop(open);
@@ -286,8 +294,9 @@ impl Link {
         }
     }
 
-    /// Gives a message back to its sender, with what is left of its payload. Nothing once the connection has ended: that
-    /// is why its handlers were cancelled, and what the other side is to be told.
+    /// Returns a message to its sender, with the rest of its payload. Does nothing if the
+    /// connection has ended: the handlers were cancelled because of the end, and the end is what
+    /// the peer sees.
     pub(in crate::active) fn give_back(
         &self,
         (number, handler, word): (Number, u16, u64),
@@ -320,13 +329,14 @@ impl Link {
         let segments = [IoSlice::new(payload), IoSlice::new(why.as_bytes())];
         let sent = self.send(frame(why).header(credit), &segments, Haste::Answering);
         if let Err(SendError::TooLarge { .. }) = sent {
-            // A peer that takes next to nothing may have the reason alone.
+            // A peer that accepts almost nothing may accept the reason alone.
             let _ = self.send(frame("").header(credit), &[], Haste::Answering);
         }
     }
 }
 
-/// Whether the other side takes no message like that; what ended the connection whoever receives finds.
+/// Keeps only the errors of messages that the peer does not accept. The polling thread detects the
+/// end of the connection.
 fn only_refused(sent: Result<(), SendError>) -> Result<(), SendError> {
     match sent {
         Err(error @ SendError::TooLarge { .. }) => Err(error),

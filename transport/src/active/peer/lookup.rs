@@ -1,4 +1,4 @@
-//! Handlers of the other side, by their names.
+//! Lookup of the peer's handlers by name.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,24 +10,24 @@ use crate::active::error::LookupError;
 use crate::active::handlers::{descriptors, types};
 use crate::active::hello::Known;
 
-/// A handler of the other side of a connection, which has found it by name.
+/// A handler of the peer, found by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Handler {
     pub(super) number: u16,
 }
 
-/// A function of the other side from a `T` to an `R`, which has been found by name.
+/// A function of the peer from a `T` to an `R`, found by name.
 pub struct Function<T, R> {
     pub(super) handler: Handler,
     of: PhantomData<fn(&T) -> R>,
 }
 
 impl Peer {
-    /// The handler of the other side that has this name and takes bytes.
+    /// Returns the peer's handler that has this name and takes bytes.
     ///
     /// # Errors
     ///
-    /// [`LookupError`], which says what there is instead.
+    /// [`LookupError`], which tells what the peer has instead.
     pub fn handler(&self, name: &str) -> Result<Handler, LookupError> {
         let (number, known) = self.find(name)?;
         if (known.takes, known.gives) != (0, 0) {
@@ -36,11 +36,11 @@ impl Peer {
         Ok(Handler { number })
     }
 
-    /// The function of the other side that has this name.
+    /// Returns the peer's function that has this name.
     ///
     /// # Errors
     ///
-    /// [`LookupError`], which says what there is instead.
+    /// [`LookupError`], which tells what the peer has instead.
     pub fn function<T, R>(&self, name: &str) -> Result<Function<T, R>, LookupError>
     where
         T: Transportable + 'static,
@@ -77,7 +77,8 @@ impl Peer {
     }
 }
 
-/// The first names of a table, for people; a peer's may be anything.
+/// Formats the first names of a table for an error message. A peer's names are untrusted, so they
+/// are escaped.
 fn listed(known: &[Known]) -> String {
     const MOST: usize = 16;
     if known.is_empty() {

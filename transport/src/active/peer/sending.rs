@@ -1,4 +1,4 @@
-//! Asking and telling by threads: where the other side has to be done with others first, they serve meanwhile.
+//! Requests and messages of threads: if there is no credit, the thread serves until there is.
 
 use std::io::IoSlice;
 use std::time::Instant;
@@ -16,27 +16,27 @@ use crate::device::deadline::Deadline;
 use crate::error::SendError;
 use crate::header::Header;
 
-/// From so many bytes on, what is sent stays where it is until the connection has taken it.
+/// Length in bytes above which a payload is sent in place, without a copy.
 const LARGE: u64 = 32 << 10;
 
-/// Whether the other side is waited for where it has to be done with others first.
+/// Behaviour of a request if there is no credit.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wait {
     No,
-    /// A request that would wait, or go before others, is sent at its turn.
+    /// Queue the request if there is no credit or others are queued before it.
     InTurn,
-    /// Until then, and not for too long.
+    /// Serve until there is credit, until that time, or for the credit timeout, whichever is first.
     Until(Option<Instant>),
 }
 
 impl Peer {
-    /// Requests something of a handler of the other side: returns when the request is on its way. Where the other
-    /// side has to be done with others first, this one serves meanwhile, for
+    /// Sends a request to a handler of the peer. Returns when the request is on its way. If there
+    /// is no credit, serves until there is, for
     /// [`Settings::credit_timeout`](crate::active::Settings::credit_timeout) at most.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent.
+    /// [`RequestError`]. In that case nothing was sent.
     pub fn request(
         &self,
         handler: Handler,
@@ -46,13 +46,13 @@ impl Peer {
         self.request_segments(handler, word, &[IoSlice::new(bytes)], None)
     }
 
-    /// As [`request`](Self::request), with bytes from several places, for which the other side is waited for until then
-    /// at most. Many bytes are sent from where they are: then this returns when the connection has taken them, and
-    /// serves meanwhile.
+    /// As [`request`](Self::request), with a payload in several segments, and an optional deadline
+    /// for the wait for credit. A long payload is sent in place: then this returns when the
+    /// connection has taken it, and serves meanwhile.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent, unless the connection broke.
+    /// [`RequestError`]. In that case nothing was sent, unless the connection broke.
     pub fn request_segments(
         &self,
         handler: Handler,
@@ -63,11 +63,11 @@ impl Peer {
         self.request_by(handler, word, segments, Wait::Until(until))
     }
 
-    /// As [`request`](Self::request), without waiting.
+    /// As [`request`](Self::request), without waiting for credit.
     ///
     /// # Errors
     ///
-    /// [`RequestError::NoCredit`] where that would wait, or another [`RequestError`].
+    /// [`RequestError::NoCredit`] if there is no credit, or another [`RequestError`].
     pub fn try_request(
         &self,
         handler: Handler,
@@ -86,12 +86,13 @@ impl Peer {
         self.request_by(handler, word, segments, Wait::No)
     }
 
-    /// Requests something with a payload that stands in a jbuf, which moves where jbufs do, and which the handler may
-    /// keep. Does not wait: where the other side has to be done with others first, the request goes at its turn.
+    /// Sends a request whose payload is in a buffer of the pool. The handler may keep that buffer,
+    /// and if the device can, it moves to the peer without a copy. Does not block: if there is no
+    /// credit, the request is queued.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent.
+    /// [`RequestError`]. In that case nothing was sent.
     pub fn request_filled(
         &self,
         handler: Handler,
@@ -140,7 +141,7 @@ impl Peer {
         self.request_later(handler, word, (segments, length), wait)
     }
 
-    /// Sends a request that was begun.
+    /// Sends a request that has credit and a number.
     #[inline(always)]
     fn put_request(
         &self,
@@ -158,7 +159,7 @@ impl Peer {
         Ok(Ticket::new(link.clone(), handler.number, asked, length))
     }
 
-    /// Requests something that could not go at once.
+    /// Sends or queues a request for which there was no credit at the first attempt.
     #[cold]
     fn request_later(
         &self,
@@ -198,7 +199,7 @@ impl Peer {
         self.put_request(handler, length, segments, wait, &begun)
     }
 
-    /// Sends what has credit.
+    /// Sends a frame that has credit.
     #[inline(always)]
     fn put(
         &self,
@@ -253,22 +254,22 @@ impl Peer {
         }
     }
 
-    /// Sends a message that nobody answers. One that can't be delivered [comes back](Self::take_returned).
-    /// Waits as [`request`](Self::request) does.
+    /// Sends a one-way message. If it can't be delivered, it is [returned](Self::take_returned).
+    /// Waits for credit as [`request`](Self::request) does.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent.
+    /// [`RequestError`]. In that case nothing was sent.
     pub fn send(&self, handler: Handler, word: u64, bytes: &[u8]) -> Result<(), RequestError> {
         self.send_segments(handler, word, &[IoSlice::new(bytes)], None)
     }
 
-    /// As [`send`](Self::send), with bytes from several places, as
-    /// [`request_segments`](Self::request_segments) sends them.
+    /// As [`send`](Self::send), with a payload in several segments; see
+    /// [`request_segments`](Self::request_segments).
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent, unless the connection broke.
+    /// [`RequestError`]. In that case nothing was sent, unless the connection broke.
     pub fn send_segments(
         &self,
         handler: Handler,
@@ -279,16 +280,16 @@ impl Peer {
         self.send_by(handler, word, segments, Wait::Until(until))
     }
 
-    /// As [`send`](Self::send), without waiting.
+    /// As [`send`](Self::send), without waiting for credit.
     ///
     /// # Errors
     ///
-    /// [`RequestError::NoCredit`] where that would wait, or another [`RequestError`].
+    /// [`RequestError::NoCredit`] if there is no credit, or another [`RequestError`].
     pub fn try_send(&self, handler: Handler, word: u64, bytes: &[u8]) -> Result<(), RequestError> {
         self.try_send_segments(handler, word, &[IoSlice::new(bytes)])
     }
 
-    /// As [`try_send`](Self::try_send), with bytes from several places.
+    /// As [`try_send`](Self::try_send), with a payload in several segments.
     ///
     /// # Errors
     ///
@@ -340,12 +341,12 @@ impl Peer {
         Ok(())
     }
 
-    /// Calls a function of the other side: returns when the object is on its way. Waits as
+    /// Calls a function of the peer. Returns when the object is on its way. Waits for credit as
     /// [`request`](Self::request) does.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent.
+    /// [`RequestError`]. In that case nothing was sent.
     pub fn call<T, R>(
         &self,
         function: &Function<T, R>,
@@ -368,7 +369,7 @@ impl Peer {
 }
 
 impl Wait {
-    /// Whether nobody goes before.
+    /// Returns true if the request need not wait behind queued messages.
     #[inline]
     fn is_free(self, link: &Link) -> bool {
         matches!(self, Self::No) || !link.has_queue()

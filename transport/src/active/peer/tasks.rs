@@ -1,4 +1,4 @@
-//! Asking without blocking, for tasks: where the other side has to be done with others first, its turn is awaited.
+//! Requests and messages of tasks, without blocking: if there is no credit, they are queued.
 
 use std::fmt;
 use std::future::Future;
@@ -17,12 +17,12 @@ use crate::active::link::{Message, Turn};
 use crate::active::ticket::{ObjectTicket, Ticket, Waiting};
 
 impl Peer {
-    /// As [`request`](Self::request), for a task: where the other side has to be done with others first, the
-    /// request goes at its turn, and not at all when its ticket is dropped before.
+    /// As [`request`](Self::request), but for tasks: if there is no credit, the request is queued
+    /// and sent in its turn. If its ticket is dropped before that, it is not sent.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent.
+    /// [`RequestError`]. In that case nothing was sent.
     pub fn request_async(
         &self,
         handler: Handler,
@@ -32,7 +32,7 @@ impl Peer {
         self.request_segments_async(handler, word, &[IoSlice::new(bytes)])
     }
 
-    /// As [`request_async`](Self::request_async), with bytes from several places.
+    /// As [`request_async`](Self::request_async), with a payload in several segments.
     ///
     /// # Errors
     ///
@@ -53,13 +53,13 @@ impl Peer {
         }
     }
 
-    /// As [`request_segments`](Self::request_segments), for who may be a task or a thread: where the other side has to
-    /// be done with others first, the bytes are copied, and the request goes at its turn. Many bytes that need not wait
-    /// are sent from where they are, as there.
+    /// As [`request_segments`](Self::request_segments), for callers that may be tasks or threads:
+    /// if there is no credit, the bytes are copied, and the request is sent in its turn. A long
+    /// payload that need not wait is sent in place.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent, unless the connection broke.
+    /// [`RequestError`]. In that case nothing was sent, unless the connection broke.
     #[inline]
     pub fn request_in_turn(
         &self,
@@ -70,7 +70,7 @@ impl Peer {
         self.request_by(handler, word, segments, Wait::InTurn)
     }
 
-    /// A request that waits for its turn.
+    /// Queues a request until there is credit for it.
     #[cold]
     pub(super) fn queue(&self, handler: Handler, word: u64, segments: &[IoSlice<'_>]) -> Ticket {
         let payload = self.endpoint().shared().gather(segments);
@@ -89,11 +89,11 @@ impl Peer {
         Ticket::queued(self.link.clone(), handler.number, turn, length)
     }
 
-    /// As [`call`](Self::call), for a task, as [`request_async`](Self::request_async) is.
+    /// As [`call`](Self::call), but for tasks; see [`request_async`](Self::request_async).
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent.
+    /// [`RequestError`]. In that case nothing was sent.
     pub fn call_async<T, R>(
         &self,
         function: &Function<T, R>,
@@ -114,12 +114,12 @@ impl Peer {
         Ok(ObjectTicket::new(ticket))
     }
 
-    /// As [`send`](Self::send), for a task: ready when the message is on its way. One that has to wait for its turn
-    /// does not go when this is dropped before.
+    /// As [`send`](Self::send), but for tasks: the future is ready when the message is on its way.
+    /// If it is dropped while the message is queued, the message is not sent.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]; nothing was sent.
+    /// [`RequestError`]. In that case nothing was sent.
     pub fn send_async(
         &self,
         handler: Handler,
@@ -154,8 +154,9 @@ impl Peer {
         })
     }
 
-    /// A future that is ready when the other side takes a request or message of `length` bytes, or the connection has
-    /// ended: what is sent at once behind it does not wait, unless another thread or task takes the turn.
+    /// Returns a future that is ready when there is credit for a request or message of `length`
+    /// bytes, or when the connection has ended. A message that is sent immediately afterwards does
+    /// not wait, unless another thread or task uses the credit first.
     pub fn ready(&self, length: usize) -> Ready {
         Ready {
             peer: self.clone(),
@@ -165,7 +166,8 @@ impl Peer {
     }
 }
 
-/// The turn of a message; see [`Peer::ready`]. Whoever polls it serves, as with a [`Ticket`].
+/// Future that waits for credit; see [`Peer::ready`]. Polling it serves requests, as with a
+/// [`Ticket`].
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Ready {
     peer: Peer,
@@ -205,11 +207,11 @@ impl fmt::Debug for Ready {
     }
 }
 
-/// A message that nobody answers, on its way to its turn; see [`Peer::send_async`].
+/// A one-way message that is sent or waits for credit; see [`Peer::send_async`].
 #[must_use = "a message that waits for its turn when this is dropped is not sent"]
 pub struct Departure {
     peer: Peer,
-    /// None when it is on its way.
+    /// `None` if the message is on its way.
     turn: Option<Turn>,
     waiting: Waiting,
 }

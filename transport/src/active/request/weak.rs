@@ -1,4 +1,4 @@
-//! Which request it is, for who does not keep its connection.
+//! Identity of a request that does not keep its connection.
 
 use std::fmt;
 use std::ptr;
@@ -8,8 +8,8 @@ use super::{Mark, Replier};
 use crate::active::ledger::Number;
 use crate::active::link::Link;
 
-/// A [`Mark`] of a request whose connection somebody else has. Of requests of one connection, one after the other, it is had
-/// for next to nothing.
+/// A [`Mark`] that does not keep its connection. Updating it for consecutive requests of one
+/// connection costs almost nothing.
 #[derive(Clone)]
 pub struct WeakMark {
     link: Weak<Link>,
@@ -17,7 +17,7 @@ pub struct WeakMark {
 }
 
 impl WeakMark {
-    /// That of no request.
+    /// Returns a mark that identifies no request.
     #[must_use]
     pub const fn none() -> Self {
         Self {
@@ -26,7 +26,7 @@ impl WeakMark {
         }
     }
 
-    /// From now on it is that of the request which this answers.
+    /// Makes this the mark of the request that `replier` answers.
     #[inline]
     pub fn set(&mut self, replier: &Replier) {
         if !ptr::eq(self.link.as_ptr(), Arc::as_ptr(&replier.link)) {
@@ -35,7 +35,7 @@ impl WeakMark {
         self.number = replier.number;
     }
 
-    /// The request, if its connection is there.
+    /// Returns the mark of the request, if its connection still exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<Mark> {
         let link = self.link.upgrade()?;

@@ -1,4 +1,4 @@
-//! Calls whose results are to come.
+//! Outstanding calls of functions.
 
 use std::fmt;
 use std::future::Future;
@@ -10,14 +10,14 @@ use std::time::Duration;
 use jstream::{Received, Transportable};
 
 use super::Ticket;
-use super::errand::Outcome;
+use super::request_state::Outcome;
 use crate::active::error::RequestError;
 use crate::device::deadline::Deadline;
 use crate::endpoint::object::read;
 use crate::endpoint::{Message, RecvObjectError};
 use crate::header::Header;
 
-/// A call whose result is to come: a [`Ticket`] whose reply is read.
+/// An outstanding call of a function: a [`Ticket`] whose reply is read as an object.
 #[must_use = "a call whose ticket is dropped is cancelled"]
 pub struct ObjectTicket<R> {
     ticket: Ticket,
@@ -52,7 +52,7 @@ impl<R: Transportable + 'static> ObjectTicket<R> {
     ///
     /// # Panics
     ///
-    /// When the result was taken before.
+    /// If the result was taken before.
     pub fn wait(mut self) -> Result<Received<R>, RequestError> {
         match self.ticket.wait_until(Deadline::NEVER) {
             Some(outcome) => self.read(outcome),
@@ -60,13 +60,15 @@ impl<R: Transportable + 'static> ObjectTicket<R> {
         }
     }
 
-    /// As [`wait`](Self::wait), for so long at most: `None` when the result is not here then, or was taken before.
+    /// As [`wait`](Self::wait), for `timeout` at most. Returns `None` if the result has not come by
+    /// then, or was taken before.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<Received<R>, RequestError>> {
         let outcome = self.ticket.wait_timeout(timeout)?;
         Some(self.read(outcome))
     }
 
-    /// The result, if it is here; takes the messages that are. It is given once.
+    /// Handles the available messages, and takes the result if it has come. The result can be taken
+    /// once.
     pub fn try_take(&mut self) -> Option<Result<Received<R>, RequestError>> {
         let outcome = self.ticket.try_take()?;
         Some(self.read(outcome))

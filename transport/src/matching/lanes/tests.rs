@@ -2,14 +2,14 @@ use super::super::envelope::Pattern;
 use super::super::hash::Hash;
 use super::*;
 
-/// Keys that differ by their tags alone.
+/// Returns keys that differ in their tags only.
 fn keys() -> impl Fn(u64) -> Key {
     let hash = Hash::new();
     move |tag| hash.pattern(&Pattern::any(1).sent_by(2).tagged(tag))
 }
 
 impl<T> Lanes<T> {
-    /// The most queues in a chain.
+    /// Returns the maximum number of queues in a chain.
     fn longest_chain(&self) -> usize {
         let chains = self.table.iter().map(|bucket| {
             let next = |at: &u32| self.slots.get(*at as usize).map(|slot| slot.chain);
@@ -26,7 +26,7 @@ fn keys_that_are_alike_are_spread() {
         for n in 0..10_000 {
             lanes.push(key(n * stride), n + 1, ());
         }
-        // Where keys are thrown at random, some 5 find no place in their bucket, and 16 never.
+        // With random keys, about 5 queues overflow a bucket, and never as many as 16.
         let longest = lanes.longest_chain();
         assert!(longest < 16, "{stride}: {longest}");
     }
@@ -34,7 +34,7 @@ fn keys_that_are_alike_are_spread() {
 
 #[test]
 fn queues_whose_hashes_are_the_same_are_told_apart() {
-    // As if somebody had found them all.
+    // As if an attacker had found colliding keys.
     let key = |tag| Key {
         hash: 7,
         ..keys()(tag)

@@ -1,4 +1,4 @@
-//! What becomes of room that was not used.
+//! Tests of unused credit.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ impl Wake for Woken {
     }
 }
 
-/// Both sides take one message at a time.
+/// Returns two joined peers with windows of one message.
 fn joined() -> (Peer, Peer) {
     let address = "inproc://room-that-was-not-used".parse().unwrap();
     let options = Options::default();

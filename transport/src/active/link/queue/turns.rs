@@ -1,4 +1,4 @@
-//! A place in the queue, as who waits has it.
+//! The owner's handle of an entry in the send queue.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,23 +9,25 @@ use crate::active::error::RequestError;
 use crate::active::link::{Link, lock_plainly};
 use crate::active::turn::{self, Beneath};
 
-/// A place in the queue; whoever drops it leaves, and what was not sent is not.
+/// Handle of an entry in the send queue. Dropping it removes the entry, and an unsent message is
+/// not sent.
 pub(in crate::active) struct Turn {
     pub(super) link: Arc<Link>,
-    /// None when it is known what came of it.
+    /// `None` after the result was collected.
     pub(super) number: Option<u64>,
-    /// Who waits sends.
+    /// True if the owner sends the message itself.
     pub(super) stays: bool,
 }
 
 impl Turn {
-    /// The thread that waits is the caller, until this is dropped: where a handler inside of that waits, it steps aside.
+    /// Registers the calling thread as the one that waits, until the result is dropped: if a nested
+    /// handler waits, the entry steps aside.
     pub(in crate::active) fn stay(&self) -> Option<Beneath> {
         let number = self.number.filter(|_| self.stays)?;
         Some(turn::beneath(self.link.clone(), number))
     }
 
-    /// What came of it, once; else `waker` is told.
+    /// Collects the result, once. If there is none yet, registers `waker`.
     pub(in crate::active) fn come(
         &mut self,
         waker: Option<&Waker>,
@@ -53,17 +55,19 @@ impl Turn {
             }
         }
         drop(state);
-        // The last handle of a task may have others drop what is here.
+        // Dropped without the lock: the last handle of a task may drop other entries of the queue.
         drop(before);
         gone.map(|gone| gone.outcome)
     }
 
-    /// Leaves the queue where it waits there still. True then; else what came of it is to be asked for.
+    /// Removes the entry if it is still waiting, and returns true. Otherwise the result must be
+    /// collected.
     pub(in crate::active) fn withdraw(&mut self) -> bool {
         let Some(number) = self.number else {
             return false;
         };
-        // Whoever had the lock when this process was forked has it for ever, and may send it.
+        // In a forked child, the lock may be held forever, and the parent process may send the
+        // message.
         if self.link.is_elsewhere() {
             return false;
         }
@@ -76,12 +80,12 @@ impl Turn {
         drop(state);
         drop(place);
         outside.into_iter().for_each(Waker::wake);
-        // Others may have waited behind it.
+        // Other entries may have waited behind this one.
         self.link.go_on();
         true
     }
 
-    /// Leaves the queue. What is on its way goes on, and nobody wants to know what comes of it.
+    /// Removes the entry. A message on its way is sent, and its result is ignored.
     pub(in crate::active) fn detach(&mut self) {
         self.leave(Left::Detached);
     }
@@ -109,7 +113,7 @@ impl Turn {
         {
             grant.leave(&self.link, left);
         }
-        // Others may have waited behind it.
+        // Other entries may have waited behind this one.
         self.link.go_on();
     }
 }

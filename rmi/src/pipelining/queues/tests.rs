@@ -21,7 +21,7 @@ fn calls_begin_one_behind_the_other() {
         assert_eq!(place(&mut queues, 1, call, now), Placed::Held);
     }
     assert_eq!(queues.gave(1, 77), Some(10));
-    // What comes meanwhile comes behind.
+    // A call that arrives meanwhile is held behind the others.
     assert_eq!(place(&mut queues, 1, 20, now), Placed::Held);
     let rest: Vec<_> = std::iter::from_fn(|| queues.next(1)).collect();
     assert_eq!(rest, (11..=20).collect::<Vec<_>>());
@@ -37,8 +37,11 @@ fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
     for call in 0..4 {
         assert_eq!(place(&mut queues, call % 2, call, now), Placed::Held);
     }
-    assert_eq!(place(&mut queues, 7, 4, now), Placed::Refused(4, NotHeld::Full));
-    // It has come, and makes room for others.
+    assert_eq!(
+        place(&mut queues, 7, 4, now),
+        Placed::Refused(4, NotHeld::Full)
+    );
+    // The arrival of the named call frees room for others.
     assert!(queues.open(0, 0));
     assert_eq!(place(&mut queues, 7, 4, now), Placed::Held);
     assert_eq!(queues.due(), now.checked_add(PATIENCE));
@@ -46,12 +49,15 @@ fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
     assert_eq!(queues.expire(now), []);
     let gone = queues.expire(then);
     assert_eq!(gone.len(), 3);
-    assert!(gone.iter().all(|(_, why)| *why == NotHeld::Missing), "{gone:?}");
+    assert!(
+        gone.iter().all(|(_, why)| *why == NotHeld::Missing),
+        "{gone:?}"
+    );
     assert_eq!(
         (queues.due(), queues.spare.calls, queues.spare.bytes),
         (None, 0, 0)
     );
-    // One that goes back may come again.
+    // A call that was returned as busy may be retried.
     queues.went_back(0, then);
     assert_eq!(queues.spare.calls, 2);
     assert!(queues.open(0, 0));
@@ -67,12 +73,18 @@ fn many_bytes_have_no_room() {
     assert_eq!(placed, Placed::Refused(1, NotHeld::Full));
     let deadline = now.checked_add(Duration::from_millis(1));
     assert_eq!(queues.place(1, (2, 100), deadline, now, true), Placed::Held);
-    assert_eq!(place(&mut queues, 1, 3, now), Placed::Refused(3, NotHeld::Full));
+    assert_eq!(
+        place(&mut queues, 1, 3, now),
+        Placed::Refused(3, NotHeld::Full)
+    );
     assert_eq!(queues.due(), deadline);
     assert_eq!(queues.expire(deadline.unwrap()), [(2, NotHeld::Overdue)]);
     assert_eq!(place(&mut queues, 1, 3, now), Placed::Held);
     assert_eq!(queues.end(), [3]);
-    assert_eq!(place(&mut queues, 1, 4, now), Placed::Refused(4, NotHeld::Full));
+    assert_eq!(
+        place(&mut queues, 1, 4, now),
+        Placed::Refused(4, NotHeld::Full)
+    );
     assert!(!queues.open(1, 0) && queues.gave(1, 1).is_none());
 }
 
@@ -90,16 +102,16 @@ fn chains_have_an_end() {
     assert_eq!(depth, LONGEST_CHAIN);
 }
 
-/// What may happen to calls of few numbers.
+/// Events for a few call numbers.
 #[derive(Debug, Clone)]
 enum Event {
     Opens(u32),
     Names(u32),
-    /// The same, without a place.
+    /// Names a call, without a place among the waiting calls.
     NamesOnly(u32),
-    /// The one that begins waits for a place.
+    /// The starting call waits for room.
     Stands(u32),
-    /// There is one.
+    /// There is room for a stalled queue.
     GoesOn,
     Gives(u32),
     Fails(u32),
@@ -125,15 +137,16 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    /// Each call comes out once, those of one number in order; nothing is held or counted that nobody waits for.
+    /// Each call comes out once, and the calls of one number come out in order. No call stays held
+    /// or counted without a reason.
     #[test]
     fn all_come_out_once_and_in_order(events in prop::collection::vec(event(), 0..200)) {
         let (mut queues, mut now) = (Queues::new(BOUNDS), Instant::now());
         let (mut call, mut open) = (0, [false; 4]);
-        // By number, what is held.
+        // Held calls, by number.
         let mut held: HashMap<u32, Vec<u32>> = HashMap::new();
         let mut running = [None; 4];
-        // Rows that wait for a place, and calls that have none.
+        // Stalled queues, and calls without a place.
         let (mut standing, mut placeless) = (VecDeque::new(), HashSet::new());
         for event in events {
             match event {

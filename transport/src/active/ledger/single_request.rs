@@ -1,39 +1,40 @@
-//! A request that is accounted for in one word, while there is no other one.
+//! Fast path: a single request that is accounted for in one atomic word.
 
 use crate::active::sync::{AtomicU64, Ordering};
 
-/// The longest request there, in bytes.
+/// Maximum length of such a request, in bytes.
 pub(super) const MOST: u64 = 0xffff;
 
-/// Where its length stands, above its number.
+/// Bit position of the length, above the number.
 const LENGTH: u32 = 32;
 const FREE: u64 = 1 << 62;
 const TAKEN: u64 = 1 << 63;
 
-/// The place of one request. The ledger has it, or has lent it: then it is free, or has a request, and changes without
-/// the ledger.
-pub(in crate::active) struct Lone(AtomicU64);
+/// The slot of one request. It is either held by the ledger, or lent. A lent slot is free or has a
+/// request, and changes without the lock of the ledger.
+pub(in crate::active) struct SingleRequest(AtomicU64);
 
-/// What came back of a place.
+/// State of a slot that was taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::active) enum Lent {
-    /// For a request of that number.
+    /// Free for a request of that number.
     Free(u32),
-    /// With a request of that number and so many bytes.
+    /// Used by a request of that number and length in bytes.
     Taken(u32, u64),
 }
 
-impl Lone {
+impl SingleRequest {
     pub(super) fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
-    /// Lends it, to be taken for a request of that number. The caller has the ledger, and the place.
+    /// Lends the slot for a request of that number. The caller holds the ledger's lock and the
+    /// slot.
     pub(super) fn lend(&self, number: u32) {
         self.0.store(FREE | u64::from(number), Ordering::Release);
     }
 
-    /// Takes it for a request of so many bytes: its number.
+    /// Begins a request of `length` bytes. Returns its number, or `None` if the slot is not free.
     #[inline]
     pub(super) fn begin(&self, length: u64) -> Option<u32> {
         let word = self.0.load(Ordering::Relaxed);
@@ -41,7 +42,7 @@ impl Lone {
         self.take(word, number, length).then_some(number)
     }
 
-    /// Takes it for a request that has a number. False where it is not free.
+    /// Begins a request that has a number. Returns false if the slot is not free.
     #[inline]
     pub(super) fn open(&self, number: u32, length: u64) -> bool {
         self.take(self.0.load(Ordering::Relaxed), number, length)
@@ -52,7 +53,8 @@ impl Lone {
         word & FREE != 0 && length <= MOST && self.change(word, taken(number, length))
     }
 
-    /// That request is done with; the next one has the number `next`. False where it is not here.
+    /// Ends a request; the next one gets the number `next`. Returns false if the request is not in
+    /// this slot.
     #[inline]
     pub(super) fn end(&self, number: u32, length: u64, next: u32) -> bool {
         let word = taken(number, length);
@@ -69,17 +71,18 @@ impl Lone {
         changed.is_ok()
     }
 
-    /// Takes it back, if it was lent. The caller has the ledger.
+    /// Takes the slot back, if it was lent. The caller holds the ledger's lock.
     #[inline]
     pub(in crate::active) fn take_back(&self) -> Option<Lent> {
-        // It is lent by who has the ledger alone.
+        // Only a thread that holds the ledger's lock lends the slot.
         if self.0.load(Ordering::Relaxed) == 0 {
             return None;
         }
         lent(self.0.swap(0, Ordering::AcqRel))
     }
 
-    /// The same with a mistake: it may be taken in between.
+    /// Deliberately incorrect variant for a model: the slot may be taken between the load and the
+    /// store.
     #[cfg(all(test, loom))]
     pub(in crate::active) fn take_back_late(&self) -> Option<Lent> {
         let word = self.0.load(Ordering::Acquire);

@@ -1,27 +1,29 @@
-//! The short way of an answer: from its connection to who waits for it, where that one alone receives there.
+//! Fast path for an answer: the waiting thread takes it directly from its connection, if no other
+//! thread polls.
 
 use std::sync::Arc;
 
-use super::{Core, SLICE};
+use super::{PollLoop, SLICE};
 use crate::active::link::{Asked, Link};
 use crate::active::turn;
 use crate::device::deadline::Deadline;
 use crate::endpoint::Message;
 
-/// What came of waiting for an answer there.
+/// Result of waiting on the fast path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::active) enum Directly {
-    /// It has come.
+    /// The answer has come.
     Answered,
-    /// It is to be waited for as ever.
+    /// The caller must use the general path.
     Else,
-    /// The same, and nothing has come for a while.
+    /// The caller must use the general path, and no message has come for a while.
     Slept,
 }
 
-impl Core {
-    /// Receives the next message of a connection, for `message`, if that is served alone here, by this thread alone, and
-    /// nothing else is to be done before. One that is not the answer that was `asked` for is seen to.
+impl PollLoop {
+    /// Receives the next message of a connection into `message`, if the connection is the only one
+    /// of its group, this thread is the poller, and no other work is pending. Handles a message
+    /// that is not the answer to `asked`.
     #[inline]
     pub(in crate::active) fn receive_answer(
         &self,
@@ -30,12 +32,13 @@ impl Core {
         until: Deadline,
         message: &mut Message,
     ) -> Directly {
-        // That may drop what the program keeps.
+        // `is_free` may drop a value of the program, so it is called before the lock is taken.
         if !turn::is_free() {
             return Directly::Else;
         }
-        // What others receive they note before they leave the role: so that is looked at behind it.
-        let Some(mut driving) = self.try_drive(None) else {
+        // Other threads note what they receive before they release the poller lock. So the notes
+        // are checked while this thread holds it.
+        let Some(mut guard) = self.try_drive(None) else {
             return Directly::Else;
         };
         let has_news = link.answers() != asked.answers || link.starves() || self.has_more();
@@ -55,7 +58,7 @@ impl Core {
             return Directly::Answered;
         }
         let (link, handlers) = (link.clone(), link.handlers());
-        self.received(link, handlers, (message, &mut more), &mut driving);
+        self.received(link, handlers, (message, &mut more), &mut guard);
         Directly::Else
     }
 }

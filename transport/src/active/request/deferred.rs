@@ -1,4 +1,4 @@
-//! A request that waits for its turn.
+//! A queued request.
 
 use std::any::Any;
 use std::sync::{Arc, Weak};
@@ -11,10 +11,10 @@ use crate::active::budget::Tick;
 use crate::active::ledger::Number;
 use crate::active::link::Link;
 
-/// A request as it is kept until its turn comes. It does not keep its connection, which may be what has it: where nobody
-/// else is left who could bring its turn about, both end.
-pub(in crate::active) struct Parked {
-    /// By which bundles know the connection.
+/// A request in a queue. It holds its connection weakly, because the connection may own the queue.
+/// If no other handle of the connection is left, both are dropped.
+pub(in crate::active) struct DeferredRequest {
+    /// Identifier of the connection in poll groups.
     pub(in crate::active) id: u64,
     link: Weak<Link>,
     kept: Option<Box<dyn Any + Send>>,
@@ -28,8 +28,8 @@ pub(in crate::active) struct Parked {
 }
 
 impl Request {
-    /// Leaves it until its turn comes.
-    pub(in crate::active) fn park(self) -> Parked {
+    /// Converts the request into its queued form.
+    pub(in crate::active) fn park(self) -> DeferredRequest {
         let Self {
             kept,
             payload,
@@ -38,9 +38,9 @@ impl Request {
             begun: _,
             has_waited,
         } = self;
-        // It is answered when it goes on.
+        // The request is answered after it is taken from the queue.
         replier.is_open = false;
-        Parked {
+        DeferredRequest {
             id: replier.link.id,
             link: Arc::downgrade(&replier.link),
             kept,
@@ -55,8 +55,8 @@ impl Request {
     }
 }
 
-impl Parked {
-    /// The request; none when its connection is gone.
+impl DeferredRequest {
+    /// Restores the request; `None` if its connection is gone.
     pub(in crate::active) fn unpark(self) -> Option<Request> {
         let link = self.link.upgrade()?;
         Some(Request {

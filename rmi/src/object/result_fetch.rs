@@ -8,24 +8,24 @@ use super::{Object, ObjectPlace};
 use crate::call::{Call, KeptReferences, RemoteCall};
 use crate::error::CallError;
 use crate::interface::Interface;
-use crate::promise::Made;
+use crate::pipelining::CallTrailer;
 use crate::reference::{As, Between, Giving, Passed};
 use crate::reflection::REFLECTION;
 use crate::session::Connection;
 use crate::stream::{Carried, Stream, StreamError, Taken};
 
-/// A call whose result is references.
-struct Fetching {
+/// A call whose result contains references.
+struct ResultFetch {
     drop_result: DropResult,
-    /// Others may name it.
-    made: Option<Made>,
+    /// Number by which pipelined calls name this call.
+    made: Option<CallTrailer>,
 }
 
-/// Drops a result with references, so that their owner knows.
+/// Function that drops a result with references, so that the owner is notified.
 pub(crate) type DropResult = fn(&Connection, Filled);
 
 impl Object {
-    /// The streams and references of a call that is about to be made.
+    /// Creates an empty set of streams and references for a new call.
     #[doc(hidden)]
     #[must_use]
     pub fn carried(&self) -> Carried {
@@ -36,7 +36,7 @@ impl Object {
         Carried::new(Giving::new(between, As::Argument))
     }
 
-    /// As [`call`](Self::call), with streams or references among the arguments.
+    /// Calls a method with streams or references among its arguments. See [`call`](Self::call).
     #[doc(hidden)]
     pub fn call_with<A, R>(
         &self,
@@ -58,7 +58,7 @@ impl Object {
         index: usize,
         arguments: &A,
         carried: Carried,
-        fetch: Option<Fetching>,
+        fetch: Option<ResultFetch>,
     ) -> Call<R>
     where
         A: Transportable,
@@ -79,12 +79,13 @@ impl Object {
         }
         let result = fetch.as_ref().map(|fetch| fetch.drop_result);
         let made = fetch.and_then(|fetch| fetch.made);
-        let kept = (result.is_some() || !giving.is_empty()).then(|| KeptReferences { giving, result });
+        let kept =
+            (result.is_some() || !giving.is_empty()).then(|| KeptReferences { giving, result });
         let begun = self.begin_carrying(interface, index, arguments, kept, made);
         Call::carrying(begun, pumps)
     }
 
-    /// As [`call_with`](Self::call_with), with references as the result.
+    /// Calls a method whose result contains references. See [`call_with`](Self::call_with).
     #[doc(hidden)]
     pub fn fetch<A, P>(
         &self,
@@ -106,12 +107,12 @@ impl Object {
             }
             _ => None,
         };
-        let fetch = Fetching { drop_result, made };
+        let fetch = ResultFetch { drop_result, made };
         let call = self.call_carrying(interface, index, arguments, carried, Some(fetch));
         RemoteCall::new(call, between, method, made)
     }
 
-    /// As [`call_with`](Self::call_with), with a stream as the result.
+    /// Calls a method whose result is a stream. See [`call_with`](Self::call_with).
     #[doc(hidden)]
     pub fn stream<A, T>(
         &self,

@@ -1,54 +1,56 @@
-//! Waiting for something while others are served.
+//! Blocking waits, during which other requests are served.
 
 use std::io;
 use std::sync::Arc;
 use std::task::Waker;
 use std::thread;
 
-use super::{Core, Driving, Looked, SOON, Seen};
+use super::{PollGuard, PollLoop, PollOutcome, SOON, Seen};
 use crate::active::budget::Tick;
-use crate::active::crew::Crew;
 use crate::active::ledger::Answer;
 use crate::active::link::Link;
 use crate::active::parker::Parker;
+use crate::active::thread_pool::ThreadPool;
 use crate::active::turn;
 use crate::device::deadline::Deadline;
 use crate::endpoint::spin::Spin;
 
-/// How somebody waits.
+/// Parameters of a wait.
 pub(in crate::active) struct Wait<'w> {
-    /// The connection over which something is waited for, if it is one.
+    /// The connection over which the awaited event arrives, if there is one.
     pub(in crate::active) link: Option<&'w Arc<Link>>,
-    /// The request there whose answer is waited for.
+    /// The request on that connection whose answer is awaited.
     pub(in crate::active) number: Option<u32>,
     pub(in crate::active) until: Deadline,
-    /// The connection alone had nothing for a while.
+    /// True if the connection has been idle for a while.
     pub(in crate::active) slept: bool,
 }
 
-/// What somebody who waits has seen and done so far.
+/// State of a wait.
 #[derive(Default)]
 pub(super) struct Progress {
     pub(super) seen: Seen,
     pub(super) spin: Option<Spin>,
-    /// The connection alone had nothing for a while.
+    /// True if the only connection has been idle for a while.
     pub(super) slept: bool,
-    /// What is waited for was asked to call. Nobody sleeps in the queue before that.
+    /// True if a waker was registered with the awaited event. A thread must not sleep in the queue
+    /// before that.
     pub(super) is_entered: bool,
-    /// A sleep in the connection alone is over, and nobody has looked since.
+    /// True if a sleep in the only connection has ended and no look has followed.
     pub(super) is_awake: bool,
-    /// There was more in the connection alone, behind what was received last.
+    /// True if the only connection had more data after the last received message.
     pub(super) is_more: bool,
-    /// When that was done with.
+    /// Tick at which the last message was completed.
     pub(super) last: Tick,
 }
 
-impl Core {
-    /// Serves until `attempt` answers, or the time is over.
+impl PollLoop {
+    /// Serves until `attempt` returns a value, or the deadline has passed.
     ///
-    /// `attempt` gets the answer that is waited for, if this has received it. What others receive they note before they
-    /// leave the role, so who has it looks once; `attempt` gets who is to be told only when that is not enough: where
-    /// somebody else has the role, or all are about to sleep.
+    /// `attempt` gets the awaited answer if this thread has received it. Other threads record what
+    /// they receive before they release the poller lock, so the poller calls `attempt` once without
+    /// a waker. `attempt` gets a waker only if another thread holds the poller lock, or this thread
+    /// is about to sleep.
     #[inline]
     pub(in crate::active) fn wait<R>(
         self: &Arc<Self>,
@@ -58,17 +60,17 @@ impl Core {
         if self.is_elsewhere() {
             return attempt(None, None);
         }
-        let driving = self.try_drive(wait.wanted());
+        let guard = self.try_drive(wait.wanted());
         if let Some(answer) = attempt(None, None) {
             return Some(answer);
         }
-        turn::waiting(|| self.wait_slowly(wait, driving, attempt))
+        turn::waiting(|| self.wait_slowly(wait, guard, attempt))
     }
 
     fn wait_slowly<'c, R>(
         self: &'c Arc<Self>,
         wait: &Wait<'_>,
-        mut driving: Option<Driving<'c>>,
+        mut guard: Option<PollGuard<'c>>,
         mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
         let (mut own, mut parker) = (None, None::<Parker>);
@@ -76,16 +78,16 @@ impl Core {
             slept: wait.slept,
             ..Progress::default()
         };
-        let mut is_new = driving.is_some();
+        let mut is_new = guard.is_some();
         let answer = loop {
-            if driving.is_none() {
-                driving = self.try_drive(wait.wanted());
-                if let (Some(parker), Some(_)) = (&parker, &driving) {
-                    // Who leaves the role wakes another one.
+            if guard.is_none() {
+                guard = self.try_drive(wait.wanted());
+                if let (Some(parker), Some(_)) = (&parker, &guard) {
+                    // A thread that releases the poller lock need not wake this one any more.
                     self.role.forget(parker.waker());
                 }
             }
-            if let Some(held) = &mut driving {
+            if let Some(held) = &mut guard {
                 if !std::mem::take(&mut is_new) {
                     let own = progress.slept.then(|| {
                         let made = || Waker::from(self.clone());
@@ -94,7 +96,7 @@ impl Core {
                     if let Some(answer) = attempt(None, own) {
                         break Some(answer);
                     }
-                    // What is attempted may be the program's.
+                    // `attempt` may run code of the program.
                     progress.last = Tick::default();
                     progress.is_entered = own.is_some();
                     if wait.until.has_passed() {
@@ -104,7 +106,7 @@ impl Core {
                 self.step(held, wait, &mut progress);
                 let found = held.found.take();
                 if found.is_some() || !held.is_held {
-                    driving = None;
+                    guard = None;
                 }
                 if found.is_some() {
                     if let Some(answer) = attempt(found, None) {
@@ -120,7 +122,7 @@ impl Core {
             }
             let parker = parker.get_or_insert_with(Parker::of_thread);
             let is_free = self.role.wait(parker.waker());
-            // Who calls from here on finds this one.
+            // An event from here on wakes this thread.
             if let Some(answer) = attempt(None, Some(parker.waker())) {
                 break Some(answer);
             }
@@ -131,18 +133,19 @@ impl Core {
                 parker.park(wait.until);
             }
         };
-        drop(driving);
+        drop(guard);
         if let Some(parker) = parker {
             self.role.forget(parker.waker());
         }
         answer
     }
 
-    /// Serves until `stops` says so, behind a call of all. While others do, it stands by; where nobody does any more,
-    /// since all are at handlers that run for long, there may be more in the crew. One that `is_more` stands by first.
+    /// Serves until `stops` returns true after a call of all threads. While other threads serve,
+    /// this thread is on standby. If no thread is left on standby because all run long handlers,
+    /// the thread pool may grow. A thread with `is_more` begins on standby.
     pub(in crate::active) fn work(
         self: &Arc<Self>,
-        crew: Option<&Arc<Crew>>,
+        crew: Option<&Arc<ThreadPool>>,
         is_more: bool,
         stops: impl Fn() -> bool,
     ) {
@@ -155,7 +158,7 @@ impl Core {
         turn::waiting(|| {
             let (mut waits, mut stands) = (is_more, false);
             let mut progress = Progress {
-                // Who has it stop calls.
+                // A thread that stops this one also calls it, so no waker is needed.
                 is_entered: true,
                 ..Progress::default()
             };
@@ -171,7 +174,7 @@ impl Core {
                     loop {
                         self.step(&mut held, &wait, &mut progress);
                         if crew.is_none() {
-                            // What is asked whether to stop is the program's.
+                            // `stops` may run code of the program.
                             progress.last = Tick::default();
                         }
                         if !held.is_held {
@@ -199,8 +202,9 @@ impl Core {
         });
     }
 
-    /// For a task that was told of nothing: takes what is here, and has `waker` called when there is more. What
-    /// `number` is, the queue says.
+    /// Handles the available messages on behalf of a task, and registers `waker` for the next one.
+    /// `number` identifies the registration in the queue. Returns true if the task should check its
+    /// condition again.
     pub(in crate::active) fn attend(
         self: &Arc<Self>,
         number: &mut Option<u64>,
@@ -213,7 +217,7 @@ impl Core {
             return Err(io::ErrorKind::NotConnected.into());
         }
         turn::flush();
-        let Some(mut driving) = self.try_drive(None) else {
+        let Some(mut guard) = self.try_drive(None) else {
             return Ok(self.role.wait(waker));
         };
         let queue = match self.queue() {
@@ -221,14 +225,14 @@ impl Core {
             None => return Err(io::ErrorKind::OutOfMemory.into()),
         };
         if !self.post_all(queue, &mut Seen::default()) {
-            driving.release();
+            guard.release();
             thread::sleep(SOON);
             return Ok(true);
         }
         match queue.poll_done_task(number, waker)? {
             Some(done) => {
-                if let Looked::NoRoom = self.take(done, &mut driving) {
-                    driving.release();
+                if let PollOutcome::NoRoom = self.take(done, &mut guard) {
+                    guard.release();
                     thread::sleep(SOON);
                 }
                 Ok(true)
@@ -237,7 +241,7 @@ impl Core {
         }
     }
 
-    /// A task does not wait any more.
+    /// Removes the registration of a task.
     pub(in crate::active) fn forget(&self, number: Option<u64>, waker: Option<&Waker>) {
         if let (Some(number), Some(queue)) = (number, self.queue.get()) {
             queue.forget_task(number);

@@ -1,56 +1,59 @@
-//! Which calls wait for which: without I/O.
+//! State machine of pipelined calls and their dependencies, without I/O.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
 
-/// How many results are known by their calls.
+/// Maximum number of results that are remembered by call number.
 const MOST_KNOWN: usize = 1024;
 
-/// How many calls may wait for each other in a row.
+/// Maximum length of a chain of calls that wait for each other.
 const LONGEST_CHAIN: usize = 64;
 
-/// How long a call is held that names one which has not come, or went back.
+/// Time for which a call is held if the call that it names has not arrived or was returned as busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many calls may be held that name such a one, or have no place among those that wait, and how many bytes.
+/// Limits for held calls that name a call which has not arrived, or that do not count as waiting
+/// calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) calls: usize,
     pub(super) bytes: u64,
 }
 
-/// The calls that others name, by their numbers, and those that are held.
+/// Queues of held calls, by the number of the call that they name.
 pub(super) struct Queues<C> {
     queues: FxHashMap<u32, Queue<C>>,
-    /// What the last ones have given.
+    /// Objects that the most recent calls have returned.
     known: FxHashMap<u32, Option<u32>>,
     order: VecDeque<u32>,
     bounds: Bounds,
-    /// Those that are held for calls which have not come, or without a place.
+    /// Number and size of the calls that are held early (the named call has not arrived) or without
+    /// a place.
     spare: Bounds,
-    /// Rows that wait for a place: the first of each has the turn.
+    /// Stalled queues, which wait for room within the limit of waiting calls. The first call of
+    /// each has its turn.
     stuck: VecDeque<u32>,
     has_ended: bool,
-    /// Nothing is held any more.
+    /// True if calls are no longer held.
     is_ending: bool,
 }
 
-/// Those that name one call, in the order in which they have come.
+/// The held calls that name one call, in order of arrival.
 struct Queue<C> {
     stage: Stage,
-    /// How many it waits for in a row.
+    /// Number of calls in the chain for which the named call waits.
     depth: usize,
     held: VecDeque<HeldQueue<C>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// It has not come, or went back and may come again.
+    /// The call has not arrived, or was returned as busy and may be retried.
     Unseen,
     Open,
-    /// It has given an object, of which one of those is being begun.
+    /// The call has returned this object, and one of the held calls is being started.
     Gave(u32),
 }
 
@@ -58,9 +61,9 @@ struct HeldQueue<C> {
     call: C,
     bytes: u64,
     deadline: Option<Instant>,
-    /// When the call that it names has to have come.
+    /// Time by which the named call has to arrive.
     patience: Option<Instant>,
-    /// Whether it counts among those that wait.
+    /// True if the call counts as a waiting call.
     has_place: bool,
 }
 
@@ -70,7 +73,8 @@ impl<C> HeldQueue<C> {
         both.min()
     }
 
-    /// Whether it is bounded as one that is early, or has no place.
+    /// Returns true if the call counts against the limits for early calls and calls without a
+    /// place.
     fn is_spare(&self) -> bool {
         self.patience.is_some() || !self.has_place
     }
@@ -92,23 +96,23 @@ impl Bounds {
     }
 }
 
-/// Why a call is not held.
+/// The reason why a call is not held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NotHeld {
-    /// There are as many as may be, for now.
+    /// A limit is reached.
     Full,
-    /// What it names has given nothing.
+    /// The named call has returned no object.
     NotGiven,
     Overdue,
-    /// What it names does not come.
+    /// The named call has not arrived in time.
     Missing,
 }
 
-/// What becomes of a call that names another one.
+/// Outcome of placing a call that names another one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Placed<C> {
     Held,
-    /// It begins now, and the next one [behind it](Queues::next).
+    /// The call starts now with this object. The caller then asks for the [next](Queues::next) one.
     Begins(C, u32),
     Refused(C, NotHeld),
 }
@@ -127,7 +131,8 @@ impl<C> Queues<C> {
         }
     }
 
-    /// How many a call that names this one waits for in a row. None where these are too many.
+    /// Returns the length of the chain for which a call that names this one waits, or `None` if it
+    /// is too long.
     pub(super) fn depth_behind(&self, number: u32) -> Option<usize> {
         let depth = match self.queues.get(&number) {
             Some(queue) if !matches!(queue.stage, Stage::Gave(_)) => queue.depth.saturating_add(1),
@@ -136,7 +141,7 @@ impl<C> Queues<C> {
         (depth <= LONGEST_CHAIN).then_some(depth)
     }
 
-    /// A call has come that others may name. False when there is such a one.
+    /// Records the arrival of a call that others may name. Returns false if the number is in use.
     pub(super) fn open(&mut self, number: u32, depth: usize) -> bool {
         if self.has_ended || self.known.contains_key(&number) {
             return false;
@@ -159,8 +164,8 @@ impl<C> Queues<C> {
         true
     }
 
-    /// A call has come that names another one, and waits until then at most, where there is room; with a place among those
-    /// that wait, or without.
+    /// Places a call that names another one. It is held until `deadline` at most, if there is room.
+    /// `has_place` is true if it counts as a waiting call.
     pub(super) fn place(
         &mut self,
         number: u32,
@@ -205,8 +210,9 @@ impl<C> Queues<C> {
         Placed::Held
     }
 
-    /// A call that has the turn of its row is to wait for a place: the others do behind it. Given back where the connection
-    /// has ended, or calls are not held any more.
+    /// Lets the first call of a queue wait for room within the limit of waiting calls; the calls
+    /// behind it wait, too. Returns the call if the connection has ended or calls are no longer
+    /// held.
     pub(super) fn stand(
         &mut self,
         number: u32,
@@ -231,12 +237,13 @@ impl<C> Queues<C> {
         None
     }
 
-    /// Whether a row waits for a place.
+    /// Returns true if a queue is stalled.
     pub(super) fn is_stuck(&self) -> bool {
         !self.stuck.is_empty()
     }
 
-    /// There may be a place: the call that has waited longest for one, of that number, and its object.
+    /// Resumes the queue that has been stalled for longest. Returns its first call, its number and
+    /// the object.
     pub(super) fn go_on(&mut self) -> Option<(C, u32, u32)> {
         while let Some(number) = self.stuck.pop_front() {
             let stage = self.queues.get(&number).map(|queue| queue.stage);
@@ -248,7 +255,7 @@ impl<C> Queues<C> {
         None
     }
 
-    /// The queue of that number; a new one where there is none.
+    /// Returns the queue of a number, and creates it if necessary.
     fn enter(&mut self, number: u32, stage: Stage) -> &mut Queue<C> {
         self.queues.entry(number).or_insert_with(|| Queue {
             stage,
@@ -257,20 +264,21 @@ impl<C> Queues<C> {
         })
     }
 
-    /// Whether calls wait for this one.
+    /// Returns true if held calls name this call.
     pub(super) fn is_named(&self, number: u32) -> bool {
         let queue = self.queues.get(&number);
         queue.is_some_and(|queue| !queue.held.is_empty())
     }
 
-    /// A call has given this object: the first of those that name it begins now.
+    /// Records the object that a call has returned. Returns the first held call, which starts now.
     pub(super) fn gave(&mut self, number: u32, object: u32) -> Option<C> {
         self.note(number, Some(object));
         self.queues.get_mut(&number)?.stage = Stage::Gave(object);
         self.next(number)
     }
 
-    /// One of those that name a call has begun: the next one does.
+    /// Returns the next held call after the previous one has started. Removes the queue if there is
+    /// none.
     pub(super) fn next(&mut self, number: u32) -> Option<C> {
         let queue = self.queues.get_mut(&number)?;
         let Some(next) = queue.held.pop_front() else {
@@ -281,7 +289,7 @@ impl<C> Queues<C> {
         Some(next.call)
     }
 
-    /// A call has given nothing: those that name it.
+    /// Records that a call has returned no object. Returns the held calls that name it.
     pub(super) fn gave_none(&mut self, number: u32) -> Vec<C> {
         self.note(number, None);
         let queue = self.queues.remove(&number);
@@ -291,7 +299,7 @@ impl<C> Queues<C> {
             .collect()
     }
 
-    /// A call went back, and may come again: those that name it wait for that.
+    /// Records that a call was returned as busy. The held calls that name it wait for a retry.
     pub(super) fn went_back(&mut self, number: u32, now: Instant) {
         let Some(queue) = self.queues.get_mut(&number) else {
             return;
@@ -323,18 +331,18 @@ impl<C> Queues<C> {
         }
     }
 
-    /// When the last that was held of those that name this one is not to be held any more.
+    /// Returns the expiry of the most recent held call that names this one.
     pub(super) fn due_of(&self, number: u32) -> Option<Instant> {
         self.queues.get(&number)?.held.back()?.until()
     }
 
-    /// When the first of those that are held is not to be held any more.
+    /// Returns the earliest expiry of all held calls.
     pub(super) fn due(&self) -> Option<Instant> {
         let held = self.queues.values().flat_map(|queue| &queue.held);
         held.filter_map(HeldQueue::until).min()
     }
 
-    /// Those that are not held any more by now, and why.
+    /// Removes and returns the expired calls, with the reasons.
     pub(super) fn expire(&mut self, now: Instant) -> Vec<(C, NotHeld)> {
         let is_late = |then: Option<Instant>| then.is_some_and(|then| then <= now);
         self.take(|waiting| {
@@ -348,19 +356,19 @@ impl<C> Queues<C> {
         })
     }
 
-    /// All that are held, and none is from now on.
+    /// Removes and returns all held calls, and stops holding calls.
     pub(super) fn refuse(&mut self) -> Vec<C> {
         self.is_ending = true;
         self.take_all()
     }
 
-    /// All that are held.
+    /// Removes and returns all held calls.
     pub(super) fn take_all(&mut self) -> Vec<C> {
         let all = self.take(|_| Some(NotHeld::Full));
         all.into_iter().map(|(call, _)| call).collect()
     }
 
-    /// Those that `goes` says so of.
+    /// Removes and returns the calls for which `goes` returns a reason.
     fn take(&mut self, goes: impl Fn(&HeldQueue<C>) -> Option<NotHeld>) -> Vec<(C, NotHeld)> {
         let mut gone = Vec::new();
         for queue in self.queues.values_mut() {
@@ -379,7 +387,7 @@ impl<C> Queues<C> {
         gone
     }
 
-    /// The connection has ended: what was held.
+    /// Ends all queues with the connection. Returns the held calls.
     pub(super) fn end(&mut self) -> Vec<C> {
         self.has_ended = true;
         let all = self.take_all();

@@ -1,81 +1,86 @@
-//! Threads that serve in reserve: one of them watches, and takes over when a handler runs for long.
+//! Standby threads: one of them watches the poller and takes over while a handler runs for a long
+//! time.
 //!
-//! Who receives lets go of the role before a handler runs. To wake another thread each time would cost more than most
-//! handlers do. So one looks from time to time, as long as there is something to do: where the same handler has run since
-//! its last look, and nobody receives, it does.
+//! The poller releases the poller lock before a handler runs. Waking another thread each time would
+//! cost more than most handlers. So the watching thread samples from time to time while there is
+//! work: if the same handler has run since its last sample and no thread polls, it becomes the
+//! poller.
 
 use std::time::Duration;
 
-use super::role::Role;
+use super::poller_lock::PollerLock;
 use super::sync::{
     AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, wait, wait_for,
 };
 
-/// How long a handler runs at least before another thread goes on.
+/// Interval of the samples, and so the minimum run time of a handler before another thread takes
+/// over.
 const TICK: Duration = Duration::from_millis(1);
 
-/// After so many looks that found nothing new, who watches sleeps until it is called.
+/// Number of samples without change after which the watching thread sleeps until it is called.
 const QUIET: u32 = if cfg!(loom) { 1 } else { 10 };
 
-/// Where threads in reserve are.
+/// State of the standby threads.
 #[derive(Debug)]
-pub(super) struct Watch {
-    state: Mutex<WatchState>,
-    /// Somebody is to look, or to watch.
+pub(super) struct Standby {
+    state: Mutex<StandbyState>,
+    /// Signalled when a thread has to check its condition, or to watch.
     changed: Condvar,
-    /// How often the role was let go of.
+    /// Number of releases of the poller lock.
     begun: AtomicUsize,
-    /// Who watches sleeps until it is called.
+    /// True while the watching thread sleeps until it is called.
     asleep: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct WatchState {
-    /// How many stand by, whoever watches included.
+struct StandbyState {
+    /// Number of standby threads, including the watching one.
     standing: usize,
     watched: bool,
-    /// How often all were called.
+    /// Number of calls of all threads.
     calls: usize,
-    /// Who watches was called.
+    /// True if the watching thread was called.
     called: bool,
 }
 
-impl Watch {
+impl Standby {
     pub(super) fn new() -> Self {
         Self {
-            state: Mutex::new(WatchState::default()),
+            state: Mutex::new(StandbyState::default()),
             changed: Condvar::new(),
             begun: AtomicUsize::new(0),
             asleep: AtomicBool::new(false),
         }
     }
 
-    /// Lets go of the role, before a handler runs.
+    /// Releases the poller lock before a handler runs.
     #[inline]
-    pub(super) fn leave(&self, role: &Role) {
+    pub(super) fn leave(&self, role: &PollerLock) {
         self.begin();
         role.leave();
         self.left();
     }
 
-    /// Lets go of the role behind a look, after which no handler runs. Whoever watches takes the role all the same: a thread
-    /// that only looks does not come back to serve, however often it looks.
+    /// Releases the poller lock when no handler runs afterwards. It does not count as a handler:
+    /// the calling thread does not return to serve, so the watching thread must take over even if
+    /// this happens at every sample.
     #[inline]
-    pub(super) fn leave_look(&self, role: &Role) {
+    pub(super) fn leave_look(&self, role: &PollerLock) {
         role.leave();
         self.left();
     }
 
-    /// The role is let go of.
+    /// Counts a release of the poller lock.
     #[inline]
     fn begin(&self) {
         let begun = self.begun.load(Ordering::Relaxed);
-        // Who has the role does this alone.
+        // Only the poller gets here, so the increment need not be atomic.
         self.begun.store(begun.wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// The role was let go of: whoever watches is to know. Where that one has fallen asleep, it looked at the role behind
-    /// its note, and both have changed the word of the role.
+    /// Wakes the watching thread if it sleeps, after the poller lock was released. That thread sets
+    /// `asleep` before it checks the lock, and both threads do a read-modify-write of the lock's
+    /// word, so one of them sees the other.
     #[inline]
     pub(super) fn left(&self) {
         if self.asleep.load(Ordering::Relaxed) {
@@ -92,7 +97,7 @@ impl Watch {
         }
     }
 
-    /// Has all look.
+    /// Wakes all standby threads.
     pub(super) fn call_all(&self) {
         let mut state = self.lock();
         state.calls = state.calls.wrapping_add(1);
@@ -100,12 +105,13 @@ impl Watch {
         self.changed.notify_all();
     }
 
-    /// Waits until there may be something to do: the role is free, and nobody comes back to it soon, or all were
-    /// called. The caller stands by from then on, also when this returns, until it [goes](Self::go). `stops`, which gets
-    /// how many others stand by, says whether to wait at all.
+    /// Blocks until there may be work: the poller lock is free and its last owner runs a long
+    /// handler, or all threads were called. The caller is on standby from then on, also after the
+    /// return, until it [goes](Self::go). `stops` gets the number of other standby threads, and
+    /// returns true to prevent the wait.
     pub(super) fn stand_by(
         &self,
-        role: &Role,
+        role: &PollerLock,
         stands: &mut bool,
         stops: impl FnOnce(usize) -> bool,
     ) {
@@ -155,18 +161,18 @@ impl Watch {
         state.watched = false;
         self.asleep.store(false, Ordering::Relaxed);
         drop(state);
-        // Another one watches while this one receives.
+        // Another standby thread watches while this one polls.
         self.changed.notify_all();
     }
 
-    /// One who stood by receives now, or ends. Whether nobody stands by any more.
+    /// Ends the standby of a thread that polls or ends. Returns true if no standby thread is left.
     pub(super) fn go(&self) -> bool {
         let mut state = self.lock();
         state.standing = state.standing.saturating_sub(1);
         state.standing == 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, WatchState> {
+    fn lock(&self) -> MutexGuard<'_, StandbyState> {
         lock(&self.state)
     }
 }
@@ -175,11 +181,11 @@ impl Watch {
 mod tests {
     use super::*;
 
-    /// Whoever watches takes the role from one that has let go of it and begun no handler. A thread that looks at every
-    /// tick would keep it from that for ever.
+    /// The watching thread takes the lock from a thread that released it without running a handler.
+    /// Otherwise a thread that looks at every sample would prevent it forever.
     #[test]
     fn a_look_is_not_taken_for_a_handler() {
-        let (watch, role) = (Watch::new(), Role::new());
+        let (watch, role) = (Standby::new(), PollerLock::new());
         let begun = || watch.begun.load(Ordering::Relaxed);
         assert!(role.take(1));
         watch.leave(&role);

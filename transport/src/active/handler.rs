@@ -1,4 +1,4 @@
-//! Handlers as a table has them.
+//! Handlers as stored in a table.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,27 +11,28 @@ use super::handlers::{Entry, Outcome};
 use super::request::Request;
 use super::task::{Cancel, First, Place, Slots, forget_panic, panicked};
 
-/// A handler.
-pub(super) trait Runs: Send + Sync {
-    /// Runs it in the receive loop. The request is taken from where it is, as one that is passed on is copied each time.
+/// A handler, type-erased.
+pub(super) trait RunHandler: Send + Sync {
+    /// Runs the handler in the receive loop. It takes the request out of its place, because passing
+    /// a request by value would copy it at each call.
     fn run(&self, request: &mut Option<Request>, entry: &Entry);
 
-    /// Has it run by the executor.
+    /// Has the handler run by the executor.
     fn send(&self, request: Request, entry: &Entry);
 }
 
-/// A function.
-pub(super) struct Sooner<F> {
+/// A handler that is a synchronous function.
+pub(super) struct SyncHandler<F> {
     handler: Arc<F>,
-    /// For those that run at a worker.
-    slots: Arc<Slots<AtWorker<F>>>,
+    /// Slots for runs at a worker.
+    slots: Arc<Slots<WorkerHandler<F>>>,
 }
 
-impl<F> Sooner<F>
+impl<F> SyncHandler<F>
 where
     F: Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static,
 {
-    /// Of a function that takes its request from where it is.
+    /// Wraps a function that takes the request out of its place.
     pub(super) fn new(handler: F, place: &Place) -> Self {
         Self {
             handler: Arc::new(handler),
@@ -40,12 +41,13 @@ where
     }
 }
 
-impl<F> Runs for Sooner<F>
+impl<F> RunHandler for SyncHandler<F>
 where
     F: Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static,
 {
     fn run(&self, request: &mut Option<Request>, entry: &Entry) {
-        // The program's own objects are shared, so it guards them with locks, which are poisoned.
+        // Unwind safety: objects of the program are shared, so they are protected by locks, which
+        // are poisoned.
         let mut done = catch_unwind(AssertUnwindSafe(|| (self.handler)(request)));
         if request.is_some() {
             done = left(request, done);
@@ -66,7 +68,7 @@ where
     fn send(&self, mut request: Request, _: &Entry) {
         let moved = noted(&request);
         request.wait();
-        let future = AtWorker {
+        let future = WorkerHandler {
             handler: self.handler.clone(),
             request: Some(request),
         };
@@ -74,7 +76,7 @@ where
     }
 }
 
-/// Gives a request back that its handler has left where it was, before anything else that is the program's is dropped.
+/// Returns a request that the handler did not take, before other values of the program are dropped.
 #[cold]
 fn left(request: &mut Option<Request>, done: thread::Result<Outcome>) -> thread::Result<Outcome> {
     let given_back = catch_unwind(AssertUnwindSafe(|| {
@@ -94,15 +96,15 @@ fn left(request: &mut Option<Request>, done: thread::Result<Outcome>) -> thread:
     }
 }
 
-/// A function with its request, at a worker.
-struct AtWorker<F> {
+/// A function with its request, run at a worker.
+struct WorkerHandler<F> {
     handler: Arc<F>,
     request: Option<Request>,
 }
 
-impl<F> Unpin for AtWorker<F> {}
+impl<F> Unpin for WorkerHandler<F> {}
 
-impl<F> Future for AtWorker<F>
+impl<F> Future for WorkerHandler<F>
 where
     F: Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static,
 {
@@ -121,13 +123,13 @@ where
     }
 }
 
-/// An `async` function.
-pub(super) struct Later<F, Fut> {
+/// A handler that is an `async` function.
+pub(super) struct AsyncHandler<F, Fut> {
     handler: F,
     slots: Arc<Slots<Fut>>,
 }
 
-impl<F, Fut> Later<F, Fut>
+impl<F, Fut> AsyncHandler<F, Fut>
 where
     Fut: Future<Output = ()> + Send + 'static,
 {
@@ -138,7 +140,7 @@ where
         }
     }
 
-    /// The future, unless making it panics.
+    /// Creates the future; `None` if that panics.
     fn begin(&self, request: Request, entry: &Entry) -> Option<Fut>
     where
         F: Fn(Request) -> Fut,
@@ -154,7 +156,7 @@ where
     }
 }
 
-impl<F, Fut> Runs for Later<F, Fut>
+impl<F, Fut> RunHandler for AsyncHandler<F, Fut>
 where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ()> + Send + 'static,
@@ -183,7 +185,8 @@ where
     }
 }
 
-/// Notes the task of a request that waits, so that it can be cancelled. Whether it is still wanted.
+/// Returns a function that registers the task of a suspended handler, so that it can be cancelled,
+/// and returns true if its request is still wanted.
 fn noted(request: &Request) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<> {
     let mark = request.mark();
     move |task| mark.note(task)

@@ -1,23 +1,23 @@
-//! Who receives for a bundle.
+//! The poller lock of a poll group.
 
 use std::task::Waker;
 
 use super::sync::{AtomicUsize, Mutex, Ordering, lock};
 
-/// The right to receive, which one thread has at a time, and those who would take it.
+/// The right to receive, which one thread holds at a time, and the threads that wait for it.
 ///
-/// Who leaves it frees the word, and then looks whether somebody waits; who waits is entered first, and then looks
-/// at the word. Both change the word, and its changes have one order: whoever of the two is second sees what the
-/// other one did before.
+/// A thread that releases the lock frees the word and then checks for waiters. A waiter registers
+/// first and then checks the word. Both use a read-modify-write of the word, and these have one
+/// total order, so the second of the two sees what the first did before.
 #[derive(Debug)]
-pub(super) struct Role {
-    /// Who has it, or 0.
+pub(super) struct PollerLock {
+    /// Token of the owner, or 0.
     owner: AtomicUsize,
     waiting: AtomicUsize,
     parked: Mutex<Vec<Waker>>,
 }
 
-impl Role {
+impl PollerLock {
     pub(super) fn new() -> Self {
         Self {
             owner: AtomicUsize::new(0),
@@ -26,7 +26,7 @@ impl Role {
         }
     }
 
-    /// Whether `token` has it from now on. A thread that has it already does not get it.
+    /// Tries to acquire the lock for `token`. It is not reentrant.
     #[inline]
     pub(super) fn take(&self, token: usize) -> bool {
         self.owner
@@ -38,12 +38,13 @@ impl Role {
         self.owner.load(Ordering::Relaxed) == token
     }
 
-    /// Whether nobody has it. Who has left it before sees what the caller did before, or the other way round.
+    /// Returns true if the lock is free. The read-modify-write synchronizes with that of a thread
+    /// that releases the lock, in whichever order they occur.
     pub(super) fn is_free(&self) -> bool {
         self.owner.fetch_add(0, Ordering::AcqRel) == 0
     }
 
-    /// Frees it, and wakes one who waits for it.
+    /// Releases the lock, and wakes one waiter.
     #[inline]
     pub(super) fn leave(&self) {
         self.leave_by(Ordering::AcqRel);
@@ -57,7 +58,7 @@ impl Role {
         }
     }
 
-    /// Has `waker` called when it may be free. True when it is free now.
+    /// Registers `waker` to be called when the lock may be free. Returns true if it is free now.
     pub(super) fn wait(&self, waker: &Waker) -> bool {
         self.wait_by(waker, Ordering::AcqRel)
     }
@@ -72,7 +73,8 @@ impl Role {
         self.owner.fetch_add(0, order) == 0
     }
 
-    /// `waker` need not be called. Where it was to take the role, another one is woken.
+    /// Removes a waker. If it was called already and the lock is free, wakes another waiter
+    /// instead.
     pub(super) fn forget(&self, waker: &Waker) {
         let mut parked = lock(&self.parked);
         let place = parked.iter().position(|other| other.will_wake(waker));
@@ -84,14 +86,14 @@ impl Role {
         }
     }
 
-    /// Has one who waits look, if there is one.
+    /// Wakes one waiter, if there is one.
     pub(super) fn nudge(&self) {
         if self.waiting.load(Ordering::Relaxed) > 0 {
             self.wake_one();
         }
     }
 
-    /// Has all look who wait.
+    /// Wakes all waiters.
     pub(super) fn nudge_all(&self) {
         let mut parked = lock(&self.parked);
         let all = std::mem::take(&mut *parked);

@@ -13,7 +13,6 @@
 //! when there is room: if it were returned, its retry would arrive behind later calls. Such calls,
 //! and those that name a call which has not arrived, take at most half of the window, so that the
 //! calls on which they depend have room to arrive. A call beyond that fails as busy.
-//! that fails, as busy.
 
 mod ahead;
 mod queues;
@@ -27,11 +26,11 @@ use std::time::Instant;
 
 use jstream_transport::active::{Request, Settings};
 
-pub(crate) use self::ahead::{Ahead, Became, Made};
-use self::queues::{Bounds, Placed, Queues, NotHeld};
+pub(crate) use self::ahead::{Ahead, Became, CallTrailer};
+use self::queues::{Bounds, NotHeld, Placed, Queues};
 pub(crate) use self::turn::{Promise, Turn};
 use crate::clock::{Alarm, Clock};
-use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word, is_of_every_server};
+use crate::frame::{CallHeader, Code, PROMISE_NUMBERS, PROMISED, PROMISES, is_of_every_server};
 use crate::interface::Interface;
 use crate::server::fail;
 use crate::session::{IsHeld, Session};
@@ -88,7 +87,7 @@ pub(crate) enum Aim {
 /// Admits calls that name others, or that others may name, in order of arrival. Returns `None` if
 /// the call is held.
 pub(crate) fn admit(request: Request) -> Option<Request> {
-    let word = Word::of(request.word());
+    let word = CallHeader::of(request.word());
     let Some(session) = request.attached::<Session>() else {
         return Some(request);
     };
@@ -117,8 +116,8 @@ impl Promises {
     }
 
     /// Numbers a call to the other side, so that other calls may name it.
-    pub(crate) fn make(&self, interface: &Interface) -> Made {
-        Made {
+    pub(crate) fn make(&self, interface: &Interface) -> CallTrailer {
+        CallTrailer {
             number: self.next.fetch_add(1, Ordering::Relaxed) % PROMISE_NUMBERS,
             interface: interface.id(),
         }
@@ -133,7 +132,7 @@ impl Promises {
     fn admit(
         self: &Arc<Self>,
         mut request: Request,
-        word: Word,
+        word: CallHeader,
         may_wait: bool,
         is_ending: bool,
     ) -> Option<Request> {
@@ -152,7 +151,7 @@ impl Promises {
         if number >= PROMISE_NUMBERS && named.is_some() {
             kept.aim = Aim::Refused(Code::UnknownObject, "");
         } else if word.object & PROMISES != 0 {
-            let made = Made::of(request.bytes()).map(|(made, _)| made);
+            let made = CallTrailer::of(request.bytes()).map(|(made, _)| made);
             let made = made.filter(|made| named != Some(made.number));
             let made = made.filter(|made| queues.open(made.number, depth.unwrap_or(0)));
             kept.promise = made.map(|made| self.promise(made));
@@ -178,7 +177,7 @@ impl Promises {
         Some(request)
     }
 
-    fn promise(self: &Arc<Self>, made: Made) -> Promise {
+    fn promise(self: &Arc<Self>, made: CallTrailer) -> Promise {
         Promise {
             promises: self.clone(),
             made,

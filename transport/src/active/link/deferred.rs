@@ -1,8 +1,9 @@
-//! Requests of a peer that does not take what it is sent: they wait until it does.
+//! Requests deferred because their peer is not draining its receive side.
 //!
-//! They are received all the same, and answers with them: what has come holds its place in the peer's window, and so
-//! the peer sends no more than that. Who stopped receiving instead would not see the answers to requests of its own, and
-//! two sides that did so would wait for each other for ever.
+//! They are received nevertheless, and so are answers. A deferred request keeps its place in the
+//! peer's window, which limits how many the peer can send. If a side stopped receiving instead, it
+//! would miss the answers to its own requests, and two such sides would wait for each other
+//! forever.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -10,23 +11,24 @@ use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
 use super::{Link, lock_plainly};
-use crate::active::request::{Parked, Request};
+use crate::active::request::{DeferredRequest, Request};
 
-/// What waits, in the order of coming, each until no more than so many bytes are left to be taken.
-pub(super) type Unread = VecDeque<(Parked, u64)>;
+/// Deferred requests in the order of arrival, each with the backlog in bytes at which it may run.
+pub(super) type Unread = VecDeque<(DeferredRequest, u64)>;
 
 impl Link {
-    /// Whether a request has to wait: the peer has more than so many bytes to take, or others wait that came before.
+    /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, or
+    /// earlier requests are deferred.
     #[inline]
     pub(in crate::active) fn is_unread(&self, most: u64) -> bool {
         self.has_unread.load(Ordering::Relaxed) || self.backlog() > most
     }
 
-    /// Keeps a request until the peer has taken all but so many bytes.
+    /// Defers a request until the peer's backlog is at most `most` bytes.
     #[cold]
     pub(in crate::active) fn put_off(self: &Arc<Self>, request: Request, most: u64) {
         let mut unread = lock_plainly(&self.unread);
-        // What comes behind the end would be kept for ever.
+        // A request that is queued after the end would never be dropped.
         if self.has_ended() {
             drop(unread);
             return drop(request);
@@ -36,12 +38,12 @@ impl Link {
         self.has_unread.store(true, Ordering::Relaxed);
         drop(unread);
         if is_first {
-            self.bundle().take_up(self);
+            self.group().take_up(self);
         }
     }
 
-    /// The first that waits, if it need not any more, and whether there are others. Else this is taken up again when the
-    /// peer has taken something.
+    /// Takes the first deferred request if it may run, and tells whether there are more. Otherwise
+    /// the check is repeated when the peer has taken more bytes.
     pub(in crate::active) fn next_unread(self: &Arc<Self>) -> Option<(Request, bool)> {
         let mut is_told = false;
         loop {
@@ -61,14 +63,14 @@ impl Link {
             if is_told {
                 return None;
             }
-            let taken = Waker::from(Arc::new(Taken(Arc::downgrade(self))));
+            let taken = Waker::from(Arc::new(TakenWaker(Arc::downgrade(self))));
             self.endpoint.shared().tell_when_gone(taken);
-            // It may have gone since the look.
+            // The backlog may have shrunk since the check.
             is_told = true;
         }
     }
 
-    /// Gives up what waits.
+    /// Drops the deferred requests.
     pub(super) fn drop_unread(&self) {
         let mut unread = lock_plainly(&self.unread);
         let given_up = std::mem::take(&mut *unread);
@@ -78,13 +80,14 @@ impl Link {
     }
 }
 
-/// The peer has taken something. It leaves the look to who serves, as its caller may be at anything.
-struct Taken(Weak<Link>);
+/// Waker for progress of the peer. It leaves the check to a serving thread, because its caller may
+/// hold any lock.
+struct TakenWaker(Weak<Link>);
 
-impl Wake for Taken {
+impl Wake for TakenWaker {
     fn wake(self: Arc<Self>) {
         if let Some(link) = self.0.upgrade() {
-            link.bundle().take_up(&link);
+            link.group().take_up(&link);
         }
     }
 }

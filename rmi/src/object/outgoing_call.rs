@@ -1,4 +1,4 @@
-//! Calls that are about to be made: where to, and what their words say.
+//! Calls that are about to be sent: their destination and header.
 
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use jstream_transport::active::{RequestError, Ticket};
 use super::{Object, ObjectPlace};
 use crate::call::{KeptReferences, Rest, Sent, unsent};
 use crate::error::CallError;
-use crate::frame::{PROMISES, Word};
+use crate::frame::{CallHeader, PROMISES};
 use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::{Interface, Method};
-use crate::promise::{Ahead, Became, Made};
+use crate::pipelining::{Ahead, Became, CallTrailer};
 use crate::reference::Import;
 use crate::session::{Connection, Session};
 
-/// A call that is about to be made.
-pub(super) struct Going<'o> {
+/// A call that is about to be sent.
+pub(super) struct OutgoingCall<'o> {
     object: &'o Object,
     connection: &'o Connection,
     session: &'o Session,
@@ -29,17 +29,17 @@ pub(super) struct Going<'o> {
 }
 
 impl Object {
-    /// A call of the method at `index` of `interface`, as it is made now.
+    /// Prepares a call of the method at `index` of `interface`.
     pub(super) fn going(
         &self,
         interface: &'static Interface,
         index: usize,
-    ) -> Result<Going<'_>, CallError> {
+    ) -> Result<OutgoingCall<'_>, CallError> {
         let (Some((connection, plain)), Ok(place)) = (self.plain_way(), u16::try_from(index))
         else {
             return self.going_anyhow(interface, index);
         };
-        Ok(Going {
+        Ok(OutgoingCall {
             object: self,
             connection,
             session: connection.session(),
@@ -55,30 +55,30 @@ impl Object {
         &self,
         interface: &'static Interface,
         index: usize,
-    ) -> Result<Going<'_>, CallError> {
+    ) -> Result<OutgoingCall<'_>, CallError> {
         let method = interface.method(index);
         self.note(interface, index);
         let (deadline, word) = self.word(method, index)?;
         let watched = self.watched(interface.name(), method, deadline, 0)?;
-        // What it leads to may have become known since.
+        // A pipelined object may have become known since then.
         let Some((connection, number)) = self.way() else {
             let here = CallError::Here {
                 method: method.name(),
             };
             return Err(ended(watched.as_ref(), here));
         };
-        Ok(Going {
+        Ok(OutgoingCall {
             object: self,
             connection,
             session: connection.session(),
             method,
-            word: Word::aimed(word, number),
+            word: CallHeader::aimed(word, number),
             deadline,
             watched,
         })
     }
 
-    /// Keeps what a number stands for with a connection that is captured.
+    /// If the connection is captured, records the interface of the object's number.
     pub(super) fn note(&self, interface: &'static Interface, index: usize) {
         if let Some((connection, number)) = self.way() {
             if let Some(capture) = &connection.session().terms.capture {
@@ -87,7 +87,8 @@ impl Object {
         }
     }
 
-    /// A call is about to be made. Nothing where nobody sees it.
+    /// Reports a call that is about to be sent to the interceptors. Returns `None` if there are
+    /// none.
     pub(super) fn watched(
         &self,
         interface: &'static str,
@@ -139,7 +140,7 @@ impl Object {
         }
     }
 
-    /// What is kept until a call of what another one gives is over.
+    /// Returns the handles that a call of a pipelined object keeps until it is over.
     #[cold]
     fn kept_ahead(&self, ahead: &Ahead) -> (Option<Arc<Import>>, Option<Arc<Became>>) {
         let import = match self.place() {
@@ -150,8 +151,8 @@ impl Object {
     }
 }
 
-impl Going<'_> {
-    /// Sends its arguments.
+impl OutgoingCall<'_> {
+    /// Sends the arguments.
     pub(super) fn send(&mut self, segments: &[IoSlice<'_>]) -> Result<Sent, CallError> {
         let (session, word, deadline) = (self.session, self.word, self.deadline);
         match self.connection.call(session, word, segments, deadline) {
@@ -160,15 +161,16 @@ impl Going<'_> {
         }
     }
 
-    /// The same over this very connection, with what the call carries, and what others may name it by.
+    /// Sends the arguments over this connection, with references, and with the number by which
+    /// pipelined calls name this call.
     pub(super) fn send_carrying(
         &mut self,
         segments: &[IoSlice<'_>],
         kept: Option<KeptReferences>,
-        made: Option<Made>,
+        made: Option<CallTrailer>,
     ) -> Result<Sent, CallError> {
         let (connection, deadline) = (self.connection, self.deadline);
-        let sent = match made.map(Made::to_wire) {
+        let sent = match made.map(CallTrailer::to_wire) {
             Some(made) => {
                 let segments = segments.iter().copied().chain([IoSlice::new(&made)]);
                 let segments: Vec<_> = segments.collect();
@@ -189,7 +191,7 @@ impl Going<'_> {
         }
     }
 
-    /// Sends the arguments of one that nobody answers.
+    /// Sends the arguments of a one-way call.
     pub(super) fn send_one_way(&mut self, segments: &[IoSlice<'_>]) -> Result<(), CallError> {
         let sent = self
             .connection
@@ -216,7 +218,7 @@ impl Going<'_> {
         ended(self.watched.as_ref(), unsent(self.method, error))
     }
 
-    /// Its arguments were not written.
+    /// Returns the error of a call whose arguments could not be written.
     #[cold]
     pub(super) fn not_written(&self, source: WriteError) -> CallError {
         let method = self.method.name();
@@ -225,7 +227,7 @@ impl Going<'_> {
     }
 }
 
-/// A call has ended before it was under way.
+/// Reports to the interceptors that a call has failed before it was sent.
 pub(super) fn ended(watched: Option<&Arc<Watched>>, error: CallError) -> CallError {
     if let Some(watched) = watched {
         watched.end(Err(error.outcome()), 0);
@@ -233,7 +235,7 @@ pub(super) fn ended(watched: Option<&Arc<Watched>>, error: CallError) -> CallErr
     error
 }
 
-/// There is nothing more to be known of a call.
+/// Reports to the interceptors that a one-way call was sent.
 pub(super) fn sent_one_way(watched: Option<&Arc<Watched>>) {
     if let Some(watched) = watched {
         watched.end(Ok(()), 0);

@@ -1,4 +1,4 @@
-//! Where the streams of calls go that have no connection: nowhere.
+//! A connection stand-in for streams of calls without a connection.
 
 use std::io::IoSlice;
 use std::task::{Poll, Waker};
@@ -12,11 +12,12 @@ use super::line::{Line, Streams};
 use super::tasks::Signal;
 use super::word::Window;
 
-/// The line of a call to an object of this program, which is not made when it has streams.
+/// The connection of a call of a local object. Such calls fail if they have streams, so no frame is
+/// ever sent.
 #[derive(Debug, Default)]
-pub(crate) struct Nowhere(Streams);
+pub(crate) struct LocalCallStreams(Streams);
 
-impl Line for Nowhere {
+impl Line for LocalCallStreams {
     fn poll_send(&self, _: u64, _: &[IoSlice<'_>], _: &Waker) -> Poll<Result<(), SendError>> {
         Poll::Ready(Ok(()))
     }

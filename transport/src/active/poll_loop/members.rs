@@ -1,9 +1,9 @@
-//! Which connections are served together.
+//! The member connections of a poll group.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use super::{Core, lock};
+use super::{PollLoop, lock};
 use crate::active::handlers::Handlers;
 use crate::active::link::Link;
 
@@ -11,11 +11,12 @@ use crate::active::link::Link;
 pub(super) struct Member {
     id: u64,
     pub(super) link: Weak<Link>,
-    /// Those of the connection: a request takes its handle of that with it.
+    /// Handlers of the connection. They are stored here because a request takes over the `Arc` of
+    /// the link.
     pub(super) handlers: Handlers,
 }
 
-/// The members, as somebody who serves has seen them last.
+/// A thread's snapshot of the members.
 #[derive(Default)]
 pub(in crate::active) struct Seen {
     version: u64,
@@ -29,8 +30,8 @@ impl Seen {
     }
 }
 
-impl Core {
-    /// A connection is served here from now on.
+impl PollLoop {
+    /// Adds a connection.
     pub(in crate::active) fn enter(&self, link: &Arc<Link>) {
         self.change(|all| {
             all.push(Member {
@@ -42,7 +43,7 @@ impl Core {
         self.call();
     }
 
-    /// A connection is not served here any more.
+    /// Removes a connection.
     pub(in crate::active) fn leave(&self, id: u64) {
         self.change(|all| all.retain(|member| member.id != id));
         let mut kept = lock(&self.kept);
@@ -67,11 +68,11 @@ impl Core {
         self.alone.store(alone, Ordering::Relaxed);
         self.version.fetch_add(1, Ordering::Release);
         drop(members);
-        // Handlers are the program's.
+        // Dropped without the lock: handlers belong to the program.
         drop(before);
     }
 
-    /// A connection is gone that may not have left.
+    /// Removes a connection that was dropped, and its deferred work.
     pub(in crate::active) fn bury(&self, id: u64) {
         let is_member = lock(&self.members).iter().any(|member| member.id == id);
         if is_member {
@@ -80,7 +81,7 @@ impl Core {
         self.purge(id);
     }
 
-    /// Has `seen` know the members of now.
+    /// Updates `seen` to the current members.
     #[inline]
     pub(super) fn see(&self, seen: &mut Seen) {
         if self.version.load(Ordering::Acquire) != seen.version {
@@ -92,25 +93,26 @@ impl Core {
         }
     }
 
-    /// Whether a connection is the only one that is served here.
+    /// Returns true if the connection is the only member.
     #[inline]
     pub(super) fn has_only(&self, link: &Link) -> bool {
         self.alone.load(Ordering::Relaxed) == link.id
     }
 
-    /// Those that stay though the program may have no handle of them leave.
+    /// Drops the connections that the group keeps alive.
     pub(in crate::active) fn clear(&self) {
         let kept = std::mem::take(&mut *lock(&self.kept));
         drop(kept);
     }
 
-    /// Whether nobody is served here. One that nobody has left without being told counts.
+    /// Returns true if the group has no members. A connection that was dropped but not removed yet
+    /// counts.
     pub(in crate::active) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Serves a connection here instead of where it was. Where it `stays`, it does so though the program may have no
-    /// handle of it.
+    /// Moves a connection to this group. If it `stays`, the group keeps it alive although the
+    /// program may hold no handle of it.
     pub(in crate::active) fn adopt(self: &Arc<Self>, link: &Arc<Link>, stays: bool) {
         let moving = link.moving();
         let Some((before, was_posted)) = link.sit(self) else {
@@ -121,23 +123,26 @@ impl Core {
             lock(&self.kept).push(link.clone());
         }
         self.enter(link);
-        // What it asked to be run again is run here, and what had come elsewhere comes first.
+        // Deferred requests move with the connection. Messages received by the old group come
+        // first.
         before.hand_over(link.id, self);
         let mut ended = Vec::new();
         if let (true, Some(queue)) = (was_posted, before.queue.get()) {
             queue.forget(link.endpoint());
-            // What had come before is taken now, for who may serve there no more.
+            // Completions of the old queue are taken now, because the old group may not be served
+            // any more.
             while let Some(done) = queue.poll_done() {
                 ended.extend(before.pass_on(done));
             }
         }
-        // The call that its leaving was may have been taken here.
+        // The wake-up caused by the removal may have been consumed here.
         before.call();
-        // Its end may have come in between, and was told to where it was.
+        // The connection may have ended meanwhile, and then its end was reported to the old group.
         if link.has_ended() {
             self.leave(link.id);
         }
-        // What ends with them is the program's, and may move them.
+        // Released first: the end of a connection runs code of the program, which may move
+        // connections.
         drop(moving);
         for (link, error) in ended {
             link.lost(&error);

@@ -1,11 +1,12 @@
-//! Receiving for connections that are served together: by whoever waits, one thread at a time.
+//! The poll loop of a poll group. The threads that wait for messages poll, one at a time.
 //!
-//! Who receives frees the right to do so before a handler runs. So handlers may wait themselves, and others go on.
+//! The poller releases the poller lock before a handler runs. So handlers may wait themselves, and
+//! other threads continue to poll.
 
-mod alone;
-mod direct;
+mod deferred;
+mod direct_answer;
 mod members;
-mod put_off;
+mod single_connection;
 mod waiting;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -16,20 +17,20 @@ use std::time::Duration;
 
 use jstream::buffer::Filled;
 
-pub(super) use self::direct::Directly;
+use self::deferred::DeferredWork;
+pub(super) use self::direct_answer::Directly;
 use self::members::Member;
 pub(super) use self::members::Seen;
-use self::put_off::PutOff;
 use self::waiting::Progress;
 pub(super) use self::waiting::Wait;
 use super::budget::{Tick, tick};
 use super::handlers::Handlers;
 use super::ledger::Answer;
 use super::link::Link;
+use super::poller_lock::PollerLock;
 use super::request::Request;
-use super::role::Role;
+use super::standby::Standby;
 use super::turn::{self, Side};
-use super::watch::Watch;
 use crate::device::deadline::Deadline;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
@@ -38,80 +39,84 @@ use crate::endpoint::{CompletionQueue, Message};
 use crate::error::RecvError;
 use crate::process::Origin;
 
-/// How long a thread sleeps in a connection alone. One that comes into its bundle meanwhile has to wait as long.
+/// Maximum sleep in the only connection of a group. A connection that joins the group meanwhile
+/// waits that long.
 const SLICE: Duration = Duration::from_millis(2);
 
-/// How long a thread sleeps while requests wait to be run again, or where the pool had no room.
+/// Sleep while requests wait to be rerun, or while the pool has no room.
 const SOON: Duration = Duration::from_micros(100);
 
-/// After how many messages what was put off is run, though more have come.
+/// Interval, in looks, at which requests to be rerun are run although messages arrive continuously.
 const PUT_OFF: usize = 8;
 
-/// After how many looks the completion queue is polled, though other connections always have messages.
+/// Interval, in looks, at which the completion queue is polled although other connections always
+/// have messages.
 const QUEUE_TURN: usize = 16;
 
-/// How many looks there are between two looks at the clock, for messages that have begun.
+/// Interval, in looks, at which the clock is read to age incomplete messages.
 const CLOCK_TURN: usize = 8;
 
-/// How often the time of messages that have begun is counted while nobody sleeps.
+/// Interval at which incomplete messages are aged while no thread sleeps.
 const COUNT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How many messages a call that does not wait takes at most.
+/// Maximum number of messages per non-blocking call.
 const MOST: usize = 64;
 
-/// What all who serve a bundle share, on cache lines of its own.
+/// State shared by all threads that serve a group, on cache lines of its own.
 #[repr(align(128))]
-pub(super) struct Core {
+pub(super) struct PollLoop {
     origin: Origin,
     side: Side,
-    role: Role,
-    /// Those who serve when the others are busy.
-    watch: Watch,
+    role: PollerLock,
+    /// Standby threads, which take over when the others are busy.
+    watch: Standby,
     members: Mutex<Arc<Vec<Member>>>,
-    /// How often the members have changed; changes under their lock.
+    /// Number of changes of the members. It changes under their lock.
     version: AtomicU64,
-    /// How many there are, and the only one of them, or 0; change under their lock.
+    /// Number of members. `alone` is the identifier of the only member, or 0. Both change under the
+    /// members' lock.
     count: AtomicUsize,
     alone: AtomicU64,
-    /// Where receives are posted by those who sleep; there once somebody did.
+    /// Completion queue to which sleeping threads post receives; created by the first of them.
     queue: OnceLock<CompletionQueue>,
-    /// Connections that are there though the program has no handle of them.
+    /// Connections that the group keeps alive although the program may hold no handle of them.
     kept: Mutex<Vec<Arc<Link>>>,
-    put_off: PutOff,
-    /// There may be something that was put off.
+    put_off: DeferredWork,
+    /// True if there may be deferred work.
     has_more: AtomicBool,
     spin: Duration,
     habit: AtomicU8,
-    /// Whose turn it is.
+    /// Index of the member that is polled first, for fairness.
     next: AtomicUsize,
-    /// How many looks there were while something was put off.
+    /// Number of looks while work was deferred.
     turns: AtomicUsize,
-    /// How many looks there were while a receive was posted.
+    /// Number of looks while a receive was posted.
     queue_turns: AtomicUsize,
-    /// How many looks there were at several connections.
+    /// Number of looks at more than one connection.
     looks: AtomicUsize,
-    /// The last handler that ran in the receive loop took long.
+    /// True if the last handler in the receive loop was slow.
     is_slow: AtomicBool,
-    /// When [`count_begun`](Self::count_begun) was done last, in nanoseconds of the clock of ticks; 0 for never.
+    /// Time of the last [`count_begun`](Self::count_begun), in nanoseconds of the coarse clock; 0
+    /// for never.
     counted: AtomicU64,
 }
 
-/// The right to receive for a bundle, until it is released.
-pub(super) struct Driving<'c> {
-    core: &'c Core,
+/// Guard that makes this thread the poller of a group until it is released.
+pub(super) struct PollGuard<'c> {
+    core: &'c PollLoop,
     is_held: bool,
-    /// Requests are put aside.
+    /// True if requests are queued instead of handled.
     is_aside: bool,
-    /// The request whose answer is waited for by whoever drives, by its connection and number.
+    /// Connection and number of the request whose answer the poller waits for.
     wanted: Option<(u64, u32)>,
-    /// That answer.
+    /// The answer to that request.
     pub(super) found: Option<Answer>,
-    /// When this thread was done with what it received before, if it was at nothing else since.
+    /// Tick at which this thread completed its previous message, if it has done nothing since.
     pub(super) last: Tick,
 }
 
-impl Driving<'_> {
-    /// Lets others receive.
+impl PollGuard<'_> {
+    /// Releases the poller lock.
     #[inline]
     pub(super) fn release(&mut self) {
         if std::mem::take(&mut self.is_held) {
@@ -124,13 +129,13 @@ impl Driving<'_> {
         }
     }
 
-    /// Whether the last handler took long.
+    /// Returns true if the last handler was slow.
     #[inline]
     pub(super) fn is_slow(&self) -> bool {
         self.core.is_slow.load(Ordering::Relaxed)
     }
 
-    /// Notes whether a handler took long.
+    /// Records whether the last handler was slow.
     #[inline]
     pub(super) fn set_slow(&self, is_slow: bool) {
         if self.is_slow() != is_slow {
@@ -138,59 +143,59 @@ impl Driving<'_> {
         }
     }
 
-    /// Whether who drives only looks.
+    /// Returns true if the poller queues requests instead of running handlers.
     pub(super) fn is_aside(&self) -> bool {
         self.is_aside
     }
 
-    /// For whom it is received.
+    /// Returns the side for which this thread receives.
     #[inline]
     pub(super) fn side(&self) -> Side {
         self.core.side
     }
 
-    /// Leaves a request to who serves.
+    /// Queues a request for the threads that serve.
     #[cold]
     pub(super) fn put_aside(&self, request: Request) {
         self.core.put_aside(request);
     }
 
-    /// Whether that is the answer that is waited for.
+    /// Returns true if the poller waits for that answer.
     #[inline]
     pub(super) fn wants(&self, link: &Link, number: u32) -> bool {
         self.wanted == Some((link.id, number))
     }
 }
 
-impl Drop for Driving<'_> {
+impl Drop for PollGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         self.release();
     }
 }
 
-/// Outcome of a look.
-enum Looked {
+/// Outcome of one look for messages.
+enum PollOutcome {
     Something,
     Nothing,
-    /// A message has come for which the pool has no room, and nothing else.
+    /// A message has arrived for which the pool has no room, and no other message was available.
     NoRoom,
 }
 
-impl Core {
+impl PollLoop {
     pub(super) fn new(spin: Duration) -> Arc<Self> {
         Arc::new(Self {
             origin: Origin::here(),
             side: Side::new(),
-            role: Role::new(),
-            watch: Watch::new(),
+            role: PollerLock::new(),
+            watch: Standby::new(),
             members: Mutex::default(),
             version: AtomicU64::new(0),
             count: AtomicUsize::new(0),
             alone: AtomicU64::new(0),
             queue: OnceLock::new(),
             kept: Mutex::default(),
-            put_off: PutOff::default(),
+            put_off: DeferredWork::default(),
             has_more: AtomicBool::new(false),
             spin,
             habit: AtomicU8::new(0),
@@ -203,21 +208,21 @@ impl Core {
         })
     }
 
-    /// Whether it belongs to the process that this one was forked from. Who serves there is not here, and may have
-    /// the role for ever.
+    /// Returns true if the group belongs to the parent process. Its serving threads do not exist in
+    /// this process, and the poller lock may be held forever.
     #[inline]
     pub(super) fn is_elsewhere(&self) -> bool {
         self.origin.is_elsewhere()
     }
 
-    /// Has all look again who sleep.
+    /// Wakes all sleeping threads, so that they check their conditions.
     pub(super) fn call_all(&self) {
         self.call();
         self.role.nudge_all();
         self.watch.call_all();
     }
 
-    /// Has those look again who sleep.
+    /// Wakes a sleeping thread, so that it looks for work.
     pub(super) fn call(&self) {
         if let Some(queue) = self.queue.get() {
             queue.call();
@@ -226,11 +231,11 @@ impl Core {
     }
 
     #[inline]
-    fn try_drive(&self, wanted: Option<(u64, u32)>) -> Option<Driving<'_>> {
+    fn try_drive(&self, wanted: Option<(u64, u32)>) -> Option<PollGuard<'_>> {
         if !self.role.take(turn::token()) {
             return None;
         }
-        Some(Driving {
+        Some(PollGuard {
             core: self,
             is_held: true,
             is_aside: false,
@@ -245,111 +250,115 @@ impl Core {
         self.has_more.load(Ordering::Acquire)
     }
 
-    fn deliver(&self, link: Arc<Link>, arrived: Arrived, driving: &mut Driving<'_>) {
+    fn deliver(&self, link: Arc<Link>, arrived: Arrived, guard: &mut PollGuard<'_>) {
         let pool = &link.endpoint().shared().info().pool;
         match arrived.into_bytes(pool) {
             Ok((header, payload)) => {
                 let handlers = link.handlers().clone();
-                link.arrived(&handlers, &header, payload, driving);
+                link.arrived(&handlers, &header, payload, guard);
             }
-            Err(_) => Self::lost(&link, &RecvError::Empty, driving),
+            Err(_) => Self::lost(&link, &RecvError::Empty, guard),
         }
     }
 
-    /// Nothing more comes. What ends with that is the program's, and may wait for something.
+    /// Ends a connection that was lost. That runs code of the program which may block, so the
+    /// poller lock is released first.
     #[cold]
-    fn lost(link: &Link, error: &RecvError, driving: &mut Driving<'_>) {
-        driving.release();
+    fn lost(link: &Link, error: &RecvError, guard: &mut PollGuard<'_>) {
+        guard.release();
         link.lost(error);
     }
 
-    /// The pool has no room for a message. A connection that has waited for too long is ended.
+    /// Handles a message for which the pool has no room. A connection that has waited too long is
+    /// ended.
     #[cold]
-    fn has_no_room(link: &Link, error: &RecvError, driving: &mut Driving<'_>) -> Looked {
+    fn has_no_room(link: &Link, error: &RecvError, guard: &mut PollGuard<'_>) -> PollOutcome {
         if link.note_no_room(error) {
-            return Looked::NoRoom;
+            return PollOutcome::NoRoom;
         }
-        driving.release();
+        guard.release();
         link.give_up_waiting_for_room(error);
-        Looked::Something
+        PollOutcome::Something
     }
 
-    /// What a receive came to. A message is taken from where it is: one that is passed on is copied each time.
+    /// Handles the result of a receive. The message is taken out of its place, because passing it
+    /// by value would copy it at each call.
     #[inline]
     fn received(
         &self,
         link: Arc<Link>,
         handlers: &Handlers,
         (message, more): (&mut Message, &mut Option<Result<Arrived, RecvError>>),
-        driving: &mut Driving<'_>,
-    ) -> Looked {
+        guard: &mut PollGuard<'_>,
+    ) -> PollOutcome {
         if more.is_some() {
-            return self.received_else(link, more, driving);
+            return self.received_else(link, more, guard);
         }
         let payload = std::mem::replace(&mut message.payload, Filled::nothing());
-        link.arrived(handlers, &message.header, payload, driving);
-        Looked::Something
+        link.arrived(handlers, &message.header, payload, guard);
+        PollOutcome::Something
     }
 
-    /// The same of what is not a message of bytes.
+    /// Handles the results of a receive other than a message of bytes.
     #[cold]
     fn received_else(
         &self,
         link: Arc<Link>,
         more: &mut Option<Result<Arrived, RecvError>>,
-        driving: &mut Driving<'_>,
-    ) -> Looked {
+        guard: &mut PollGuard<'_>,
+    ) -> PollOutcome {
         match more.take() {
-            Some(Ok(arrived)) => self.deliver(link, arrived, driving),
+            Some(Ok(arrived)) => self.deliver(link, arrived, guard),
             None | Some(Err(RecvError::TimedOut { .. } | RecvError::Empty)) => {
-                return Looked::Nothing;
+                return PollOutcome::Nothing;
             }
-            // It waits in the connection until others have left the pool.
+            // The message stays in the connection until there is room in the pool.
             Some(Err(error @ RecvError::NoBuffer { .. })) => {
-                return Self::has_no_room(&link, &error, driving);
+                return Self::has_no_room(&link, &error, guard);
             }
-            Some(Err(error)) => Self::lost(&link, &error, driving),
+            Some(Err(error)) => Self::lost(&link, &error, guard),
         }
-        Looked::Something
+        PollOutcome::Something
     }
 
-    /// Takes one message, if there is one.
+    /// Handles one message or one deferred item, if there is one.
     #[inline]
-    fn look(&self, driving: &mut Driving<'_>, seen: &mut Seen) -> Looked {
-        // What was put off has its turn, however much comes.
+    fn look(&self, guard: &mut PollGuard<'_>, seen: &mut Seen) -> PollOutcome {
+        // Deferred work gets its share, however many messages arrive.
         if self.has_more() {
-            if self.run_late(driving) || self.run_aside(driving) {
-                return Looked::Something;
+            if self.run_late(guard) || self.run_aside(guard) {
+                return PollOutcome::Something;
             }
             let turns = self.turns.fetch_add(1, Ordering::Relaxed);
-            // A task that wakes itself each time lets others be received.
-            if turns % 2 == 0 && self.run_job(driving) {
-                return Looked::Something;
+            // A task that always wakes itself leaves every other turn to messages.
+            if turns % 2 == 0 && self.run_job(guard) {
+                return PollOutcome::Something;
             }
-            // What has waited for its peer takes turns with what comes.
-            if turns % 2 == 1 && self.run_taken(driving) {
-                return Looked::Something;
+            // Requests that waited for their peer to drain its receive side alternate with new
+            // messages.
+            if turns % 2 == 1 && self.run_taken(guard) {
+                return PollOutcome::Something;
             }
-            if turns % PUT_OFF == 1 && self.run_put_off(driving) {
-                return Looked::Something;
+            if turns % PUT_OFF == 1 && self.run_put_off(guard) {
+                return PollOutcome::Something;
             }
         }
-        let looked = self.look_at_members(driving, seen);
-        if let Looked::Something = looked {
+        let looked = self.look_at_members(guard, seen);
+        if let PollOutcome::Something = looked {
             return looked;
         }
         if self.has_more()
-            && (self.run_job(driving) || self.run_taken(driving) || self.run_put_off(driving))
+            && (self.run_job(guard) || self.run_taken(guard) || self.run_put_off(guard))
         {
-            return Looked::Something;
+            return PollOutcome::Something;
         }
         looked
     }
 
-    /// Takes one message of a connection, if there is one. A connection for whose message the pool has no room does not
-    /// hold up the others.
+    /// Handles one message of the members, if there is one. A connection whose message finds no
+    /// room in the pool does not block the others.
     #[inline]
-    fn look_at_members(&self, driving: &mut Driving<'_>, seen: &mut Seen) -> Looked {
+    fn look_at_members(&self, guard: &mut PollGuard<'_>, seen: &mut Seen) -> PollOutcome {
         self.see(seen);
         let count = seen.all().len();
         if count > 1 && self.looks.fetch_add(1, Ordering::Relaxed) % CLOCK_TURN == 0 {
@@ -366,10 +375,10 @@ impl Core {
             };
             if link.is_posted() {
                 if !std::mem::replace(&mut is_posted, true) && self.is_queue_turn() {
-                    match self.look_at_queue(driving) {
-                        Looked::Something => return Looked::Something,
-                        Looked::Nothing => {}
-                        Looked::NoRoom => has_room = false,
+                    match self.look_at_queue(guard) {
+                        PollOutcome::Something => return PollOutcome::Something,
+                        PollOutcome::Nothing => {}
+                        PollOutcome::NoRoom => has_room = false,
                     }
                 }
                 continue;
@@ -382,8 +391,8 @@ impl Core {
                 continue;
             }
             let come = (&mut message, &mut more);
-            match self.received(link, &member.handlers, come, driving) {
-                Looked::NoRoom => has_room = false,
+            match self.received(link, &member.handlers, come, guard) {
+                PollOutcome::NoRoom => has_room = false,
                 looked => {
                     self.next.store(place.wrapping_add(1), Ordering::Relaxed);
                     return looked;
@@ -391,21 +400,21 @@ impl Core {
             }
         }
         if is_posted {
-            match self.look_at_queue(driving) {
-                Looked::Something => return Looked::Something,
-                Looked::Nothing => {}
-                Looked::NoRoom => has_room = false,
+            match self.look_at_queue(guard) {
+                PollOutcome::Something => return PollOutcome::Something,
+                PollOutcome::Nothing => {}
+                PollOutcome::NoRoom => has_room = false,
             }
         }
         if has_room {
-            Looked::Nothing
+            PollOutcome::Nothing
         } else {
-            Looked::NoRoom
+            PollOutcome::NoRoom
         }
     }
 
-    /// Counts the time of messages that have begun and are looked for without a sleep. For those for which a receive is
-    /// posted, the endpoint counts it.
+    /// Ages incomplete messages of connections that are polled without sleeping. For connections
+    /// with a posted receive, the endpoint does this.
     fn count_begun(&self, members: &[Member]) {
         let now = tick();
         let before = self.counted.load(Ordering::Relaxed);
@@ -424,63 +433,64 @@ impl Core {
         }
     }
 
-    /// Whether posted receives go before the connections that are looked at.
+    /// Returns true if posted receives are polled before the connections.
     #[inline]
     fn is_queue_turn(&self) -> bool {
-        // Only who has the role comes here, so nobody counts at the same time.
+        // Only the poller gets here, so no other thread increments the counter at the same time.
         let turns = self.queue_turns.load(Ordering::Relaxed);
         self.queue_turns
             .store(turns.wrapping_add(1), Ordering::Relaxed);
         turns % QUEUE_TURN == 0
     }
 
-    /// Takes one completion of a posted receive, if there is one.
-    fn look_at_queue(&self, driving: &mut Driving<'_>) -> Looked {
-        let mut looked = Looked::Nothing;
+    /// Handles one completion of a posted receive, if there is one.
+    fn look_at_queue(&self, guard: &mut PollGuard<'_>) -> PollOutcome {
+        let mut looked = PollOutcome::Nothing;
         while let Some(done) = self.queue.get().and_then(CompletionQueue::poll_done) {
-            match self.take(done, driving) {
-                // Nothing is posted to that connection until the pool has room.
-                Looked::NoRoom => looked = Looked::NoRoom,
-                Looked::Something | Looked::Nothing => return Looked::Something,
+            match self.take(done, guard) {
+                // No receive is posted to that connection until the pool has room.
+                PollOutcome::NoRoom => looked = PollOutcome::NoRoom,
+                PollOutcome::Something | PollOutcome::Nothing => return PollOutcome::Something,
             }
         }
         looked
     }
 
-    /// Sees to a completion.
-    fn take(&self, done: Done, driving: &mut Driving<'_>) -> Looked {
+    /// Handles one completion.
+    fn take(&self, done: Done, guard: &mut PollGuard<'_>) -> PollOutcome {
         let Done::Received(_, receipt, endpoint) = done else {
-            return Looked::Something;
+            return PollOutcome::Something;
         };
         let Some(link) = Link::of(&endpoint) else {
-            return Looked::Something;
+            return PollOutcome::Something;
         };
         link.set_posted(self, false);
         match receipt {
-            Ok(arrived) => self.deliver(link, arrived, driving),
+            Ok(arrived) => self.deliver(link, arrived, guard),
             Err(missed) => match missed.error {
                 RecvError::Cancelled => {}
                 error @ RecvError::NoBuffer { .. } => {
-                    return Self::has_no_room(&link, &error, driving);
+                    return Self::has_no_room(&link, &error, guard);
                 }
-                error => Self::lost(&link, &error, driving),
+                error => Self::lost(&link, &error, guard),
             },
         }
-        Looked::Something
+        PollOutcome::Something
     }
 
     fn queue(&self) -> Option<&CompletionQueue> {
         if self.queue.get().is_none() {
             let queue = CompletionQueue::new().ok()?;
-            // Who has called before there was one is heard now.
+            // A call that was made before the queue existed takes effect now.
             queue.call();
             let _ = self.queue.set(queue);
         }
         self.queue.get()
     }
 
-    /// Posts a receive to each connection that has none, except where a message waits for room in the pool: the receive
-    /// would end at once. True if there is no such message; if there is one, nobody calls when the pool has room.
+    /// Posts a receive to each connection that has none, except to one whose message waits for room
+    /// in the pool: there the receive would end immediately. Returns true if there is no such
+    /// message. Otherwise the caller must poll, because it is not woken when the pool has room.
     fn post_all(&self, queue: &CompletionQueue, seen: &mut Seen) -> bool {
         let mut has_room = true;
         self.see(seen);
@@ -495,7 +505,7 @@ impl Core {
                 has_room = false;
                 continue;
             }
-            // Whoever moves it finds the receive, or there is none.
+            // A thread that moves the connection either finds the receive, or no receive is posted.
             let _stays = link.moving();
             if link.set_posted(self, true) {
                 queue.post_recv_any(link.endpoint(), 0);
@@ -504,9 +514,9 @@ impl Core {
         has_room
     }
 
-    /// Takes what is here, or waits for something until then.
+    /// Handles an available message, or waits for one until the deadline.
     #[inline]
-    fn step(&self, driving: &mut Driving<'_>, wait: &Wait<'_>, progress: &mut Progress) {
+    fn step(&self, guard: &mut PollGuard<'_>, wait: &Wait<'_>, progress: &mut Progress) {
         let last = std::mem::take(&mut progress.last);
         if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
             if self.has_only(link) && !link.is_posted() {
@@ -519,8 +529,8 @@ impl Core {
                 if shared.receive_within(&mut message, &mut more, SLICE, wait.until) {
                     let (link, handlers) = (link.clone(), link.handlers());
                     let come = (&mut message, &mut more);
-                    if let Looked::NoRoom = self.received(link, handlers, come, driving) {
-                        driving.release();
+                    if let PollOutcome::NoRoom = self.received(link, handlers, come, guard) {
+                        guard.release();
                         thread::sleep(SOON);
                     }
                 } else {
@@ -530,30 +540,30 @@ impl Core {
                 return;
             }
         }
-        self.step_among_many(driving, wait.until, last, progress);
+        self.step_among_many(guard, wait.until, last, progress);
     }
 
     fn step_among_many(
         &self,
-        driving: &mut Driving<'_>,
+        guard: &mut PollGuard<'_>,
         mut until: Deadline,
         last: Tick,
         progress: &mut Progress,
     ) {
         let is_awake = std::mem::take(&mut progress.is_awake);
-        // Where more is here, who sleeps would come back at once.
+        // If more messages are available, a sleep would return immediately.
         let sleeps = self.spin.is_zero() && !is_awake && !progress.is_more;
         if sleeps && self.sleep_alone(until, progress) {
             return;
         }
-        let looked = self.look_alone(driving, until, last, progress);
-        let looked = looked.unwrap_or_else(|| self.look(driving, &mut progress.seen));
-        if let Looked::Something = looked {
+        let looked = self.look_alone(guard, until, last, progress);
+        let looked = looked.unwrap_or_else(|| self.look(guard, &mut progress.seen));
+        if let PollOutcome::Something = looked {
             return self.has_come(progress);
         }
         turn::flush();
         if is_awake {
-            return self.look_after_sleep(driving, progress);
+            return self.look_after_sleep(guard, progress);
         }
         let spinning = progress
             .spin
@@ -572,7 +582,7 @@ impl Core {
             until = until.or_sooner(Deadline::after(SOON));
         }
         let Some(queue) = self.queue() else {
-            driving.release();
+            guard.release();
             return thread::sleep(SOON);
         };
         if !self.post_all(queue, &mut progress.seen) {
@@ -582,13 +592,13 @@ impl Core {
         if let Some(spin) = &mut progress.spin {
             spin.has_slept();
         }
-        match done.map(|done| self.take(done, driving)) {
-            Some(Looked::Something) => self.has_come(progress),
-            Some(Looked::Nothing | Looked::NoRoom) | None => self.end(progress),
+        match done.map(|done| self.take(done, guard)) {
+            Some(PollOutcome::Something) => self.has_come(progress),
+            Some(PollOutcome::Nothing | PollOutcome::NoRoom) | None => self.end(progress),
         }
     }
 
-    /// Something has come: the next wait begins anew.
+    /// Records that a message was handled: the next wait begins anew.
     fn has_come(&self, progress: &mut Progress) {
         progress.slept = false;
         self.end(progress);
@@ -606,7 +616,7 @@ impl Core {
         self.habit.load(Ordering::Relaxed)
     }
 
-    /// Takes what is here, without waiting. How many messages.
+    /// Handles the available messages without blocking. Returns their number.
     pub(super) fn poll(&self) -> usize {
         if self.is_elsewhere() {
             return 0;
@@ -614,24 +624,24 @@ impl Core {
         let mut seen = Seen::default();
         let mut count = 0usize;
         while count < MOST {
-            let Some(mut driving) = self.try_drive(None) else {
+            let Some(mut guard) = self.try_drive(None) else {
                 break;
             };
-            match self.look(&mut driving, &mut seen) {
-                Looked::Something => count = count.saturating_add(1),
-                Looked::Nothing | Looked::NoRoom => break,
+            match self.look(&mut guard, &mut seen) {
+                PollOutcome::Something => count = count.saturating_add(1),
+                PollOutcome::Nothing | PollOutcome::NoRoom => break,
             }
         }
         count
     }
 }
 
-impl Wake for Core {
+impl Wake for PollLoop {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
-    /// Wakes who receives, unless that is who calls.
+    /// Wakes the poller, unless that is the caller.
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.role.is_of(turn::token()) {
             if let Some(queue) = self.queue.get() {
@@ -641,7 +651,8 @@ impl Wake for Core {
     }
 }
 
-/// A panic elsewhere can't leave what is locked half changed: it holds between statements.
+/// Locks a mutex and ignores poisoning: the locked state is consistent between statements, so a
+/// panic can't leave it half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

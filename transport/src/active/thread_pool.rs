@@ -1,36 +1,36 @@
-//! The threads that serve a bundle: some, and more while all of these are at handlers that run for long.
+//! Thread pool that serves a poll group. It grows while all threads run long handlers.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder, JoinHandle};
 
-use super::driving::Core;
+use super::poll_loop::PollLoop;
 
-/// What a thread does around its work.
+/// Wrapper that each thread calls around its work.
 pub(super) type Around = dyn Fn(&mut dyn FnMut()) + Send + Sync;
 
-/// What threads that are started together share.
-pub(super) struct Crew {
+/// State shared by the threads of a pool.
+pub(super) struct ThreadPool {
     stopped: AtomicBool,
     around: Box<Around>,
     threads: Mutex<Threads>,
 }
 
 struct Threads {
-    places: Places,
+    places: ThreadCounts,
     handles: Vec<JoinHandle<()>>,
 }
 
-/// How many threads there are that don't end, and may be.
+/// Number of threads that are not ending, and its bounds.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ThreadCounts {
     count: usize,
     least: usize,
     most: usize,
 }
 
-impl Places {
+impl ThreadCounts {
     pub(super) fn new(least: usize, most: usize) -> Self {
         Self {
             count: 0,
@@ -39,17 +39,18 @@ impl Places {
         }
     }
 
-    /// There is one more.
+    /// Counts a new thread.
     pub(super) fn take(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 
-    /// Whether there may be one more.
+    /// Returns true if another thread may be started.
     pub(super) fn has_room(&self) -> bool {
         self.count < self.most
     }
 
-    /// Whether the thread that asks is to end: so many others stand by, and it is one more than there have to be.
+    /// Returns true if the calling thread should end, as enough others are on standby and there are
+    /// more threads than the minimum.
     pub(super) fn leave(&mut self, standing: usize) -> bool {
         let leaves = standing >= self.least && self.count > self.least;
         if leaves {
@@ -59,10 +60,10 @@ impl Places {
     }
 }
 
-impl Crew {
-    /// So many threads that serve.
+impl ThreadPool {
+    /// Starts the minimum number of threads.
     pub(super) fn start(
-        core: &Arc<Core>,
+        core: &Arc<PollLoop>,
         least: usize,
         most: usize,
         around: Box<Around>,
@@ -71,12 +72,13 @@ impl Crew {
             stopped: AtomicBool::new(false),
             around,
             threads: Mutex::new(Threads {
-                places: Places::new(least, most),
+                places: ThreadCounts::new(least, most),
                 handles: Vec::new(),
             }),
         });
         for number in 0..least {
-            // The first receives. Where one of the others was to stand by, nobody would see that both are busy.
+            // The first thread polls; the others start on standby. If none did, no thread would
+            // detect that all are busy.
             if let Err(error) = crew.add(core, &mut crew.threads(), number > 0) {
                 crew.stop(core);
                 return Err(error);
@@ -87,7 +89,7 @@ impl Crew {
 
     fn add(
         self: &Arc<Self>,
-        core: &Arc<Core>,
+        core: &Arc<PollLoop>,
         threads: &mut Threads,
         is_more: bool,
     ) -> io::Result<()> {
@@ -102,15 +104,16 @@ impl Crew {
         Ok(())
     }
 
-    /// Nobody stands by any more: another thread does, if there may be one, and one is to be had.
-    pub(super) fn grow(self: &Arc<Self>, core: &Arc<Core>) {
+    /// Starts another standby thread if no thread is left on standby and the limit allows it. A
+    /// failure to start one is ignored.
+    pub(super) fn grow(self: &Arc<Self>, core: &Arc<PollLoop>) {
         let mut threads = self.threads();
         if threads.places.has_room() && !self.has_stopped() {
             let _ = self.add(core, &mut threads, true);
         }
     }
 
-    /// Whether the thread that asks is to end, while so many others stand by.
+    /// Returns true if the calling thread should end while `standing` others are on standby.
     pub(super) fn leaves(&self, standing: usize) -> bool {
         self.threads().places.leave(standing)
     }
@@ -119,18 +122,18 @@ impl Crew {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Ends all threads, each behind the handler that it is at.
-    pub(super) fn stop(&self, core: &Core) {
+    /// Ends all threads, each after its current handler.
+    pub(super) fn stop(&self, core: &PollLoop) {
         let mut threads = self.threads();
         self.stopped.store(true, Ordering::Release);
         let handles = std::mem::take(&mut threads.handles);
         drop(threads);
-        // There are none of them in a process that was forked.
+        // A forked process has no threads of the pool.
         if core.is_elsewhere() {
             return;
         }
         core.call_all();
-        // It may be stopped by one of its own handlers.
+        // A handler of the pool may stop it, and must not join its own thread.
         let own = thread::current().id();
         for handle in handles {
             if handle.thread().id() != own {
@@ -139,7 +142,8 @@ impl Crew {
         }
     }
 
-    /// A panic elsewhere can't leave them half changed: they hold between statements.
+    /// Locks the state and ignores poisoning: it is consistent between statements, so a panic can't
+    /// leave it half changed.
     fn threads(&self) -> MutexGuard<'_, Threads> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }

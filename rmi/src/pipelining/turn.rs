@@ -1,4 +1,4 @@
-//! What calls have of it that others name their results, or that they name those of others.
+//! Guards of pipelined calls: the promise of a result, and the turn of a held call.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,20 +6,22 @@ use std::time::Instant;
 
 use jstream_transport::active::{Request, is_given_back};
 
-use super::{Held, Made, NOT_GIVEN, Promises, fail_all};
+use super::{CallTrailer, Held, NOT_GIVEN, Promises, fail_all};
 use crate::frame::Code;
 use crate::reference::Between;
 use crate::sync::lock;
 
-/// A call whose result others name. They fail when it is dropped, and wait on where it goes back and may come again.
+/// Guard of a call whose result other calls may name. If it is dropped, those calls fail. If its
+/// call is returned as busy, they wait for the retry.
 pub(crate) struct Promise {
     pub(super) promises: Arc<Promises>,
-    pub(super) made: Made,
+    pub(super) made: CallTrailer,
     pub(super) is_open: bool,
 }
 
 impl Promise {
-    /// The call has given an object of this side: those that name it begin, one behind the other.
+    /// Records the object of this side that the call has returned. Held calls that name it start,
+    /// one after the other.
     pub(crate) fn keep(mut self, object: u32, to: &Between) {
         let Between::Peers(to) = to else { return };
         let node = to.references().object(object);
@@ -34,17 +36,17 @@ impl Promise {
         }
     }
 
-    /// Whether calls wait for it.
+    /// Returns true if held calls name this call.
     pub(crate) fn is_named(&self) -> bool {
         lock(&self.promises.queues).is_named(self.made.number)
     }
 
-    /// The call goes back, and may come again.
+    /// Records that the call is returned as busy and may be retried.
     pub(crate) fn forget(mut self) {
         self.go_back();
     }
 
-    /// The call has given nothing: those that name it.
+    /// Records that the call has returned no object. Returns the held calls that name it.
     pub(super) fn give_none(&mut self) -> Vec<Held> {
         self.is_open = false;
         lock(&self.promises.queues).gave_none(self.made.number)
@@ -72,7 +74,7 @@ impl Drop for Promise {
     }
 }
 
-/// The turn of one of the calls that name another one, to begin. The next one has it when this is dropped.
+/// Guard of the held call that may start now. Dropping it passes the turn to the next held call.
 pub(crate) struct Turn {
     pub(super) promises: Arc<Promises>,
     pub(super) number: u32,
@@ -81,13 +83,13 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// The next call, to be handled now.
+    /// Passes the turn. Returns the next call, which the caller handles now.
     pub(crate) fn next(mut self) -> Option<Request> {
         self.pass()
     }
 
-    /// The call begins when there is a place for it, and the next one behind it. It comes back where the connection has
-    /// ended.
+    /// Lets the call wait for room within the limit of waiting calls; the next call starts after
+    /// it. Returns the request if the connection has ended.
     pub(crate) fn stand(mut self, request: Request, deadline: Option<Instant>) -> Option<Request> {
         self.is_open = false;
         self.promises.stand(self.number, request, deadline)
@@ -99,14 +101,14 @@ impl Turn {
         }
         let next = lock(&self.promises.queues).next(self.number);
         if next.is_none() {
-            // What this row did not need is there for another one.
+            // The room that this queue did not need may help a stalled one.
             self.promises.go_on();
         }
         Some(self.promises.aimed(next?, self.number, self.object))
     }
 }
 
-/// Where its thread goes on with something else, or waits.
+/// Passes the turn when the thread starts other work or blocks.
 impl Drop for Turn {
     fn drop(&mut self) {
         if let Some(next) = self.pass() {

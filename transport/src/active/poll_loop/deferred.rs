@@ -1,35 +1,36 @@
-//! What can't be done now: requests that are run again, and messages that came where their connection was served
-//! before.
+//! Deferred work of a poll group: requests to be rerun, tasks, and messages that were received by
+//! the group to which their connection belonged before.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 
-use super::{Core, Driving, Looked, MOST, Seen, lock};
+use super::{MOST, PollGuard, PollLoop, PollOutcome, Seen, lock};
 use crate::active::executor::Job;
 use crate::active::link::Link;
-use crate::active::request::{Parked, Request};
+use crate::active::request::{DeferredRequest, Request};
 use crate::active::turn;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
 use crate::error::RecvError;
 
-/// What waits for its turn in a bundle.
+/// The queues of deferred work.
 #[derive(Default)]
-pub(super) struct PutOff {
-    /// Requests to be run again.
-    later: Mutex<VecDeque<Parked>>,
-    /// What came for a connection that had left the bundle before.
+pub(super) struct DeferredWork {
+    /// Requests to be rerun.
+    later: Mutex<VecDeque<DeferredRequest>>,
+    /// Messages of a connection that had moved away before they were received.
     late: Mutex<VecDeque<(Known, Arrived)>>,
-    /// Requests that somebody took who could not serve them; they come before all others.
-    aside: Mutex<VecDeque<Parked>>,
-    /// Tasks that go on where the bundle is served.
+    /// Requests received by a thread that could not serve them; they run before all others.
+    aside: Mutex<VecDeque<DeferredRequest>>,
+    /// Tasks that run on the threads that serve the group.
     jobs: Mutex<VecDeque<Job>>,
-    /// Connections whose peers may have taken what their requests wait for, each once.
+    /// Connections whose peers may have drained enough for their deferred requests, each once.
     taken: Mutex<VecDeque<Known>>,
 }
 
-/// A connection that something was put off of. That does not keep it: whoever else has it may have let go of it.
+/// A connection with deferred work. The reference is weak, so that deferred work does not keep the
+/// connection.
 struct Known {
     id: u64,
     link: Weak<Link>,
@@ -44,42 +45,43 @@ impl Known {
     }
 }
 
-impl Core {
+impl PollLoop {
     pub(in crate::active) fn run_later(&self, request: Request) {
         self.park(&self.put_off.later, request);
         self.call();
     }
 
-    /// Has a request wait here, or wherever its connection is now.
-    fn park(&self, queue: &Mutex<VecDeque<Parked>>, request: Request) {
+    /// Queues a request in this group, or in the group that its connection belongs to now.
+    fn park(&self, queue: &Mutex<VecDeque<DeferredRequest>>, request: Request) {
         let link = request.link().clone();
         lock(queue).push_back(request.park());
         self.has_more.store(true, Ordering::Release);
         self.follow(&link);
     }
 
-    /// Behind putting something off: a connection that was found here may have moved elsewhere before, and nobody may serve
-    /// here any more.
+    /// Moves deferred work to the current group of a connection. Called after queueing: the
+    /// connection may have moved before, and this group may not be served any more.
     fn follow(&self, link: &Arc<Link>) {
         if link.is_in(self) {
             return;
         }
-        let mut to = link.bundle();
+        let mut to = link.group();
         self.hand_over(link.id, &to);
         while !link.is_in(&to) {
-            let next = link.bundle();
+            let next = link.group();
             to.hand_over(link.id, &next);
             to = next;
         }
     }
 
-    /// Has those see it who serve.
+    /// Wakes the serving threads for deferred work.
     fn has_put_off(&self) {
         self.has_more.store(true, Ordering::Release);
         self.call();
     }
 
-    /// Has those who serve look for what waits in a connection for its peer.
+    /// Makes the serving threads check the deferred requests of a connection whose peer may have
+    /// drained its receive side.
     #[cold]
     pub(in crate::active) fn take_up(&self, link: &Arc<Link>) {
         let mut taken = lock(&self.put_off.taken);
@@ -94,12 +96,13 @@ impl Core {
         self.follow(link);
     }
 
-    /// Runs a request that has waited for its peer to take what it was sent. Whether there was one.
-    pub(super) fn run_taken(&self, driving: &mut Driving<'_>) -> bool {
+    /// Runs a request that was deferred until its peer drained its receive side. Returns true if
+    /// there was a candidate.
+    pub(super) fn run_taken(&self, guard: &mut PollGuard<'_>) -> bool {
         let Some(link) = lock(&self.put_off.taken).pop_front() else {
             return false;
         };
-        driving.release();
+        guard.release();
         let Some(link) = link.link.upgrade() else {
             return true;
         };
@@ -107,13 +110,13 @@ impl Core {
             return true;
         };
         if is_more {
-            link.bundle().take_up(&link);
+            link.group().take_up(&link);
         }
         Link::serve_put_off(request, self.side);
         true
     }
 
-    /// A connection is gone: so is what was put off of it.
+    /// Drops the deferred work of a connection that is gone.
     pub(super) fn purge(&self, id: u64) {
         drop(self.take_of(id));
         drop(self.take_late_of(id));
@@ -133,8 +136,8 @@ impl Core {
         gone
     }
 
-    /// The requests of a connection: those that were put aside, and those to be run again.
-    fn take_of(&self, id: u64) -> [VecDeque<Parked>; 2] {
+    /// Takes the queued requests of a connection: those to run first, and those to be rerun.
+    fn take_of(&self, id: u64) -> [VecDeque<DeferredRequest>; 2] {
         [&self.put_off.aside, &self.put_off.later].map(|queue| {
             let mut queue = lock(queue);
             let (gone, rest) = queue.drain(..).partition(|parked| parked.id == id);
@@ -143,51 +146,52 @@ impl Core {
         })
     }
 
-    /// Takes what is here without serving requests, which wait for who serves, unless somebody else receives.
+    /// Receives the available messages and queues their requests for the serving threads, unless
+    /// another thread is polling.
     pub(in crate::active) fn look_aside(&self) {
         if self.is_elsewhere() {
             return;
         }
-        let Some(mut driving) = self.try_drive(None) else {
+        let Some(mut guard) = self.try_drive(None) else {
             return;
         };
-        driving.is_aside = true;
+        guard.is_aside = true;
         let mut seen = Seen::default();
         for _ in 0..MOST {
-            if !driving.is_held || lock(&self.put_off.aside).len() >= MOST {
+            if !guard.is_held || lock(&self.put_off.aside).len() >= MOST {
                 break;
             }
-            match self.look_at_members(&mut driving, &mut seen) {
-                Looked::Something => {}
-                Looked::Nothing | Looked::NoRoom => break,
+            match self.look_at_members(&mut guard, &mut seen) {
+                PollOutcome::Something => {}
+                PollOutcome::Nothing | PollOutcome::NoRoom => break,
             }
         }
-        drop(driving);
+        drop(guard);
         if !lock(&self.put_off.aside).is_empty() {
-            // Nobody is told of them by their connections any more.
+            // The connections do not report these requests again.
             self.call();
         }
     }
 
-    /// Has a task gone on with by who serves.
+    /// Queues a task for the serving threads.
     pub(in crate::active) fn run_here(&self, job: Job) {
         lock(&self.put_off.jobs).push_back(job);
         self.has_more.store(true, Ordering::Release);
         self.call_all();
     }
 
-    /// Has a request served again, before all others.
+    /// Queues a request to be served before all others.
     pub(in crate::active) fn run_soon(&self, request: Request) {
         self.park(&self.put_off.aside, request);
         self.call();
     }
 
-    /// Goes on with the first task that waits for that. Whether there was one.
-    pub(super) fn run_job(&self, driving: &mut Driving<'_>) -> bool {
+    /// Runs the first queued task. Returns true if there was one.
+    pub(super) fn run_job(&self, guard: &mut PollGuard<'_>) -> bool {
         let Some(job) = lock(&self.put_off.jobs).pop_front() else {
             return false;
         };
-        driving.release();
+        guard.release();
         turn::handling(self.side, || job.run());
         true
     }
@@ -197,19 +201,19 @@ impl Core {
         self.park(&self.put_off.aside, request);
     }
 
-    /// Serves the first request that was put aside. Whether there was one.
-    pub(super) fn run_aside(&self, driving: &mut Driving<'_>) -> bool {
+    /// Serves the first request that was put aside. Returns true if there was one.
+    pub(super) fn run_aside(&self, guard: &mut PollGuard<'_>) -> bool {
         let Some(parked) = lock(&self.put_off.aside).pop_front() else {
             return false;
         };
-        driving.release();
+        guard.release();
         if let Some(request) = parked.unpark() {
             Link::serve_put_off(request, self.side);
         }
         true
     }
 
-    /// Leaves what was put off of a connection to the bundle where it is now.
+    /// Moves the deferred work of a connection to its current group.
     pub(super) fn hand_over(&self, id: u64, to: &Self) {
         let [aside, later] = self.take_of(id);
         let late = self.take_late_of(id);
@@ -225,7 +229,8 @@ impl Core {
         }
     }
 
-    /// Leaves what the queue had to the bundle where the connection is now. One that has ended comes back.
+    /// Passes a completion of this group's queue to the current group of the connection. Returns
+    /// the connection if it has ended.
     pub(super) fn pass_on(&self, done: Done) -> Option<(Arc<Link>, RecvError)> {
         let Done::Received(_, receipt, endpoint) = done else {
             return None;
@@ -234,7 +239,7 @@ impl Core {
         link.set_posted(self, false);
         match receipt {
             Ok(arrived) => {
-                let core = link.bundle();
+                let core = link.group();
                 lock(&core.put_off.late).push_back((Known::of(&link), arrived));
                 core.has_put_off();
                 core.follow(&link);
@@ -247,24 +252,25 @@ impl Core {
         }
     }
 
-    /// Takes the first message that came elsewhere, before what comes here. Whether there was one.
-    pub(super) fn run_late(&self, driving: &mut Driving<'_>) -> bool {
+    /// Handles the first message that another group had received, before messages received here.
+    /// Returns true if there was one.
+    pub(super) fn run_late(&self, guard: &mut PollGuard<'_>) -> bool {
         let late = lock(&self.put_off.late).pop_front();
         let Some((known, arrived)) = late else {
             return false;
         };
         if let Some(link) = known.link.upgrade() {
-            self.deliver(link, arrived, driving);
+            self.deliver(link, arrived, guard);
         }
         true
     }
 
-    /// Runs what was put off, unless nobody wants it any more. Whether anything was.
-    pub(super) fn run_put_off(&self, driving: &mut Driving<'_>) -> bool {
+    /// Runs the deferred requests that are still wanted. Returns true if there were any.
+    pub(super) fn run_put_off(&self, guard: &mut PollGuard<'_>) -> bool {
         let count = lock(&self.put_off.later).len();
         if count == 0 {
             self.has_more.store(false, Ordering::Release);
-            // Whoever adds something after its look sets the flag again, behind this.
+            // A thread that adds work after this check sets the flag again, after this store.
             let any = !lock(&self.put_off.later).is_empty()
                 || !lock(&self.put_off.late).is_empty()
                 || !lock(&self.put_off.aside).is_empty()
@@ -273,7 +279,7 @@ impl Core {
             self.has_more.fetch_or(any, Ordering::AcqRel);
             return false;
         }
-        driving.release();
+        guard.release();
         for _ in 0..count {
             let Some(parked) = lock(&self.put_off.later).pop_front() else {
                 break;

@@ -1,4 +1,4 @@
-//! The way of a request: sent, sent again where it came back for now, and answered.
+//! The state of an outstanding request: queued, sent, waiting for a retry, or answered.
 
 use std::mem;
 use std::sync::Arc;
@@ -13,33 +13,33 @@ use crate::active::link::{Asked, Link, Message, Turn, returned};
 use crate::device::deadline::Deadline;
 use crate::endpoint::timer::Timer;
 
-/// What comes of a request.
+/// The outcome of a request.
 pub(super) type Outcome = Result<Reply, RequestError>;
 
-/// A request on its way.
-pub(super) struct Errand {
+/// An outstanding request.
+pub(super) struct RequestState {
     handler: u16,
-    /// How often it came back.
+    /// Number of times that the request was returned as busy.
     times: u32,
-    /// How long its payload is.
+    /// Length of the payload in bytes.
     length: u64,
-    state: ErrandState,
+    state: RequestStateInner,
 }
 
-enum ErrandState {
-    /// It waits for its turn.
+enum RequestStateInner {
+    /// The request waits for credit.
     Queued(Box<Turn>),
-    /// As [`Asked`] has it.
+    /// The request is on its way; see [`Asked`].
     Sent {
         number: u32,
         answers: u64,
     },
-    /// It came back.
+    /// The request was returned as busy.
     Paused(Box<Pause>),
     Over,
 }
 
-impl From<Asked> for ErrandState {
+impl From<Asked> for RequestStateInner {
     #[inline]
     fn from(asked: Asked) -> Self {
         Self::Sent {
@@ -49,7 +49,7 @@ impl From<Asked> for ErrandState {
     }
 }
 
-/// A request that came back, until it is sent again.
+/// A request that was returned as busy, until its retry.
 pub(super) struct Pause {
     then: Deadline,
     message: Message,
@@ -57,7 +57,7 @@ pub(super) struct Pause {
 }
 
 impl Pause {
-    /// Has a task woken when it is over. False where there is no timer for that.
+    /// Wakes a task when the delay is over. Returns false if there is no timer for that.
     pub(super) fn tell(&mut self, task: &Waker) -> bool {
         if self.timer.is_none() {
             self.timer = Timer::new().ok();
@@ -69,7 +69,7 @@ impl Pause {
     }
 }
 
-impl Errand {
+impl RequestState {
     #[inline]
     pub(super) fn sent(handler: u16, asked: Asked, length: u64) -> Self {
         Self {
@@ -85,52 +85,52 @@ impl Errand {
             handler,
             times: 0,
             length,
-            state: ErrandState::Queued(Box::new(turn)),
+            state: RequestStateInner::Queued(Box::new(turn)),
         }
     }
 
     #[inline]
     pub(super) fn is_over(&self) -> bool {
-        matches!(self.state, ErrandState::Over)
+        matches!(self.state, RequestStateInner::Over)
     }
 
-    /// Its number, while it is on its way.
+    /// Returns the number of the request while it is on its way.
     #[inline]
     pub(super) fn number(&self) -> Option<u32> {
         self.asked().map(|asked| asked.number)
     }
 
-    /// What was asked, while it is on its way.
+    /// Returns the identification of the request while it is on its way.
     #[inline]
     pub(super) fn asked(&self) -> Option<Asked> {
         match self.state {
-            ErrandState::Sent { number, answers } => Some(Asked { number, answers }),
+            RequestStateInner::Sent { number, answers } => Some(Asked { number, answers }),
             _ => None,
         }
     }
 
-    /// When it is sent again.
+    /// Returns the time of the next retry, if the request waits for one.
     #[inline]
     pub(super) fn paused(&self) -> Option<Deadline> {
         match &self.state {
-            ErrandState::Paused(pause) => Some(pause.then),
+            RequestStateInner::Paused(pause) => Some(pause.then),
             _ => None,
         }
     }
 
-    /// The pause that it makes.
+    /// Returns the delay before the next retry, if the request waits for one.
     pub(super) fn pause(&mut self) -> Option<&mut Pause> {
         match &mut self.state {
-            ErrandState::Paused(pause) => Some(pause),
+            RequestStateInner::Paused(pause) => Some(pause),
             _ => None,
         }
     }
 
-    /// It is not sent again; its number, if it is on its way.
+    /// Prevents further sending of the request. Returns its number if it is on its way.
     pub(super) fn revoke(&mut self) -> Option<u32> {
         self.times = u32::MAX;
-        if let ErrandState::Queued(turn) = &mut self.state {
-            // It may have gone by now.
+        if let RequestStateInner::Queued(turn) = &mut self.state {
+            // The request may have been sent meanwhile.
             if let Some(asked) = turn.come(None).and_then(|grant| grant.ok()?.asked) {
                 self.state = asked.into();
             }
@@ -141,38 +141,41 @@ impl Errand {
         }
     }
 
-    /// Takes it back, unless it is at the other side. Whether that is so.
+    /// Withdraws the request unless it was sent. Returns true if it was withdrawn.
     pub(super) fn withdraw(&mut self) -> bool {
         let is_here = match &mut self.state {
-            ErrandState::Queued(turn) => turn.withdraw(),
-            ErrandState::Paused(_) => true,
-            ErrandState::Sent { .. } | ErrandState::Over => false,
+            RequestStateInner::Queued(turn) => turn.withdraw(),
+            RequestStateInner::Paused(_) => true,
+            RequestStateInner::Sent { .. } | RequestStateInner::Over => false,
         };
         if is_here {
-            self.state = ErrandState::Over;
+            self.state = RequestStateInner::Over;
         }
         is_here
     }
 
-    /// Nobody follows it any more; its number, if it is on its way.
+    /// Abandons the request. Returns its number if it is on its way.
     #[inline]
     pub(super) fn leave(&mut self) -> Option<u32> {
-        match mem::replace(&mut self.state, ErrandState::Over) {
-            ErrandState::Sent { number, .. } => Some(number),
-            ErrandState::Queued(_) | ErrandState::Paused(_) | ErrandState::Over => None,
+        match mem::replace(&mut self.state, RequestStateInner::Over) {
+            RequestStateInner::Sent { number, .. } => Some(number),
+            RequestStateInner::Queued(_)
+            | RequestStateInner::Paused(_)
+            | RequestStateInner::Over => None,
         }
     }
 
-    /// The same where it goes on, if it is on its way.
+    /// Abandons the request, but lets a queued one that is being sent complete. Returns its number
+    /// if it is on its way.
     pub(super) fn detach(&mut self) -> Option<u32> {
-        if let ErrandState::Queued(turn) = &mut self.state {
+        if let RequestStateInner::Queued(turn) = &mut self.state {
             turn.detach();
         }
         self.leave()
     }
 
-    /// What came of it, if that is known: by the answer that was `found`, or that was noted. Else `waker` is told
-    /// when it may be.
+    /// Returns the outcome if it is known, from the answer `found` by this thread or from a
+    /// recorded answer. Otherwise registers `waker`.
     #[inline]
     pub(super) fn attempt(
         &mut self,
@@ -181,15 +184,15 @@ impl Errand {
         waker: Option<&Waker>,
     ) -> Option<Outcome> {
         if let (Err(error), false) = (link.check(), self.is_over()) {
-            self.state = ErrandState::Over;
+            self.state = RequestStateInner::Over;
             return Some(Err(error));
         }
         if let Some(asked) = self.asked() {
             if let Some(Answer::Reply { word, payload }) = found {
-                self.state = ErrandState::Over;
+                self.state = RequestStateInner::Over;
                 return Some(Ok(Reply { word, payload }));
             }
-            // The answer is not among those that were noted before it was asked for.
+            // An answer that was recorded before the request can't be the awaited one.
             let is_new = link.answers() != asked.answers || link.starves();
             if found.is_none() && waker.is_none() && !is_new {
                 return None;
@@ -205,19 +208,19 @@ impl Errand {
         waker: Option<&Waker>,
     ) -> Option<Outcome> {
         loop {
-            match mem::replace(&mut self.state, ErrandState::Over) {
-                ErrandState::Queued(mut turn) => match turn.come(waker) {
+            match mem::replace(&mut self.state, RequestStateInner::Over) {
+                RequestStateInner::Queued(mut turn) => match turn.come(waker) {
                     Some(Ok(grant)) => match grant.asked {
                         Some(asked) => self.state = asked.into(),
                         None => unreachable!("it is a request"),
                     },
                     Some(Err(error)) => return Some(Err(error)),
                     None => {
-                        self.state = ErrandState::Queued(turn);
+                        self.state = RequestStateInner::Queued(turn);
                         return None;
                     }
                 },
-                ErrandState::Sent { number, answers } => {
+                RequestStateInner::Sent { number, answers } => {
                     let taken = match found.take() {
                         Some(answer) => Ok(Some(answer)),
                         None => link.take_answer(number, waker),
@@ -230,7 +233,7 @@ impl Errand {
                         }
                         Ok(None) => {
                             let Some(why) = link.starved() else {
-                                self.state = ErrandState::Sent { number, answers };
+                                self.state = RequestStateInner::Sent { number, answers };
                                 return None;
                             };
                             link.give_up(number);
@@ -240,19 +243,19 @@ impl Errand {
                         Err(_) => return Some(Err(lost(link))),
                     }
                 }
-                ErrandState::Paused(pause) => {
+                RequestStateInner::Paused(pause) => {
                     if !pause.then.has_passed() {
-                        self.state = ErrandState::Paused(pause);
+                        self.state = RequestStateInner::Paused(pause);
                         return None;
                     }
-                    self.state = ErrandState::Queued(Box::new(link.enqueue(pause.message)));
+                    self.state = RequestStateInner::Queued(Box::new(link.enqueue(pause.message)));
                 }
-                ErrandState::Over => return None,
+                RequestStateInner::Over => return None,
             }
         }
     }
 
-    /// What an answer says, unless the request is sent again.
+    /// Converts an answer into the outcome, or starts the delay before a retry and returns `None`.
     fn outcome(&mut self, link: &Link, answer: Answer) -> Option<Outcome> {
         let (reason, word, payload, text) = match answer {
             Answer::Reply { word, payload } => return Some(Ok(Reply { word, payload })),
@@ -266,7 +269,7 @@ impl Errand {
         let settings = &link.settings;
         let returned = returned(self.handler, reason, word, payload, text);
         let came_back = returned.payload.as_ref().map_or(0, |payload| payload.len());
-        // Without all of its payload it would be another one.
+        // A retry needs the complete payload.
         let is_whole = came_back as u64 == self.length;
         if returned.reason == Reason::Busy && is_whole && self.times < settings.retries {
             let then = Deadline::after(settings.pause(self.times));
@@ -279,7 +282,7 @@ impl Errand {
                 asks: true,
                 payload: Some(payload.unwrap_or_else(Filled::nothing)),
             };
-            self.state = ErrandState::Paused(Box::new(Pause {
+            self.state = RequestStateInner::Paused(Box::new(Pause {
                 then,
                 message,
                 timer: None,
@@ -293,7 +296,7 @@ impl Errand {
     }
 }
 
-/// The connection ended before the answer came.
+/// Returns the error of a connection that ended before the answer came.
 pub(super) fn lost(link: &Link) -> RequestError {
     RequestError::Lost {
         peer: link.endpoint().peer().clone(),

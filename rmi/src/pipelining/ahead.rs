@@ -1,4 +1,5 @@
-//! What a call on its way will give, at its caller; and what calls that others may name say of themselves.
+//! The caller's side of pipelined calls: the placeholder for a result in flight, and the trailer of
+//! calls that others may name.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,21 +8,23 @@ use crate::frame::{PROMISE_NUMBERS, PROMISED};
 use crate::object::Object;
 use crate::session::Connection;
 
-/// An object is called by its call's number only so long: later the server may have forgotten that.
+/// Number of later calls after which an object is no longer called by the call's number, because
+/// the server may have forgotten it.
 const KNOWN_FOR: u32 = 512;
 
-/// What stands behind the arguments of a call that others name: its number and the id of an interface.
+/// Length in bytes of the trailer after the arguments: the number of the call and the id of an
+/// interface.
 const LENGTH: usize = 12;
 
-/// A call that others may name, as it says so.
+/// The trailer of a call that other calls may name.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Made {
+pub(crate) struct CallTrailer {
     pub(crate) number: u32,
     pub(super) interface: u64,
 }
 
-impl Made {
-    /// What stands behind the arguments.
+impl CallTrailer {
+    /// Encodes the trailer.
     pub(crate) fn to_wire(self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         let (number, interface) = bytes.split_at_mut(4);
@@ -30,7 +33,7 @@ impl Made {
         bytes
     }
 
-    /// The same, and how long the arguments are.
+    /// Decodes the trailer of a payload. Returns it with the length of the arguments.
     pub(crate) fn of(payload: &[u8]) -> Option<(Self, usize)> {
         let length = payload.len().checked_sub(LENGTH)?;
         let (number, interface) = payload.get(length..)?.split_at_checked(4)?;
@@ -42,16 +45,17 @@ impl Made {
     }
 }
 
-/// What a call has given, when that is known: nothing where it has failed.
+/// The object that a call has returned, once that is known. `None` if the call has failed.
 pub(crate) type Became = OnceLock<Option<Object>>;
 
-/// What a call on its way will give, at its caller.
+/// Placeholder for the object that a call in flight will return.
 pub(crate) struct Ahead {
-    /// None of a call of an object of this program.
+    /// Connection and number of the call. `None` for calls of local objects.
     at: Option<(Connection, u32)>,
-    /// Calls that name it have one, too, until they are over: so long the object is not given back.
+    /// Shared with the calls that name this call, until they are over. The object is not released
+    /// before that.
     became: Arc<Became>,
-    /// One of these is not answered, so that nobody knows when it is over.
+    /// True if one of these calls was one-way, so that its end is unknown.
     has_unanswered: AtomicBool,
 }
 
@@ -64,7 +68,7 @@ impl Ahead {
         }
     }
 
-    /// The call is over.
+    /// Records the outcome of the call.
     pub(crate) fn settle(&self, object: Option<Object>) {
         drop(self.became.set(object));
     }
@@ -73,13 +77,14 @@ impl Ahead {
         self.became.get()?.as_ref()
     }
 
-    /// By what number it is called meanwhile.
+    /// Returns the number by which the object is called before it is known.
     pub(crate) fn way(&self) -> Option<(&Connection, u32)> {
         let (connection, number) = self.at.as_ref()?;
         Some((connection, number | PROMISED))
     }
 
-    /// The same, also of what has come, while others called it so that are not over: none is to overtake them.
+    /// Returns the number by which the object is called, as long as earlier calls by this number
+    /// are in flight. This prevents later calls from overtaking them.
     pub(crate) fn way_behind_others(&self) -> Option<(&Connection, u32)> {
         let (connection, number) = self.at.as_ref()?;
         let is_alone =
@@ -89,24 +94,24 @@ impl Ahead {
         (!is_gone).then_some((connection, number | PROMISED))
     }
 
-    /// A call has named it that nobody answers.
+    /// Records that a one-way call has named this call.
     pub(crate) fn called_one_way(&self) {
         self.has_unanswered.store(true, Ordering::Relaxed);
     }
 
-    /// What a call that names it has until it is over.
+    /// Returns the handle that a call naming this one holds until it is over.
     pub(crate) fn called(&self) -> Arc<Became> {
         self.became.clone()
     }
 
-    /// Why it can't be called.
+    /// Returns the reason why the object can't be called, if any.
     pub(crate) fn failure(&self) -> Option<&'static str> {
         match (self.became.get(), &self.at) {
             (Some(None), _) => {
-                Some("the call that was to give its object was given up, or gave none")
+                Some("the call that should have returned the object failed or returned none")
             }
             (None, None) => Some(
-                "the call that gives its object is of an object of this program: wait for that first",
+                "the object is the result of a local call, which has not ended: wait for it first",
             ),
             _ => None,
         }

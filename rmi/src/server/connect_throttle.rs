@@ -1,24 +1,25 @@
-//! Connections that come to nothing: who makes many of them waits.
+//! Rate limiter for failed connections (a token bucket): a server that sees many of them accepts
+//! more slowly.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::sync::lock;
 
-/// So many may come at once, however few a second may.
+/// Burst size.
 const AT_ONCE: u32 = 128;
 
-/// How many there were, less those that are long ago.
+/// A token bucket of failed connections.
 #[derive(Debug)]
-pub(super) struct Vain {
-    /// How long each of them counts.
+pub(super) struct ConnectThrottle {
+    /// Time for which one failed connection counts.
     each: Duration,
-    /// When all that were counted are forgotten.
+    /// Time at which the bucket is full again. `None` if no connection has failed.
     until: Mutex<Option<Instant>>,
 }
 
-impl Vain {
-    /// For so many a second.
+impl ConnectThrottle {
+    /// Creates a limiter for this number of failed connections per second.
     pub(super) fn new(a_second: u32) -> Self {
         Self {
             each: Duration::from_secs(1)
@@ -28,14 +29,14 @@ impl Vain {
         }
     }
 
-    /// There was one more.
+    /// Counts a failed connection.
     pub(super) fn note(&self, now: Instant) {
         let mut until = lock(&self.until);
         let from = until.map_or(now, |until| until.max(now));
         *until = from.checked_add(self.each);
     }
 
-    /// How long the next connection has to wait: until there is room for one more.
+    /// Returns the pause before the next connection is accepted, if the bucket is empty.
     pub(super) fn pause(&self, now: Instant) -> Option<Duration> {
         let until = (*lock(&self.until))?;
         let room = self.each.saturating_mul(AT_ONCE);
@@ -50,28 +51,28 @@ mod tests {
 
     #[test]
     fn many_at_once_are_waited_for() {
-        let vain = Vain::new(100);
+        let throttle = ConnectThrottle::new(100);
         let now = Instant::now();
         for _ in 0..127 {
-            vain.note(now);
-            assert_eq!(vain.pause(now), None);
+            throttle.note(now);
+            assert_eq!(throttle.pause(now), None);
         }
-        vain.note(now);
-        let pause = vain.pause(now);
+        throttle.note(now);
+        let pause = throttle.pause(now);
         assert_eq!(pause, Some(Duration::from_millis(10)));
         for _ in 0..1000 {
-            vain.note(now);
+            throttle.note(now);
         }
-        assert_eq!(vain.pause(now), Some(Duration::from_millis(20)));
+        assert_eq!(throttle.pause(now), Some(Duration::from_millis(20)));
         let later = |seconds| now.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
-        assert!(vain.pause(later(9)).is_some());
-        // What is long ago counts no more, and is no credit.
-        assert_eq!(vain.pause(later(11)), None);
+        assert!(throttle.pause(later(9)).is_some());
+        // Old failures do not count, and an idle time earns no extra credit.
+        assert_eq!(throttle.pause(later(11)), None);
         for _ in 0..127 {
-            vain.note(later(100));
+            throttle.note(later(100));
         }
-        assert_eq!(vain.pause(later(100)), None);
-        vain.note(later(100));
-        assert!(vain.pause(later(100)).is_some());
+        assert_eq!(throttle.pause(later(100)), None);
+        throttle.note(later(100));
+        assert!(throttle.pause(later(100)).is_some());
     }
 }

@@ -1,27 +1,28 @@
-//! A connection that is alone in its bundle: who serves it looks there, and sleeps there, and leaves out what many need.
+//! Fast path for a group with a single connection: its poller polls and sleeps in the connection
+//! itself, and skips the work that several connections need.
 
 use super::waiting::Progress;
-use super::{Core, Driving, Looked};
+use super::{PollGuard, PollLoop, PollOutcome};
 use crate::active::budget::Tick;
 use crate::active::turn;
 use crate::device::deadline::Deadline;
 use crate::endpoint::Message;
 use crate::endpoint::spin::Spin;
 
-/// How often a connection that is alone is looked at before its bundle is looked after.
+/// Number of looks at the connection before the state of the group is checked again.
 const LOOKS: u32 = 64;
 
-impl Core {
-    /// Takes one message of a connection that is alone here, if there is one: looks a number of times, without letting
-    /// go of it in between. `None` where there are others to look after.
+impl PollLoop {
+    /// Handles one message of the only connection, if there is one. Polls it several times while it
+    /// holds the connection's receive half. Returns `None` if the group has other work.
     #[inline]
     pub(super) fn look_alone(
         &self,
-        driving: &mut Driving<'_>,
+        guard: &mut PollGuard<'_>,
         until: Deadline,
         last: Tick,
         progress: &mut Progress,
-    ) -> Option<Looked> {
+    ) -> Option<PollOutcome> {
         progress.is_more = false;
         self.see(&mut progress.seen);
         let [member] = progress.seen.all() else {
@@ -46,20 +47,21 @@ impl Core {
         });
         if !has_come {
             link.note_room();
-            return Some(Looked::Nothing);
+            return Some(PollOutcome::Nothing);
         }
         progress.is_more = shared.has_more();
         if had_more && looks == 0 {
-            driving.last = last;
+            guard.last = last;
         }
         let come = (&mut message, &mut more);
-        let looked = self.received(link, &member.handlers, come, driving);
-        progress.last = std::mem::take(&mut driving.last);
+        let looked = self.received(link, &member.handlers, come, guard);
+        progress.last = std::mem::take(&mut guard.last);
         Some(looked)
     }
 
-    /// Sleeps until something comes of a connection that is alone here, or somebody calls; who comes back looks first.
-    /// False, without a sleep, where there is more to look after, or something is here.
+    /// Sleeps until a message of the only connection arrives, or a thread calls; the caller must
+    /// then look for messages. Returns false without sleeping if the group has other work, or a
+    /// message is available.
     pub(super) fn sleep_alone(&self, until: Deadline, progress: &mut Progress) -> bool {
         if !progress.is_entered || self.has_more() {
             return false;
@@ -71,14 +73,15 @@ impl Core {
         let Some(link) = member.link.upgrade() else {
             return false;
         };
-        // A message that has no room keeps the connection readable.
+        // A message that waits for room in the pool keeps the socket readable.
         if link.is_posted() || link.starves() {
             return false;
         }
         if !link.endpoint().shared().may_be_called() {
             return false;
         }
-        // As a receive that is posted, a sleep does not keep what the program has of it.
+        // Like a posted receive, the sleep must not keep the link alive, so only the endpoint is
+        // cloned.
         let endpoint = link.endpoint().clone();
         drop(link);
         let (shared, Some(queue)) = (endpoint.shared(), self.queue()) else {
@@ -94,12 +97,13 @@ impl Core {
         progress.is_awake
     }
 
-    /// Nothing has come after such a sleep: somebody has called, or it was for no reason.
+    /// Handles a wake-up after which no message was found: a call by another thread, or a spurious
+    /// one.
     #[cold]
-    pub(super) fn look_after_sleep(&self, driving: &mut Driving<'_>, progress: &mut Progress) {
-        match self.look_at_queue(driving) {
-            Looked::Something => self.has_come(progress),
-            Looked::Nothing | Looked::NoRoom => self.end(progress),
+    pub(super) fn look_after_sleep(&self, guard: &mut PollGuard<'_>, progress: &mut Progress) {
+        match self.look_at_queue(guard) {
+            PollOutcome::Something => self.has_come(progress),
+            PollOutcome::Nothing | PollOutcome::NoRoom => self.end(progress),
         }
     }
 }
