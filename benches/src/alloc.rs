@@ -1,13 +1,13 @@
-//! An allocator that can count.
+//! A global allocator that counts allocations.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's allocator, which counts allocations while [`count`] runs.
+/// The system allocator, which also counts allocations while [`count`] runs.
 #[derive(Debug)]
 pub(crate) struct Counting;
 
-/// How many calls of [`count`] run.
+/// Number of calls of [`count`] that are in progress.
 static COUNTING: AtomicUsize = AtomicUsize::new(0);
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
@@ -17,34 +17,37 @@ fn note() {
     }
 }
 
-// SAFETY: every method is the system allocator's, which keeps the trait's promises; counting
-// touches no memory that was handed out and does not unwind.
+// SAFETY: every method forwards to the system allocator, which upholds the contract of the trait.
+// The counting does not access memory that was handed out, and it does not unwind.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller upholds the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         note();
-        // SAFETY: the caller's promise is passed on; every block came from the system allocator.
+        // SAFETY: the caller upholds the contract of `realloc`; every block came from the system
+        // allocator.
         unsafe { System.realloc(block, layout, size) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on; every block came from the system allocator.
+        // SAFETY: the caller upholds the contract of `dealloc`; every block came from the system
+        // allocator.
         unsafe { System.dealloc(block, layout) }
     }
 }
 
-/// Runs `f`, and says how many times any thread allocated or reallocated meanwhile.
+/// Runs `f` and returns its result with the number of allocations and reallocations that all
+/// threads made in the meantime.
 pub(crate) fn count<R>(f: impl FnOnce() -> R) -> (R, usize) {
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     COUNTING.fetch_add(1, Ordering::Relaxed);

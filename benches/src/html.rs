@@ -1,4 +1,4 @@
-//! Figures as one HTML page that needs nothing else: bar plots in inline SVG.
+//! Self-contained HTML page with the figures as bar plots in inline SVG.
 
 use std::fmt::Write;
 
@@ -16,7 +16,8 @@ figure { margin: 1rem 0; } figcaption span, .note { color: var(--muted); }
 svg { display: block; width: 100%; height: auto; } svg text { fill: var(--text); font-size: 13px; }
 ";
 
-/// The subjects' colours, which differ for colour-blind readers too; they repeat after the last.
+/// Colours of the subjects, distinguishable for colour-blind readers. They repeat after the last
+/// one.
 const COLOURS: [&str; 6] = [
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00",
 ];
@@ -24,12 +25,12 @@ const COLOURS: [&str; 6] = [
 const WIDTH: usize = 700;
 const BAR: usize = 20;
 const STEP: usize = 26;
-/// Where bars begin, behind the subjects' names.
+/// Start of the bars, to the right of the names of the subjects.
 const LEFT: usize = 110;
-/// Room for the figure behind the longest bar.
+/// Width reserved for the figure to the right of the longest bar.
 const RIGHT: usize = 110;
 
-/// The whole page.
+/// Returns the complete page.
 pub(crate) fn page(rows: &[Row], notes: &[Note]) -> String {
     let mut out = String::from(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -55,7 +56,7 @@ fn push_case(out: &mut String, group: &[&Row], subjects: &[&str], notes: &[Note]
     let Some(first) = group.first() else {
         return;
     };
-    // Writing to a `String` can't fail, here and below.
+    // Writing to a `String` cannot fail, neither here nor below.
     let _ = writeln!(
         out,
         "<section>\n<h2>{} <small>{}</small></h2>",
@@ -105,7 +106,7 @@ fn push_plot(out: &mut String, metric: &str, bars: &[&Row], subjects: &[&str]) {
 fn push_bar(out: &mut String, row: &Row, top: usize, most: f64, colour: &str) {
     let share = if most > 0.0 { row.value / most } else { 0.0 };
     let room = (WIDTH - LEFT - RIGHT) as f64;
-    // Even nothing is visible as a line.
+    // A bar of length 0 is still visible as a line.
     let length = (share * room).clamp(1.0, room);
     let (base, name, value) = (top + BAR - 5, escape(&row.subject), number(row.value));
     let _ = writeln!(
@@ -119,7 +120,7 @@ fn push_bar(out: &mut String, row: &Row, top: usize, most: f64, colour: &str) {
     );
 }
 
-/// A subject has one colour on the whole page.
+/// Returns the colour of a subject, which is the same on the whole page.
 fn colour(subjects: &[&str], subject: &str) -> &'static str {
     let place = subjects.iter().position(|s| *s == subject).unwrap_or(0);
     COLOURS.iter().cycle().nth(place).copied().unwrap_or("#777")

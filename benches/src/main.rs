@@ -1,4 +1,4 @@
-//! The benchmark program: jstream and its peers, interleaved in one run.
+//! Benchmark program that measures jstream and its peers, interleaved in one run.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -30,14 +30,14 @@ use crate::suites::{Effort, Outcome, buffers, rmi, serialization, transport};
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
 
-/// What ends the program with exit code 1.
+/// An error that ends the program with exit code 1.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Measures jstream against its peers: all subjects of a case in one run, in turn.
+/// Measures jstream against its peers: all subjects of a case take turns in one run.
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit codes: 0 when all went well, 1 on a failure, 2 on wrong usage."
+    after_help = "Exit codes: 0 on success, 1 on failure, 2 on wrong usage."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -46,38 +46,39 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Writing, checked reading in place, and walking what was read.
+    /// Measure writing, checked reading in place, and traversing the object that was read.
     Serialization(Serialization),
-    /// Taking buffers, giving them back, looking into them, and sending them on.
+    /// Measure taking, releasing, viewing and forwarding buffers.
     Buffers(Buffers),
-    /// Messages between two threads or two processes.
+    /// Measure messages between two threads or two processes.
     Transport(Transport),
-    /// The other side of a subject of that suite, which the suite starts itself.
+    /// Run the other side of a subject of the transport suite. The suite starts this process
+    /// itself.
     #[command(hide = true)]
     TransportPeer {
         case: String,
         subject: String,
         core: usize,
     },
-    /// Remote calls between two threads or two processes.
+    /// Measure remote calls between two threads or two processes.
     Rmi(Rmi),
-    /// The server of a subject of that suite, which the suite starts itself.
+    /// Run the server of a subject of the rmi suite. The suite starts this process itself.
     #[command(hide = true)]
     RmiPeer {
         case: String,
         subject: String,
         core: usize,
     },
-    /// A page of bar plots, and tables, of rows measured before or now.
+    /// Write a page of bar plots, and optionally tables, from rows measured earlier or in this run.
     Report(Report),
 }
 
 #[derive(Debug, Args)]
 struct Run {
-    /// Fewer rounds: figures in seconds, to see that everything works.
+    /// Run fewer rounds: results within seconds, to check that everything works.
     #[arg(long)]
     quick: bool,
-    /// No progress on stderr.
+    /// Show no progress on stderr.
     #[arg(long)]
     quiet: bool,
 }
@@ -99,7 +100,7 @@ impl Run {
 #[derive(Debug, Args)]
 #[command(after_long_help = serialization::HELP)]
 struct Serialization {
-    /// Measure this case only; may be given several times.
+    /// Measure only this case; may be given several times.
     #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(serialization::names()))]
     cases: Vec<String>,
     /// Measure the records of FILE instead, one JSON object per line.
@@ -110,7 +111,7 @@ struct Serialization {
         conflicts_with = "cases"
     )]
     data: Option<PathBuf>,
-    /// What the fields of these records are; --help says how it is written.
+    /// Types of the fields of these records; --help describes the syntax.
     #[arg(long, value_name = "FILE", requires = "data")]
     schema: Option<PathBuf>,
     /// Also write the rows to FILE, as a JSON array.
@@ -122,7 +123,7 @@ struct Serialization {
 
 #[derive(Debug, Args)]
 struct Buffers {
-    /// Measure this case only; may be given several times.
+    /// Measure only this case; may be given several times.
     #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(buffers::names()))]
     cases: Vec<String>,
     /// Also write the rows to FILE, as a JSON array.
@@ -134,7 +135,7 @@ struct Buffers {
 
 #[derive(Debug, Args)]
 struct Transport {
-    /// Measure this case only; may be given several times.
+    /// Measure only this case; may be given several times.
     #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(transport::names()))]
     cases: Vec<String>,
     /// Also write the rows to FILE, as a JSON array.
@@ -146,7 +147,7 @@ struct Transport {
 
 #[derive(Debug, Args)]
 struct Rmi {
-    /// Measure this case only; may be given several times.
+    /// Measure only this case; may be given several times.
     #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(rmi::names()))]
     cases: Vec<String>,
     /// Also write the rows to FILE, as a JSON array.
@@ -158,10 +159,10 @@ struct Rmi {
 
 #[derive(Debug, Args)]
 struct Report {
-    /// Files written by --json. Without any, the suites are run.
+    /// Files written by --json. Without files, all suites are run.
     #[arg(conflicts_with = "quick")]
     files: Vec<PathBuf>,
-    /// Where the page goes.
+    /// Write the page to FILE.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
     /// Also write the ratios to FILE, as Markdown tables.
@@ -175,7 +176,7 @@ fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            // Nobody is left to tell when stderr is closed.
+            // If stderr is closed, the error cannot be reported.
             let _ = writeln!(io::stderr(), "error: {failure}");
             ExitCode::FAILURE
         }
@@ -245,7 +246,7 @@ fn run(command: Command) -> Result<(), Failure> {
     }
 }
 
-/// Prints the rows, and writes them to `json` if that is asked for.
+/// Prints the rows and, if `json` is given, writes them to that file.
 fn show(outcome: &Outcome, json: Option<&Path>) -> Result<(), Failure> {
     print(outcome)?;
     match json {

@@ -1,15 +1,16 @@
-//! Ratios as Markdown tables, as a README has them.
+//! Ratios as Markdown tables for a README.
 
 use std::fmt::Write;
 
 use crate::row::{Row, distinct};
 use crate::table::{number, ratio};
 
-/// Some peers check what they read when it is walked, so both together are compared too.
+/// Name of the sum of both metrics. Some peers check a message only while it is traversed, so the
+/// sums are compared too.
 const BOTH: &str = "read + traverse";
 
-/// A table per suite and metric: a line per case, with the first subject's figure, and how many times
-/// each peer's figure that is.
+/// Returns a table for each suite and metric. A line per case shows the figure of the first subject
+/// and, for each peer, the ratio of that figure to the peer's.
 pub(crate) fn text(rows: &[Row]) -> String {
     let mut out = String::new();
     for suite in distinct(rows, |row| &row.suite) {
@@ -23,7 +24,7 @@ pub(crate) fn text(rows: &[Row]) -> String {
     out
 }
 
-/// Adds what reading and walking take together.
+/// Adds rows with the sum of the times for reading and traversing.
 fn add_both(rows: &mut Vec<Row>) {
     let of = |read: &Row| {
         let same = |row: &&Row| {
@@ -41,13 +42,13 @@ fn add_both(rows: &mut Vec<Row>) {
     rows.extend(both);
 }
 
-/// The rows are those of one metric.
+/// Appends the table of one metric; all `rows` belong to that metric.
 fn push_table(out: &mut String, suite: &str, metric: &str, rows: &[&Row]) {
     let subjects = distinct(rows.iter().copied(), |row| &row.subject);
     let Some((ours, peers)) = subjects.split_first() else {
         return;
     };
-    // Writing to a `String` can't fail, here and below.
+    // Writing to a `String` cannot fail, neither here nor below.
     let _ = writeln!(out, "{suite}: {metric}, as a ratio {ours}/peer\n");
     let _ = writeln!(out, "| case | {ours} | {} |", peers.join(" | "));
     let _ = writeln!(out, "|---|{}", "---:|".repeat(subjects.len()));
@@ -72,7 +73,7 @@ fn push_table(out: &mut String, suite: &str, metric: &str, rows: &[&Row]) {
     out.push('\n');
 }
 
-/// A figure with its unit, times in microseconds.
+/// Formats a figure with its unit; times are in microseconds.
 fn figure(row: &Row) -> String {
     match row.unit.as_str() {
         "ns" => format!("{} us", number(row.value / 1e3)),
@@ -82,7 +83,7 @@ fn figure(row: &Row) -> String {
     }
 }
 
-/// A case may be named after a file.
+/// Escapes the name of a case, which may contain a file name.
 fn escape(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! Taking times that can be compared: one core, all subjects in turn, many rounds.
+//! Comparable measurements of time: on one core, all subjects in turn, in many rounds.
 
 use std::fs;
 use std::time::Instant;
@@ -6,19 +6,19 @@ use std::time::Instant;
 use crate::Failure;
 use crate::suites::Effort;
 
-/// What many rounds came to, in nanoseconds per operation.
+/// Times of many rounds, in nanoseconds per operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Times {
-    /// The quickest round: what the operation costs when nothing disturbs it.
+    /// Fastest round: the cost of the operation without disturbances.
     pub(crate) min: f64,
-    /// Half of the rounds were quicker.
+    /// Median of the rounds.
     pub(crate) median: f64,
-    /// How many they were.
+    /// Number of rounds.
     pub(crate) rounds: usize,
 }
 
 impl Times {
-    /// Of no rounds at all, both are NaN.
+    /// Summarizes `rounds`. If there are none, minimum and median are NaN.
     fn of(mut rounds: Vec<f64>) -> Self {
         rounds.sort_unstable_by(f64::total_cmp);
         let at = |i: usize| rounds.get(i).copied().unwrap_or(f64::NAN);
@@ -30,10 +30,11 @@ impl Times {
     }
 }
 
-/// Runs one round of each subject in turn, as often as `effort` says, so that whatever disturbs the
-/// machine disturbs all subjects alike. Each time another subject begins.
+/// Runs one round of each subject in turn, as often as `effort` says, so that a disturbance of the
+/// machine affects all subjects alike. The subject that begins changes with each turn.
 ///
-/// `round` returns nanoseconds per operation. One round of each goes uncounted before.
+/// `round` returns nanoseconds per operation. Before the measurement, each subject runs one round
+/// that is not counted.
 pub(crate) fn interleave<S: ?Sized>(
     subjects: &mut [Box<S>],
     effort: &Effort,
@@ -59,20 +60,21 @@ pub(crate) fn interleave<S: ?Sized>(
     Ok(all.into_iter().map(Times::of).collect())
 }
 
-/// Nanoseconds per operation of `operations`, since `start`.
+/// Returns the nanoseconds per operation, for `operations` that ran since `start`.
 pub(crate) fn since(start: Instant, operations: usize) -> f64 {
     start.elapsed().as_secs_f64() * 1e9 / operations as f64
 }
 
-/// Keeps the calling thread on one core from now on; false where the system won't.
+/// Pins the calling thread to one core. Returns false if the system refuses.
 pub(crate) fn pin() -> bool {
-    // The last core has the least to do with interrupts on most systems.
+    // On most systems the last core handles the fewest interrupts.
     core_affinity::get_core_ids()
         .and_then(|cores| cores.last().copied())
         .is_some_and(core_affinity::set_for_current)
 }
 
-/// The size of a core's second-level cache in bytes; 1 MiB where the system doesn't say.
+/// Returns the size of a core's second-level cache in bytes, or 1 MiB if the system does not report
+/// it.
 pub(crate) fn l2_bytes() -> usize {
     fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index2/size")
         .ok()
@@ -80,7 +82,7 @@ pub(crate) fn l2_bytes() -> usize {
         .unwrap_or(1 << 20)
 }
 
-/// Reads sizes as Linux writes them: `2048K`.
+/// Parses a size in the notation of Linux: `2048K`.
 fn cache_size(size: &str) -> Option<usize> {
     let (digits, unit) = match size.as_bytes().last()? {
         b'K' => (size.strip_suffix('K')?, 1 << 10),

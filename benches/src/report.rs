@@ -1,4 +1,4 @@
-//! The files of a report.
+//! Output files of a report.
 
 use std::fs;
 use std::path::Path;
@@ -17,5 +17,5 @@ pub(crate) fn save_tables(path: &Path, outcome: &Outcome) -> Result<(), Failure>
 }
 
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|e| format!("can't write {}: {e}", path.display()).into())
+    fs::write(path, text).map_err(|e| format!("cannot write {}: {e}", path.display()).into())
 }

@@ -1,4 +1,4 @@
-//! One figure, and files of figures.
+//! Measured figures, and files of them.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// One figure of one subject.
+/// A figure of one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
@@ -15,15 +15,15 @@ pub(crate) struct Row {
     pub(crate) case: String,
     pub(crate) subject: String,
     pub(crate) metric: String,
-    /// Of times, the minimum of all rounds.
+    /// Measured value. For times, the minimum of all rounds.
     pub(crate) value: f64,
     pub(crate) unit: String,
-    /// Of times measured by this very run, the median of all rounds; not kept in files.
+    /// Median of all rounds, only for times measured in this run; not stored in files.
     #[serde(skip)]
     pub(crate) median: Option<f64>,
 }
 
-/// The rows as a JSON array, one row per line.
+/// Returns the rows as a JSON array, one row per line.
 fn to_json(rows: &[Row]) -> Result<String, Failure> {
     let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
     Ok(format!("[\n{}\n]\n", lines?.join(",\n")))
@@ -32,13 +32,13 @@ fn to_json(rows: &[Row]) -> Result<String, Failure> {
 /// Writes the rows to `path`.
 pub(crate) fn save(path: &Path, rows: &[Row]) -> Result<(), Failure> {
     fs::write(path, to_json(rows)?)
-        .map_err(|e| format!("can't write {}: {e}", path.display()).into())
+        .map_err(|e| format!("cannot write {}: {e}", path.display()).into())
 }
 
 /// Reads the rows of `path`.
 pub(crate) fn load(path: &Path) -> Result<Vec<Row>, Failure> {
     let text =
-        fs::read_to_string(path).map_err(|e| format!("can't read {}: {e}", path.display()))?;
+        fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
     serde_json::from_str(&text).map_err(|e| {
         format!(
             "{} holds no rows as --json writes them: {e}",
@@ -48,7 +48,7 @@ pub(crate) fn load(path: &Path) -> Result<Vec<Row>, Failure> {
     })
 }
 
-/// The different values that `key` has among `rows`, in order of their first appearance.
+/// Returns the distinct values of `key` among `rows`, in order of their first appearance.
 pub(crate) fn distinct<'r>(
     rows: impl IntoIterator<Item = &'r Row>,
     key: impl Fn(&'r Row) -> &'r str,
@@ -63,7 +63,7 @@ pub(crate) fn distinct<'r>(
     found
 }
 
-/// The rows of each case of each suite, in order of their first appearance.
+/// Groups the rows by suite and case, in order of their first appearance.
 pub(crate) fn by_case(rows: &[Row]) -> Vec<Vec<&Row>> {
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
@@ -84,7 +84,7 @@ pub(crate) fn by_case(rows: &[Row]) -> Vec<Vec<&Row>> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A row of the case `suite/case`.
+    /// Creates a row of the case `suite/case`.
     pub(crate) fn row(case: &str, subject: &str, metric: &str, value: f64) -> Row {
         let (suite, case) = case.split_once('/').unwrap();
         Row {

@@ -1,18 +1,18 @@
-//! Tables of figures, as text.
+//! Tables of figures as text.
 
 use std::fmt::Write;
 
 use crate::row::{Row, by_case, distinct};
 use crate::suites::Note;
 
-/// A table per case, each followed by its notes.
+/// Returns a table for each case, followed by its notes.
 pub(crate) fn text(rows: &[Row], notes: &[Note]) -> String {
     let mut out = String::new();
     for group in by_case(rows) {
         let Some(first) = group.first() else {
             continue;
         };
-        // Writing to a `String` can't fail, here and below.
+        // Writing to a `String` cannot fail, neither here nor below.
         let _ = writeln!(out, "{} / {}", first.suite, first.case);
         push_aligned(&mut out, &lines(&group));
         for note in notes.iter().filter(|note| note.is_of(first)) {
@@ -23,8 +23,8 @@ pub(crate) fn text(rows: &[Row], notes: &[Note]) -> String {
     out
 }
 
-/// The cells of one case: a header, then a line per metric. The first subject is the one that the
-/// others are compared with.
+/// Returns the cells of one case: a header, then a line per metric. The first subject is the
+/// baseline for the others.
 fn lines(group: &[&Row]) -> Vec<Vec<String>> {
     let rows = || group.iter().copied();
     let subjects = distinct(rows(), |row| &row.subject);
@@ -64,7 +64,7 @@ fn lines(group: &[&Row]) -> Vec<Vec<String>> {
     lines
 }
 
-/// How many times the peer's figure ours is; `-` where that says nothing.
+/// Formats the ratio of our figure to the peer's, or `-` if it has no meaning.
 pub(crate) fn ratio(ours: Option<&Row>, peer: Option<&Row>) -> String {
     match (ours, peer) {
         (Some(ours), Some(peer)) if peer.value > 0.0 => format!("{:.2}", ours.value / peer.value),
@@ -72,7 +72,7 @@ pub(crate) fn ratio(ours: Option<&Row>, peer: Option<&Row>) -> String {
     }
 }
 
-/// A figure with as many decimals as it deserves, its thousands apart.
+/// Formats a figure with a suitable number of decimals and with separators between thousands.
 pub(crate) fn number(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -95,7 +95,7 @@ pub(crate) fn number(value: f64) -> String {
     out
 }
 
-/// Appends the lines, their columns aligned: the first two to the left, figures to the right.
+/// Appends the lines in aligned columns: the first two to the left, figures to the right.
 fn push_aligned(out: &mut String, lines: &[Vec<String>]) {
     let mut widths: Vec<usize> = Vec::new();
     for line in lines {

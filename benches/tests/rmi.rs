@@ -1,4 +1,4 @@
-//! The suite `rmi` as a program: its servers are processes of the same program.
+//! Tests of the `rmi` suite as a program. Its servers are processes of the same program.
 
 #![allow(
     clippy::arithmetic_side_effects,

@@ -1,4 +1,4 @@
-//! The suite `transport` as a program: its other sides are processes of the same program.
+//! Tests of the `transport` suite as a program. Its other sides are processes of the same program.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -19,7 +19,7 @@ fn run(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Runs a case, and returns its rows.
+/// Runs a case and returns its rows.
 fn rows(case: &str) -> Vec<Value> {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();

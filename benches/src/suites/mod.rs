@@ -1,4 +1,4 @@
-//! The suites, and what they have in common.
+//! The benchmark suites and their common parts.
 
 pub(crate) mod buffers;
 pub(crate) mod rmi;
@@ -14,20 +14,21 @@ use crate::measure::{self, Times};
 use crate::progress::Progress;
 use crate::row::{self, Row};
 
-/// How long to measure.
+/// Length of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Effort {
-    /// How often each subject gets its turn.
+    /// Number of rounds of each subject.
     pub(crate) rounds: usize,
-    /// After so long a metric ends with fewer rounds, but not before [`FEWEST`](Self::FEWEST).
+    /// Time limit of a metric. After it, the metric ends with fewer rounds, but with at least
+    /// [`FEWEST`](Self::FEWEST).
     pub(crate) at_most: Duration,
 }
 
 impl Effort {
-    /// The rounds that even the slowest case gets.
+    /// Number of rounds that even the slowest case gets.
     pub(crate) const FEWEST: usize = 20;
 
-    /// For figures to compare.
+    /// Returns the effort for figures that can be compared.
     pub(crate) const fn full() -> Self {
         Self {
             rounds: 2_000,
@@ -35,7 +36,7 @@ impl Effort {
         }
     }
 
-    /// To see that everything works.
+    /// Returns the effort for checking that everything works.
     pub(crate) const fn quick() -> Self {
         Self {
             rounds: 50,
@@ -44,7 +45,7 @@ impl Effort {
     }
 }
 
-/// What must be known to read a case's figures.
+/// Information that is necessary to interpret the figures of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Note {
     pub(crate) suite: String,
@@ -53,13 +54,13 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// Whether it is about the case of `row`.
+    /// Returns true if the note is about the case of `row`.
     pub(crate) fn is_of(&self, row: &Row) -> bool {
         self.suite == row.suite && self.case == row.case
     }
 }
 
-/// What a suite found.
+/// Results of a suite.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) rows: Vec<Row>,
@@ -67,7 +68,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The rows of all files, in order.
+    /// Loads the rows of all files, in order.
     pub(crate) fn from_files(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut outcome = Self::default();
         for path in paths {
@@ -76,18 +77,18 @@ impl Outcome {
         Ok(outcome)
     }
 
-    /// Puts what another suite found behind this.
+    /// Appends the results of another suite.
     pub(crate) fn add(&mut self, other: Self) {
         self.rows.extend(other.rows);
         self.notes.extend(other.notes);
     }
 }
 
-/// rkyv's serialization and its check recurse over what they work on; address space is all that an
-/// unused stack costs.
+/// Stack size of the measuring thread in bytes. rkyv's serialization and validation recurse over
+/// the value; an unused stack costs only address space.
 const STACK: usize = 256 << 20;
 
-/// Runs the cases of a suite on a thread of its own, which stays on one core.
+/// Runs the cases of a suite on a new thread that is pinned to one core.
 fn measured(
     suite: &'static str,
     effort: &Effort,
@@ -115,11 +116,11 @@ fn measured(
     Ok(outcome)
 }
 
-/// A suite at work: what its cases find goes into the outcome.
+/// A running suite. The results of its cases are added to the outcome.
 struct Bench<'a> {
     suite: &'static str,
     effort: Effort,
-    /// Whether the thread stays on one core.
+    /// True if the thread is pinned to one core.
     pinned: bool,
     progress: &'a mut Progress,
     outcome: &'a mut Outcome,

@@ -1,4 +1,4 @@
-//! What writing a file of objects and reading it costs, and a look into a large one.
+//! Cost of writing and reading a file of objects, and of reading one object of a large file.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -22,10 +22,10 @@ use crate::suites::Bench;
 use crate::suites::serialization::cases::log::{self, ArchivedLogs, Logs};
 use crate::suites::serialization::subjects::{Codec, Rkyv};
 
-/// Log entries: as many as the suite `serialization` measures with.
+/// Number of log entries, the same as in the `serialization` suite.
 const ENTRIES: usize = 10_000;
 
-/// A file with the log data set, written and read by one of the peers.
+/// A peer that writes and reads a file with the log data set.
 trait Peer {
     fn write(&mut self) -> Result<(), Failure>;
     fn read(&mut self) -> Result<(), Failure>;
@@ -36,7 +36,7 @@ struct Jstream<'a> {
     path: &'a Path,
     how: WriteOptions,
     options: ReadOptions,
-    /// Kept from file to file, as the buffers of the other are.
+    /// Writer that is reused for all files, like the buffers of the other peer.
     writer: Writer,
 }
 
@@ -73,8 +73,8 @@ impl Peer for Jstream<'_> {
     }
 }
 
-/// The same calls of the system, with an archive in the file and nothing else, or with a checksum
-/// behind it.
+/// Peer that makes the same system calls as jstream, for a file that contains only an rkyv archive,
+/// optionally followed by a checksum.
 struct Archive<'a> {
     value: &'a Logs,
     path: &'a Path,
@@ -135,7 +135,7 @@ impl Peer for Archive<'_> {
     }
 }
 
-/// A file of the log data set, written and read.
+/// Measures writing and reading a file with the log data set.
 pub(super) fn log(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     let folder = TempDir::new()?;
     let value = log::value(ENTRIES);
@@ -162,13 +162,13 @@ pub(super) fn log(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
                 peer.read()
             }),
         ];
-        // Reading is the same, whether the file was synced or not.
+        // Reading does not depend on whether the file was synced.
         let chosen = if sync { &all[..1] } else { &all[..] };
         for (what, run) in chosen {
             let subjects = peers.iter().zip(&paths).map(|((name, peer), path)| {
                 Subject::new(name, move || {
-                    // What replacing a file costs is for the file system to say: ext4 then begins to
-                    // write the new one to the device.
+                    // The cost of replacing a file depends on the file system: ext4 then begins to
+                    // write the new file to the device.
                     if *what != "read" {
                         let _ = fs::remove_file(path);
                     }
@@ -199,7 +199,7 @@ struct Point {
     name: String,
 }
 
-/// A file with objects at both ends of a hole of ten gigabytes, and one that is read.
+/// Measures reading one object of a file whose objects are stored behind a hole of 10 GiB.
 pub(super) fn sparse(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     const LEN: u64 = 10 << 30;
     const OBJECTS: u64 = 1_000;
@@ -212,7 +212,7 @@ pub(super) fn sparse(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     drop(writer);
     let file = OpenOptions::new().read(true).write(true).open(&path)?;
     file.set_len(LEN)?;
-    // The commit says that the hole belongs to the file.
+    // Edit the commit record so that the hole belongs to the file.
     let mut commit = [0; 40];
     file.read_exact_at(&mut commit, 512)?;
     commit[8..16].copy_from_slice(&LEN.to_le_bytes());
@@ -230,7 +230,7 @@ pub(super) fn sparse(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     drop(writer);
 
     let open = || {
-        // SAFETY: nobody else knows the file.
+        // SAFETY: the file is in a new temporary folder, so nothing else accesses it.
         unsafe { FileMap::open(&path, ReadOptions::default()) }
     };
     let map = Subject::new("jstream, map", || {
@@ -253,7 +253,7 @@ pub(super) fn sparse(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     let x = map.get::<Point>(700)?.x;
     let after = resident()?;
     if x != 700.0 {
-        return Err("another object was read".into());
+        return Err("the wrong object was read".into());
     }
     let used = after.saturating_sub(before).max(1);
     bench.row(case, "jstream, map", "resident", used as f64, "KiB");
@@ -265,12 +265,12 @@ pub(super) fn sparse(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The memory of this process, in KiB.
+/// Returns the resident memory of this process, in KiB.
 fn resident() -> Result<u64, Failure> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let size = line.and_then(|line| line.split_whitespace().next());
     Ok(size
-        .ok_or("the system does not say how much memory is used")?
+        .ok_or("the system does not report the memory in use")?
         .parse()?)
 }

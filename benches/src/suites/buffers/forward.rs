@@ -1,4 +1,4 @@
-//! What turning a received object back into its message costs, beside reading it.
+//! Cost of turning a received object back into its message, compared with reading it.
 
 use std::cell::RefCell;
 
@@ -6,10 +6,12 @@ use super::Subject;
 use crate::Failure;
 use crate::suites::{Bench, serialization};
 
-/// The data set that a case names behind its slash, read, and turned back into its message where it
-/// lies: as it was read, and after a visit that may have changed it.
+/// Reads the data set that the case names after its slash, and turns it back into its message in
+/// place: once unmodified, and once after a visit that may have modified it.
 pub(super) fn run(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
-    let (_, name) = case.split_once('/').ok_or("a case without a data set")?;
+    let (_, name) = case
+        .split_once('/')
+        .ok_or("the name of the case contains no data set")?;
     let (sent, copies) = serialization::jstream(name)?;
     let sent = RefCell::new(sent);
     let forward = Subject::new("forward", || sent.borrow_mut().forward(false));

@@ -1,4 +1,4 @@
-//! What it costs to lend a slice instead of copying it, by its size.
+//! Cost of lending a slice instead of copying it, by the size of the slice.
 
 use std::hint::black_box;
 use std::io::Read;
@@ -13,21 +13,22 @@ use crate::measure::since;
 use crate::suites::Bench;
 use crate::table::number;
 
-/// Slices of so many bytes, around where it may be worth it.
+/// Sizes of the slices in bytes, around the point where lending may pay off.
 const SIZES: [usize; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 16_384];
-/// What all slices of a message have together: less than a socket takes before it is read from.
+/// Total size of the slices of a message in bytes: less than a socket buffers before the peer
+/// reads.
 const TOTAL: usize = 64 << 10;
-/// Bytes per round, so that taking the time costs nothing.
+/// Bytes per round, large enough that reading the clock does not matter.
 const PER_ROUND: usize = 8 * TOTAL;
 
-/// A slice, and something that is no slice beside it.
+/// A slice next to a field that is not a slice.
 #[derive(Transportable)]
 struct Block {
     id: u64,
     data: Vec<u8>,
 }
 
-/// So many of so many bytes.
+/// Creates `count` blocks of `size` bytes each.
 fn blocks(count: usize, size: usize) -> Vec<Block> {
     let data = |i: usize| vec![u8::try_from(i % 251).unwrap_or(0); size];
     (0..count)
@@ -38,7 +39,7 @@ fn blocks(count: usize, size: usize) -> Vec<Block> {
         .collect()
 }
 
-/// Writers that copy slices of this size, and that lend them.
+/// Returns a writer that copies slices of any size, and one that lends them.
 fn writers() -> [(&'static str, Writer); 2] {
     [
         ("jstream, copied", Writer::new().lend_from(usize::MAX)),
@@ -46,17 +47,17 @@ fn writers() -> [(&'static str, Writer); 2] {
     ]
 }
 
-/// Messages of one slice each.
+/// Measures messages of one slice each.
 pub(super) fn one(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     compare(bench, case, |_| 1)
 }
 
-/// Messages of many slices.
+/// Measures messages of many slices.
 pub(super) fn many(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     compare(bench, case, |size| TOTAL / size)
 }
 
-/// Copying beside lending, with a jbuf and with a socket, for messages of `count` slices.
+/// Compares copying with lending, to a jbuf and to a socket, for messages of `count` slices.
 fn compare(
     bench: &mut Bench<'_>,
     case: &str,
@@ -132,7 +133,7 @@ struct Mesh {
 const TRIANGLES: usize = 125_000;
 const MESHES_PER_ROUND: usize = 1_000;
 
-/// A mesh of 6 MB as a list of segments.
+/// Measures a mesh of 6 MB written as a list of segments.
 pub(super) fn mesh(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     let mesh = Mesh {
         triangles: vec![[[0.5; 3]; 4]; TRIANGLES],

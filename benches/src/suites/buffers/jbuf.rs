@@ -1,4 +1,4 @@
-//! What taking a jbuf and giving it back costs.
+//! Cost of taking a jbuf and releasing it.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -12,11 +12,12 @@ use crate::Failure;
 use crate::measure::since;
 use crate::suites::Bench;
 
-/// Operations per round: enough that taking the time costs nothing.
+/// Operations per round, enough that reading the clock does not matter.
 const OPERATIONS: usize = 1_024;
-/// So many jbufs are out at once where taking is measured apart from giving back.
+/// Number of jbufs that are taken at the same time when taking and releasing are measured
+/// separately.
 const OUT: usize = 64;
-/// Operations of each of two threads: enough that both are at it most of the time.
+/// Operations of each of two threads, enough that both run at the same time for most of the round.
 const OPERATIONS_OF_TWO: usize = 100_000;
 
 pub(super) fn small(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
@@ -31,7 +32,7 @@ pub(super) fn large(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     run(bench, case, 1 << 20)
 }
 
-/// A jbuf from the pool beside memory from the allocator, taken and given back.
+/// Compares taking and releasing a jbuf of the pool with allocating and freeing memory.
 fn run(bench: &mut Bench<'_>, case: &str, capacity: usize) -> Result<(), Failure> {
     let pool = Pool::default();
     let jstream = Subject::new("jstream", || {
@@ -64,7 +65,7 @@ fn run(bench: &mut Bench<'_>, case: &str, capacity: usize) -> Result<(), Failure
     Ok(())
 }
 
-/// Rounds of taking many and giving them back, of which one is timed.
+/// Returns rounds that take many jbufs and then release them. Only one of the two phases is timed.
 fn apart<J>(
     taking: bool,
     take: impl Fn() -> Result<J, Failure>,
@@ -87,7 +88,7 @@ fn apart<J>(
     }
 }
 
-/// Two threads at once, with one pool: each takes and gives back.
+/// Measures two threads that take and release jbufs of one pool at the same time.
 pub(super) fn two_threads(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     const CAPACITY: usize = 4_096;
     let pool = Pool::default();
@@ -105,11 +106,11 @@ pub(super) fn two_threads(bench: &mut Bench<'_>, case: &str) -> Result<(), Failu
     Ok(())
 }
 
-/// The time of one operation in the slower of two threads.
+/// Runs `operation` in two threads and returns the time of one operation in the slower thread.
 fn at_once(operation: impl Fn() + Sync) -> Result<f64, Failure> {
     let (operation, begin) = (&operation, &Barrier::new(2));
     let cores = core_affinity::get_core_ids().unwrap_or_default();
-    // A thread has the core of the one that made it, until it says otherwise.
+    // A thread inherits the core of its parent, until it sets its own affinity.
     let core = |n| cores.iter().rev().nth(n).copied();
     thread::scope(|scope| {
         let threads = [core(0), core(1)].map(|core| {
@@ -132,7 +133,7 @@ fn at_once(operation: impl Fn() + Sync) -> Result<f64, Failure> {
     })
 }
 
-/// Releasing objects that were received, which gives their jbufs back.
+/// Measures dropping received objects, which releases their jbufs.
 pub(super) fn received(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     let pool = Pool::default();
     let mut writer = Writer::new();
@@ -157,7 +158,7 @@ pub(super) fn received(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure>
     Ok(())
 }
 
-/// A typed view of a jbuf of raw data, beside a slice of a `Vec`.
+/// Compares a typed view of a jbuf of raw data with a slice of a `Vec`.
 pub(super) fn view(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     const LEN: usize = 512;
     let mut filled = Spent::heap(8 * LEN).filled_with(LEN, |i| i as f64)?;

@@ -1,4 +1,4 @@
-//! Buffers: taking them, giving them back, and looking into them.
+//! Benchmarks of buffers: taking, releasing and viewing them.
 
 mod file;
 mod forward;
@@ -14,7 +14,7 @@ use crate::suites;
 
 const SUITE: &str = "buffers";
 
-/// A case: its name, and what measures it.
+/// A case: its name, and the function that measures it.
 type Case = (
     &'static str,
     fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
@@ -45,12 +45,12 @@ const ALL: [Case; 22] = [
     ("forward/array/1MiB", forward::run),
 ];
 
-/// The names of all cases, in the order in which they are run.
+/// Returns the names of all cases, in the order in which they are run.
 pub(crate) fn names() -> [&'static str; ALL.len()] {
     ALL.map(|(name, _)| name)
 }
 
-/// Runs the cases that are `chosen` by their names.
+/// Runs the cases whose names are `chosen`.
 pub(crate) fn run(
     effort: &Effort,
     progress: &mut Progress,
@@ -66,7 +66,7 @@ pub(crate) fn run(
     })
 }
 
-/// One way to do what a case measures: a round of it, in nanoseconds per operation.
+/// An implementation that a case measures: runs one round and returns nanoseconds per operation.
 struct Subject<'a> {
     name: &'static str,
     round: Box<dyn FnMut() -> Result<f64, Failure> + 'a>,
@@ -82,7 +82,7 @@ impl<'a> Subject<'a> {
 }
 
 impl Bench<'_> {
-    /// Measures all subjects in turn, and notes the time of each as `metric`.
+    /// Measures all subjects in turn, and records the time of each as `metric`.
     fn compare(
         &mut self,
         case: &str,
@@ -95,7 +95,7 @@ impl Bench<'_> {
             self.time(case, subject.name, metric, times);
         }
         if !self.pinned {
-            let text = "the system did not let the thread stay on one core";
+            let text = "the system did not let the thread be pinned to one core";
             self.note(case, text.to_owned());
         }
         Ok(())

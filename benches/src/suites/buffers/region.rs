@@ -1,4 +1,4 @@
-//! What memory costs that is used for the first time.
+//! Cost of using memory for the first time.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -10,11 +10,11 @@ use super::Subject;
 use crate::Failure;
 use crate::suites::Bench;
 
-/// Larger than what an allocator keeps.
+/// Size of the memory in bytes, larger than the blocks that an allocator caches.
 const LEN: usize = 64 << 20;
 
-/// The first write to all of a fresh region, of a pool's first jbuf, and of zeroed memory from the
-/// allocator. Getting the memory is part of it, giving it back is not.
+/// Measures the first write to a fresh region, to a pool's first jbuf, and to zeroed memory of the
+/// allocator. The time includes getting the memory, but not releasing it.
 pub(super) fn first_write(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     let region = Subject::new("jstream", || {
         fresh(|| Ok(Spent::region(Region::anonymous(LEN)?)), write_to_jbuf)

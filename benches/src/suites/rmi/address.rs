@@ -1,4 +1,4 @@
-//! Where jstream's subjects are found, and how they wait.
+//! Addresses and transport options of jstream's subjects.
 
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,14 +9,14 @@ use jstream_transport::{Address, Options};
 use super::case::{Case, Way};
 use crate::Failure;
 
-/// A name that nobody else has.
+/// Returns a name that is unique on this machine: it contains the process id and a counter.
 pub(super) fn name() -> String {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     format!("jstream-benches-{}-{count}", process::id())
 }
 
-/// An address that nobody else has.
+/// Returns a unique address for the transport of the case.
 pub(super) fn address(case: &Case) -> Result<Address, Failure> {
     let name = name();
     Ok(match case.way {
@@ -29,10 +29,11 @@ pub(super) fn address(case: &Case) -> Result<Address, Failure> {
     })
 }
 
-/// How long threads look that nobody stops while others are measured. No round waits for so long.
+/// Spin time of threads in this process, which cannot be stopped while other subjects are measured.
+/// No call within a round waits that long.
 pub(super) const SPIN: Duration = Duration::from_millis(1);
 
-/// The same for all of jstream's subjects.
+/// Returns the transport options of all of jstream's subjects.
 pub(super) fn options(case: &Case) -> Result<Options, Failure> {
     let mut options = Options::default();
     #[cfg(feature = "tls")]
@@ -47,10 +48,11 @@ pub(super) fn options(case: &Case) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// The same, where both sides trust each other.
+/// Returns the options for two sides that trust each other.
 pub(super) fn trusting(case: &Case) -> Result<Options, Failure> {
     let options = options(case)?;
-    // SAFETY: both processes are of this program, which names its addresses after itself; neither
-    // reaches the memory of a connection but through it, and what they fork runs a program at once.
+    // SAFETY: both processes run this program, which names its addresses after its own process id.
+    // Neither process accesses the memory of a connection other than through that connection. A
+    // child that either process forks executes another program immediately.
     Ok(unsafe { options.trust_peer() })
 }

@@ -1,65 +1,65 @@
-//! What a case measures, which its name says.
+//! Cases of the suite and the parsing of their names.
 
 use crate::Failure;
 
-/// Which way calls go.
+/// Transport of the calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Between two threads.
+    /// Shared queues between two threads.
     Inproc,
-    /// Between two processes, as all below.
+    /// Shared memory between two processes. All following transports connect two processes, too.
     Shm,
     Uds,
     Tcp,
-    /// The same, encrypted, with certificates of both sides.
+    /// TCP with TLS, with certificates of both sides.
     #[cfg(feature = "tls")]
     Tls,
 }
 
-/// What is called.
+/// Method that is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
-    /// Nothing goes, nothing comes.
+    /// A method without arguments and result.
     Null,
-    /// The same, with so many on their way at once.
+    /// A method without arguments and result, with [`IN_FLIGHT`] calls in flight at once.
     Flood,
-    /// The same, of a method that waits once before it ends.
+    /// A method without arguments and result that returns `Pending` once before it ends.
     Waits,
-    /// Numbers come one after another, without an end.
+    /// An endless stream of numbers.
     Stream,
-    /// So many numbers go, and their sum comes.
+    /// A method that takes this many numbers and returns their sum.
     Sum(usize),
-    /// So many structs go, and their count and sum come.
+    /// A method that takes this many structs and returns their count and sum.
     Structs(usize),
-    /// So many numbers go that the method does not look at.
+    /// A method that takes this many numbers and does not read them.
     Untouched(usize),
-    /// Names and references are what it is about.
+    /// Lookups of names and calls with references.
     Objects(Objects),
 }
 
-/// What is done with objects.
+/// Operation with remote objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Objects {
-    /// A name is looked up.
+    /// Lookup of a name.
     Lookup,
-    /// A reference goes along.
+    /// A call that passes a reference.
     Reference,
-    /// One is called of so many that the server has given, or each in turn.
+    /// A call of one of this many exported objects, or of each in turn.
     Exported(usize),
 }
 
-/// A case, as its name says.
+/// A case, parsed from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) way: Way,
-    /// Whether both sides stay on one core, and whoever waits sleeps. Between cores of their own, those with
-    /// shared memory look again and again instead.
+    /// True if both sides share one core and waiting threads sleep. On separate cores, threads that
+    /// wait on shared memory spin instead.
     pub(super) one_cpu: bool,
     pub(super) what: What,
 }
 
-/// The names of all cases, in the order in which they are run.
+/// Names of all cases, in the order in which they are run.
 pub(super) const NAMES: &[&str] = &[
     "tcp/one-cpu/null",
     "tcp/one-cpu/null-64",
@@ -134,13 +134,13 @@ pub(super) const NAMES: &[&str] = &[
     "inproc/two-cpus/stream-u64",
 ];
 
-/// How many calls are on their way at once where they don't wait for one another.
+/// Number of calls in flight at once, if calls do not wait for one another.
 pub(super) const IN_FLIGHT: usize = 64;
-/// The bytes of a struct where it stands packed.
+/// Size of a packed struct in bytes.
 const STRUCT: usize = 52;
 
 impl Case {
-    /// The case of that name.
+    /// Returns the case with that name.
     pub(super) fn named(name: &str) -> Result<Self, Failure> {
         let known = NAMES.iter().copied().find(|known| *known == name);
         known
@@ -195,17 +195,17 @@ impl Case {
         })
     }
 
-    /// The same another way.
+    /// Returns the case with another transport.
     pub(super) fn over(self, way: Way) -> Self {
         Self { way, ..self }
     }
 
-    /// Whether what travels is encrypted.
+    /// Returns true if the traffic is encrypted.
     pub(super) fn is_encrypted(&self) -> bool {
         self.name.starts_with("tls/")
     }
 
-    /// Whether something goes that can be read where it was left.
+    /// Returns true if calls have arguments that the server can read in place.
     pub(super) fn has_arguments(&self) -> bool {
         matches!(
             self.what,
@@ -213,13 +213,13 @@ impl Case {
         )
     }
 
-    /// Whether who waits looks again and again, and does not sleep in a round.
+    /// Returns true if waiting threads spin and do not sleep within a round.
     pub(super) fn spins(&self) -> bool {
         !self.one_cpu && matches!(self.way, Way::Inproc | Way::Shm)
     }
 
-    /// How many calls a sample and a round are made of: a sample lasts long enough for the clock, and a round
-    /// is short enough that many have the processors for themselves.
+    /// Returns the numbers of calls in a sample and in a round. A sample is long enough for the
+    /// resolution of the clock. A round is short enough that many rounds run without interruption.
     pub(super) fn work(&self) -> Work {
         let ns = self.about();
         let batch = (SAMPLE_NS / ns).clamp(1, IN_FLIGHT);
@@ -234,12 +234,13 @@ impl Case {
         }
     }
 
-    /// Whether how many go is measured, and not how long one takes.
+    /// Returns true if the case measures a rate rather than the latency of a call.
     pub(super) fn has_rate(&self) -> bool {
         matches!(self.what, What::Flood | What::Stream)
     }
 
-    /// How many calls a round has where they don't wait for one another, or items of a stream.
+    /// Returns the number of calls in a round of pipelined calls, or the number of items of a
+    /// stream.
     pub(super) fn flood(&self) -> usize {
         if self.what == What::Stream {
             return ROUND_NS / 50 / IN_FLIGHT * IN_FLIGHT;
@@ -248,7 +249,7 @@ impl Case {
         IN_FLIGHT * (ROUND_NS / (IN_FLIGHT * each)).max(1)
     }
 
-    /// About how many nanoseconds it takes until the result is here.
+    /// Returns the approximate latency of a call in nanoseconds.
     fn about(&self) -> usize {
         let one = match (self.spins(), self.one_cpu) {
             (true, _) => 500,
@@ -263,24 +264,24 @@ impl Case {
     }
 }
 
-/// What is sampled at once, in nanoseconds.
+/// Target duration of a sample in nanoseconds.
 const SAMPLE_NS: usize = 10_000;
-/// What a round takes at most, where a sample isn't longer.
+/// Maximum duration of a round in nanoseconds, unless a single sample takes longer.
 const ROUND_NS: usize = 2_000_000;
 
-/// The calls of a round.
+/// Numbers of calls in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Work {
-    /// Calls between two looks at the clock.
+    /// Calls per sample, that is, between two readings of the clock.
     pub(super) batch: usize,
-    /// Samples; one more comes before, uncounted.
+    /// Number of samples. One more sample precedes them and is not counted.
     pub(super) batches: usize,
-    /// Calls that are timed each by itself, where a sample has several.
+    /// Calls that are timed individually, if a sample consists of several calls.
     pub(super) alone: usize,
 }
 
 impl Work {
-    /// All calls of a round.
+    /// Returns the number of all calls in a round.
     pub(super) fn calls(&self) -> usize {
         self.batch * (self.batches + 1) + self.alone
     }

@@ -1,4 +1,4 @@
-//! The certificates of a run, which both sides of a connection show and trust.
+//! Certificates of a run, which both sides of a connection present and trust.
 
 use std::env;
 use std::net::TcpStream;
@@ -18,22 +18,22 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 
 use crate::Failure;
 
-/// By which names a process gets them that serves.
+/// Environment variables that pass the certificates to a server process.
 const NAMES: [&str; 3] = [
     "JSTREAM_BENCHES_CERTIFICATE",
     "JSTREAM_BENCHES_KEY",
     "JSTREAM_BENCHES_ROOT",
 ];
 
-/// Where all servers of a run are, which their certificate is for.
+/// Host of all servers of a run, for which their certificate is issued.
 pub(super) const HOST: &str = "127.0.0.1";
 
-/// A certificate, its key, and that of who has signed it, as PEM.
+/// PEM texts of a certificate, its key, and the certificate of its issuer.
 #[derive(Debug)]
 pub(super) struct Certificates([String; 3]);
 
 impl Certificates {
-    /// Those that this process was left, or new ones.
+    /// Returns the certificates that the parent process passed on, or creates new ones.
     pub(super) fn of_run() -> Result<&'static Self, Failure> {
         static MADE: OnceLock<Certificates> = OnceLock::new();
         if let Some(made) = MADE.get() {
@@ -57,24 +57,25 @@ impl Certificates {
         Ok(Self([certificate.pem(), key.serialize_pem(), root.pem()]))
     }
 
-    /// Leaves them to a process.
+    /// Passes the certificates to a child process.
     pub(super) fn leave_to(&self, command: &mut Command) {
         command.envs(NAMES.into_iter().zip(&self.0));
     }
 
-    /// The same, as connections want them.
+    /// Returns the certificates as options of a jstream connection.
     pub(super) fn tls(&self) -> Result<Tls, Failure> {
         let [certificate, key, root] = self.0.each_ref().map(String::as_bytes);
         Ok(Tls::from_pem(certificate, key, root)?)
     }
 
-    /// The same, as PEM: the certificate, its key, and that of who has signed it.
+    /// Returns the PEM texts of the certificate, its key, and the certificate of its issuer.
     #[cfg(feature = "peers")]
     pub(super) fn pem(&self) -> &[String; 3] {
         &self.0
     }
 
-    /// The side that accepts, over a socket, by rustls alone: as ours has it, with certificates of both.
+    /// Accepts a TLS connection over a socket with rustls alone, with certificates of both sides as
+    /// jstream has it.
     pub(super) fn accepted(
         &self,
         socket: TcpStream,
@@ -89,7 +90,7 @@ impl Certificates {
         Ok(StreamOwned::new(session, socket))
     }
 
-    /// The side that connects.
+    /// Connects over a socket with rustls alone.
     pub(super) fn connected(
         &self,
         socket: TcpStream,
@@ -113,7 +114,7 @@ impl Certificates {
     }
 }
 
-/// What rustls makes a side of.
+/// Inputs from which rustls builds the configuration of a side.
 type Parts = (
     Vec<CertificateDer<'static>>,
     PrivateKeyDer<'static>,

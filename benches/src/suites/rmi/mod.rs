@@ -1,4 +1,4 @@
-//! Remote calls between two threads or two processes: how long they take, and how many go.
+//! Remote calls between two threads or two processes: latency and throughput.
 
 mod address;
 mod case;
@@ -41,18 +41,18 @@ use crate::suites;
 
 const SUITE: &str = "rmi";
 
-/// The names of all cases, in the order in which they are run.
+/// Returns the names of all cases, in the order in which they are run.
 pub(crate) fn names() -> Vec<&'static str> {
     NAMES.iter().copied().chain(scenes::names()).collect()
 }
 
-/// Runs the cases that are `chosen` by their names.
+/// Runs the cases whose names are `chosen`.
 pub(crate) fn run(
     effort: &Effort,
     progress: &mut Progress,
     chosen: impl Fn(&str) -> bool + Sync,
 ) -> Result<Outcome, Failure> {
-    // Cases are many, and their rounds are long.
+    // There are many cases, and their rounds are long.
     let effort = Effort {
         at_most: effort.at_most / 3,
         rounds: effort.rounds / 5,
@@ -69,7 +69,7 @@ pub(crate) fn run(
     })
 }
 
-/// A subject at work, and what all its rounds came to but the first.
+/// A running subject, with the results of all its rounds except the first.
 struct Subject {
     name: &'static str,
     case: Case,
@@ -96,12 +96,12 @@ impl Subject {
         })
     }
 
-    /// Nanoseconds per call.
+    /// Runs a round and returns nanoseconds per call.
     fn round(&mut self) -> Result<f64, Failure> {
         let (ns, allocs) = if self.case.has_rate() {
             let calls = self.case.flood();
             self.pair.round(|caller| {
-                // Who serves may have slept.
+                // These calls wake the server, which may be asleep.
                 caller.flood(IN_FLIGHT)?;
                 let start = Instant::now();
                 caller.flood(calls)?;
@@ -124,7 +124,7 @@ impl Subject {
         Ok(ns)
     }
 
-    /// The calls of all rounds but the first.
+    /// Returns the number of calls in all rounds except the first.
     fn calls(&self) -> f64 {
         let calls = if self.case.has_rate() {
             self.case.flood() + IN_FLIGHT
@@ -152,7 +152,7 @@ impl Bench<'_> {
             }
         }
         if !self.pinned || !(case.one_cpu || cores.apart) {
-            let text = "the two sides were not where the case's name says";
+            let text = "the two sides were not on the cores that the name of the case specifies";
             self.note(case.name, text.to_owned());
         }
         Ok(())

@@ -15,11 +15,11 @@ use super::subject::{Caller, Figure, join, serve};
 use crate::suites::transport::{Cores, end, watch};
 use crate::{Failure, alloc};
 
-/// A server at work, in threads of its own.
+/// A running server, in threads of its own.
 pub(super) struct Serving {
-    /// Where it is found.
+    /// Address of the server.
     address: String,
-    /// What it ends with, if not with its connection.
+    /// Handle whose drop stops the server, unless the server ends with its connection.
     _server: Box<dyn Any>,
 }
 
@@ -32,17 +32,18 @@ impl Serving {
     }
 }
 
-/// How often each side has allocated memory, or both together where they are one process.
+/// Allocations of each side, or of both sides together if they share one process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Allocs {
     pub(super) ours: usize,
     pub(super) server: Option<usize>,
 }
 
-/// A subject of a case, with both sides. Between its rounds its server leaves the processor to those of the others.
+/// Both sides of a subject in one case. Between rounds the server process is stopped, so that the
+/// servers of other subjects have the processor.
 pub(super) struct Pair {
     what: String,
-    /// Whoever waits looks again and again.
+    /// True if waiting threads spin.
     spins: bool,
     // Dropped before its server.
     caller: Box<dyn Caller>,
@@ -50,7 +51,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Starts the server, and joins it.
+    /// Starts the server and connects to it.
     pub(super) fn start(case: &Case, subject: &str, cores: Cores) -> Result<Self, Failure> {
         let what = format!("{}, {subject}", case.name);
         let core = if case.one_cpu {
@@ -74,14 +75,14 @@ impl Pair {
         })
     }
 
-    /// A round of calls, and how many allocations there were.
+    /// Runs a round of calls, and returns its result with the numbers of allocations.
     pub(super) fn round<R>(
         &mut self,
         calls: impl FnOnce(&mut dyn Caller) -> Result<R, Failure>,
     ) -> Result<(R, Allocs), Failure> {
         let id = self.server.id();
         if self.spins && id.is_none() {
-            // The threads of others sleep then.
+            // By then the threads of other subjects have stopped spinning.
             thread::sleep(2 * SPIN);
         }
         self.server.resume();
@@ -95,7 +96,7 @@ impl Pair {
         round
     }
 
-    /// What else the side that calls has to say.
+    /// Returns additional figures of the calling side.
     pub(super) fn more(&mut self) -> Result<Vec<Figure>, Failure> {
         let id = self.server.id();
         self.server.resume();
@@ -104,17 +105,17 @@ impl Pair {
 }
 
 impl Drop for Pair {
-    /// Whoever leaves may have to hear of the other side.
+    /// Resumes the server, since the caller may need the server to close its connection.
     fn drop(&mut self) {
         self.server.resume();
     }
 }
 
-/// The server of a subject.
+/// Server of a subject, in a thread or in a process.
 pub(super) enum Server {
     Thread {
         address: String,
-        /// Serves until nobody holds this.
+        /// Sender whose drop ends the server thread.
         until: Option<SyncSender<()>>,
         thread: Option<JoinHandle<()>>,
     },
@@ -131,13 +132,13 @@ impl Server {
         let subject = subject.to_owned();
         let (until, told) = sync_channel::<()>(0);
         let (say, said) = sync_channel(1);
-        // The server's threads stay where this one is that starts them.
+        // The server's threads inherit the core of the thread that starts them.
         let thread = thread::Builder::new().name("server".to_owned());
         let thread = thread.spawn(move || {
             core_affinity::set_for_current(core_affinity::CoreId { id: core });
             let serving = serve(&case, &subject);
             let address = serving.as_ref().map(|serving| serving.address.clone());
-            // Nobody listens any more when this fails.
+            // Sending fails only if the starting thread has given up.
             let _ = say.send(address.map_err(ToString::to_string));
             let _ = told.recv();
         })?;
@@ -148,7 +149,7 @@ impl Server {
         })
     }
 
-    /// One that serves what the name and the subject say, and stays on that core.
+    /// Starts a process that serves the case `name` for `subject`, pinned to `core`.
     pub(super) fn process(name: &str, subject: &str, core: usize) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
         #[cfg(feature = "tls")]
@@ -162,7 +163,7 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()?;
         let (told, said) = (child.stdin.take(), child.stdout.take());
-        let said = said.ok_or("a process without an output")?;
+        let said = said.ok_or("the process has no standard output")?;
         Ok(Self::Process {
             child,
             told,
@@ -171,7 +172,7 @@ impl Server {
         })
     }
 
-    /// The process, if it is one.
+    /// Returns the process id, if the server is a process.
     pub(super) fn id(&self) -> Option<Pid> {
         match self {
             Self::Thread { .. } => None,
@@ -179,8 +180,8 @@ impl Server {
         }
     }
 
-    /// Stops a process, until it is to go on: one that looks again and again would take the processor of another one that
-    /// is measured.
+    /// Stops a server process until it is resumed. A spinning server would take processor time from
+    /// the subject that is being measured.
     fn pause(&self) {
         self.signal(Signal::STOP);
     }
@@ -191,12 +192,12 @@ impl Server {
 
     fn signal(&self, signal: Signal) {
         if let Some(id) = self.id() {
-            // One that has ended does so where it is asked for something.
+            // If the process has ended, the next request to it reports that.
             let _ = kill_process(id, signal);
         }
     }
 
-    /// Where it is found.
+    /// Returns the address of the server.
     pub(super) fn address(&mut self) -> Result<String, Failure> {
         match self {
             Self::Thread { address, .. } => Ok(address.clone()),
@@ -204,7 +205,7 @@ impl Server {
         }
     }
 
-    /// Has the server's allocations counted.
+    /// Starts counting the allocations of a server process.
     fn count(&mut self) -> Result<(), Failure> {
         self.tell(b"count\n")?;
         if let Self::Process { .. } = self {
@@ -213,7 +214,8 @@ impl Server {
         Ok(())
     }
 
-    /// How many there were since then; those of a thread are in our count.
+    /// Returns the allocations of a server process since counting began. Those of a server thread
+    /// are part of the caller's count.
     fn counted(&mut self) -> Result<Option<usize>, Failure> {
         self.tell(b"counted\n")?;
         match self {
@@ -230,10 +232,10 @@ impl Server {
         Ok(())
     }
 
-    /// What the process says next, behind what it should begin with.
+    /// Reads the next line of the process, and returns the part after the prefix `begin`.
     fn said(&mut self, begin: &str) -> Result<&str, Failure> {
         let Self::Process { said, line, .. } = self else {
-            return Err("a thread says nothing".into());
+            return Err("a server thread has no standard output".into());
         };
         line.clear();
         said.read_line(line)?;
@@ -263,9 +265,9 @@ impl Drop for Server {
     }
 }
 
-/// What a process does that serves: counts its allocations when it is told to, until nobody tells it any more.
+/// Runs a server process: counts its allocations on request, until stdin is closed.
 pub(crate) fn other_process(case: &str, subject: &str, core: usize) -> Result<(), Failure> {
-    // Where the system won't, the end of stdin still ends it.
+    // If the system refuses, the end of stdin still ends this process.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     core_affinity::set_for_current(core_affinity::CoreId { id: core });
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());

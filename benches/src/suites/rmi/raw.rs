@@ -1,5 +1,5 @@
-//! Blocking sockets: the length of a message, its bytes, and the same back. And what those do alike who send
-//! bytes and no calls.
+//! Blocking sockets that send a length and the bytes of a message, and receive a result in the same
+//! form. Also contains the code shared by all subjects that send bytes instead of calls.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -19,7 +19,7 @@ use super::service::{Arguments, Expected, Given, Tally, computed, sum_of_bytes, 
 use super::subject::{Caller, one_by_one};
 use crate::Failure;
 
-/// The bytes of a result.
+/// Bytes of a result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Answer {
     bytes: [u8; 16],
@@ -32,7 +32,7 @@ impl AsRef<[u8]> for Answer {
     }
 }
 
-/// What the server does with the bytes of a call.
+/// Computes the result for the bytes of a call.
 pub(super) fn answer(what: What, bytes: &[u8]) -> Answer {
     let word = |word: [u8; 8]| (u128::from(u64::from_le_bytes(word)), 8);
     let (result, len) = match what {
@@ -50,7 +50,7 @@ pub(super) fn answer(what: What, bytes: &[u8]) -> Answer {
     }
 }
 
-/// What stands in the bytes of a result.
+/// Decodes the bytes of a result.
 fn given(what: What, bytes: &[u8]) -> Result<Given, Failure> {
     let word = |place: usize| -> Result<u64, Failure> {
         let word = bytes.get(place..place + 8).ok_or("a result is too short")?;
@@ -67,18 +67,18 @@ fn given(what: What, bytes: &[u8]) -> Result<Given, Failure> {
     })
 }
 
-/// One side of what messages travel over.
+/// One side of a connection for messages.
 pub(super) trait Channel {
     fn send(&mut self, message: &[u8]) -> Result<(), Failure>;
 
-    /// Receives one, and returns what `look` finds in it.
+    /// Receives a message, and returns the result of `look` for its bytes.
     fn recv<R>(&mut self, look: impl FnOnce(&[u8]) -> R) -> Result<R, Failure>;
 
-    /// Sends so many empty messages, at most [`IN_FLIGHT`], and receives as many.
+    /// Sends `count` empty messages, at most [`IN_FLIGHT`], and receives as many.
     fn burst(&mut self, count: usize) -> Result<(), Failure>;
 }
 
-/// The side that sends bytes, and gets a result back.
+/// The calling side, which sends bytes and receives a result.
 pub(super) struct Exchange<C> {
     what: What,
     channel: C,
@@ -118,7 +118,7 @@ impl<C: Channel> Caller for Exchange<C> {
     }
 }
 
-/// Serves one connection, until its other end is closed.
+/// Serves one connection until the peer closes it.
 pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     let what = case.what;
     let server = thread::Builder::new().name("raw".to_owned());
@@ -146,7 +146,7 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     Ok(Serving::new(address, server))
 }
 
-/// Connects to who serves.
+/// Connects to the server.
 pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
     if case.way == Way::Uds {
         let address = SocketAddr::from_abstract_name(address)?;
@@ -163,15 +163,15 @@ pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failur
     Ok(Box::new(Exchange::new(case, Stream::new(socket))))
 }
 
-/// A length stands before each message.
+/// Size in bytes of the length that precedes each message.
 const LENGTH: usize = 8;
 
-/// A socket, and memory for what goes through it.
+/// A socket with its send and receive buffers.
 struct Stream<S> {
     socket: S,
     sent: Vec<u8>,
     received: Vec<u8>,
-    /// Where in `received` the bytes are that nobody looked at.
+    /// Start of the bytes in `received` that were not read yet.
     start: usize,
     end: usize,
 }
@@ -191,7 +191,7 @@ impl<S: Read + Write> Stream<S> {
         loop {
             let answer = self.recv(|bytes| answer(what, bytes))?;
             push(&mut self.sent, answer.as_ref());
-            // Those that came together are answered together.
+            // Messages that arrived together are answered together.
             if self.start == self.end {
                 self.flush()?;
             }
@@ -204,7 +204,7 @@ impl<S: Read + Write> Stream<S> {
         Ok(())
     }
 
-    /// Receives until so many bytes are there.
+    /// Receives until `count` unread bytes are available.
     fn fill(&mut self, count: usize) -> Result<(), Failure> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -226,7 +226,7 @@ impl<S: Read + Write> Stream<S> {
     }
 }
 
-/// Puts a message behind those that are to be sent.
+/// Appends a message to the send buffer.
 fn push(sent: &mut Vec<u8>, message: &[u8]) {
     sent.extend((message.len() as u64).to_le_bytes());
     sent.extend(message);
@@ -234,7 +234,7 @@ fn push(sent: &mut Vec<u8>, message: &[u8]) {
 
 impl<S: Read + Write> Channel for Stream<S> {
     fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
-        // What does not change is not copied again.
+        // A message that does not change is not copied again.
         if self.sent.len() != LENGTH + message.len() {
             self.sent.clear();
             push(&mut self.sent, message);

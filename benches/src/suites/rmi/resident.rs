@@ -1,4 +1,4 @@
-//! How much memory a process has, and for how long it has computed.
+//! Memory and processor time of a process.
 
 use std::fs;
 
@@ -6,18 +6,22 @@ use rustix::process::Pid;
 
 use crate::Failure;
 
-/// The bytes of memory that a process has in use, or this one.
+/// Returns the resident memory in bytes of a process, or of this process if `of` is `None`.
 pub(super) fn resident(of: Option<Pid>) -> Result<usize, Failure> {
     let statm = fs::read_to_string(format!("/proc/{}/statm", name(of)))?;
-    let pages = statm.split(' ').nth(1).ok_or("a process without memory")?;
+    let pages = statm
+        .split(' ')
+        .nth(1)
+        .ok_or("the process does not report its memory")?;
     Ok(pages.parse::<usize>()? * rustix::param::page_size())
 }
 
-/// For how long all threads together that a process has, or this one, have computed, in nanoseconds.
+/// Returns the processor time in nanoseconds of all threads of a process, or of this process if
+/// `of` is `None`.
 pub(super) fn computed(of: Option<Pid>) -> Result<u64, Failure> {
     let mut sum = 0;
     for task in fs::read_dir(format!("/proc/{}/task", name(of)))? {
-        // One that has ended meanwhile says nothing.
+        // A thread that has ended in the meantime is skipped.
         let Ok(schedule) = fs::read_to_string(task?.path().join("schedstat")) else {
             continue;
         };

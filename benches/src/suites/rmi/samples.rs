@@ -1,4 +1,4 @@
-//! The times of the calls of a round, taken by whoever makes them.
+//! Times of the calls in a round, measured by the caller.
 
 use std::time::Instant;
 
@@ -6,26 +6,27 @@ use super::case::Work;
 use super::service::Given;
 use crate::measure::since;
 
-/// The times of a round, in memory that stays, and for how long the server computed meanwhile.
+/// Times of a round, in memory that is allocated once, and the processor time that the server used
+/// for its calls.
 #[derive(Debug)]
 pub(super) struct Samples {
     work: Work,
-    /// How many samples of this round were begun.
+    /// Number of samples of this round that were begun.
     begun: usize,
-    /// What is timed now.
+    /// Start and number of calls of the current sample.
     running: Option<(Instant, usize)>,
-    /// Nanoseconds per call, of this round.
+    /// Nanoseconds per call of each sample of this round.
     batches: Vec<f64>,
-    /// Of calls that were timed each by itself, in all rounds.
+    /// Nanoseconds of each call that was timed individually, of all rounds.
     alone: Vec<f64>,
-    /// For how long the server had computed at the first call of this round and at the last, where calls say
-    /// so, and the calls between.
+    /// Processor time of the server at the first and the last call of this round, and the number of
+    /// calls between them, if the calls report it.
     computed: Option<Span>,
-    /// The spans of all rounds, one after another.
+    /// Sum of the spans of all rounds.
     all_computed: Span,
 }
 
-/// Nanoseconds by a clock of the server, and the calls that it served in them.
+/// Readings of a clock of the server in nanoseconds, and the number of calls between them.
 #[derive(Debug, Clone, Copy, Default)]
 struct Span {
     first: u64,
@@ -34,7 +35,7 @@ struct Span {
 }
 
 impl Samples {
-    /// For so many rounds.
+    /// Creates samples with capacity for `rounds` rounds.
     pub(super) fn new(work: Work, rounds: usize) -> Self {
         let each = if work.batch == 1 {
             work.batches
@@ -52,7 +53,7 @@ impl Samples {
         }
     }
 
-    /// Takes what a call gave.
+    /// Records the result of a call.
     pub(super) fn given(&mut self, given: Given) {
         if let Given::Computed(now) = given {
             self.computed = Some(match self.computed {
@@ -70,7 +71,8 @@ impl Samples {
         }
     }
 
-    /// How many calls to make until this is asked again; nothing when the round is over.
+    /// Returns the number of calls to make before this function is called again, or `None` if the
+    /// round is over.
     pub(super) fn next(&mut self) -> Option<usize> {
         let Work {
             batch,
@@ -95,21 +97,24 @@ impl Samples {
         if self.begun <= batches {
             self.batches.push(ns);
         }
-        // Both sides have just woken for the first.
+        // The first sample is not counted, since both sides have only just woken up. If a sample
+        // consists of several calls, only the calls that are timed individually are counted.
         let counts = self.begun > if self.work.batch == 1 { 1 } else { batches };
-        // What finds no room is left out, rather than counted as an allocation.
+        // If the vector is full, the sample is dropped, since growing it would count as an
+        // allocation.
         if counts && self.alone.len() < self.alone.capacity() {
             self.alone.push(ns);
         }
     }
 
-    /// The middle one of the round that is over, the first left out; the next round begins.
+    /// Returns the median of the samples of this round without the first, and begins the next
+    /// round.
     pub(super) fn round(&mut self) -> f64 {
         let median = at(self.batches.get_mut(1..).unwrap_or_default(), 0.5);
         self.batches.clear();
         self.begun = 0;
         if let Some(span) = self.computed.take() {
-            // A clock that is a thread's goes back where the next one has computed less.
+            // The clock of a thread goes back if another thread, which has used less time, answers.
             if let Some(time) = span.last.checked_sub(span.first) {
                 self.all_computed.last += time;
                 self.all_computed.calls += span.calls;
@@ -118,26 +123,26 @@ impl Samples {
         median
     }
 
-    /// Forgets the calls of all rounds until now.
+    /// Discards the calls of all previous rounds.
     pub(super) fn forget(&mut self) {
         self.alone.clear();
         self.all_computed = Span::default();
     }
 
-    /// For how many nanoseconds the server computed for a call, if calls said so: what it does between rounds is not
-    /// counted.
+    /// Returns the processor time of the server per call in nanoseconds, if the calls report it.
+    /// Time that the server uses between rounds is not counted.
     pub(super) fn computed(&self) -> Option<f64> {
         let Span { last, calls, .. } = self.all_computed;
         (calls > 0).then(|| last as f64 / calls as f64)
     }
 
-    /// What 99 of 100 calls took at most.
+    /// Returns the 99th percentile of the call times in nanoseconds.
     pub(super) fn p99(&mut self) -> f64 {
         at(&mut self.alone, 0.99)
     }
 }
 
-/// The sample that so large a part of all comes before.
+/// Returns the quantile `part` of the samples.
 fn at(samples: &mut [f64], part: f64) -> f64 {
     samples.sort_unstable_by(f64::total_cmp);
     let place = (samples.len() as f64 * part) as usize;
@@ -189,7 +194,7 @@ mod tests {
         };
         assert_eq!(round([100, 110, 120]), Some(10.0));
         assert_eq!(round([1000, 1010, 1060]), Some(20.0));
-        // Of another thread.
+        // The clock of another thread.
         assert_eq!(round([1060, 0, 20]), Some(20.0));
         samples.forget();
         assert_eq!(samples.computed(), None);

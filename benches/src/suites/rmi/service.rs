@@ -1,4 +1,4 @@
-//! What is called, and the arguments of the calls.
+//! The benchmarked service, and the arguments of its calls.
 
 use std::future;
 use std::hint::black_box;
@@ -12,16 +12,16 @@ use rustix::time::{ClockId, clock_gettime};
 use super::case::{Case, What};
 use crate::Failure;
 
-/// A struct of some text and some numbers.
+/// A struct with text and numbers.
 #[derive(Transportable, Debug, Clone, Copy)]
 pub(super) struct Item<'a> {
     pub(super) id: u64,
-    /// Of 12 bytes.
+    /// A name of 12 bytes.
     pub(super) name: &'a str,
     pub(super) scores: [f32; 8],
 }
 
-/// How many structs there were, and what comes of adding all that is in them.
+/// Number of structs, and the sum over all their fields.
 #[derive(Transportable, Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tally {
     pub(super) count: u64,
@@ -35,7 +35,7 @@ impl Tally {
     }
 }
 
-/// What all subjects serve in their own way.
+/// The service that every subject implements.
 #[remote]
 pub(super) trait Service {
     fn null(&self);
@@ -44,18 +44,20 @@ pub(super) trait Service {
 
     fn structs(&self, items: &[Item<'_>]) -> Tally;
 
-    /// Could wait, and does not have to.
+    /// Asynchronous method that completes without waiting.
     async fn ready(&self);
 
-    /// Is put aside, and woken at once.
+    /// Asynchronous method that is suspended once and woken immediately.
     async fn waits(&self);
 
-    /// Does not look at the numbers; says for how long the server has computed, in nanoseconds.
+    /// Ignores the numbers, and returns the processor time that the server has used, in
+    /// nanoseconds.
     fn untouched(&self, numbers: &[f64]) -> u64;
 }
 
 pub(super) struct Plain {
-    /// What its server has computed by: that of its process, as its threads take turns, or of this thread in the client's own.
+    /// Clock for the server's processor time: the clock of the process, since its threads take
+    /// turns, or of this thread if client and server share a process.
     pub(super) clock: ClockId,
 }
 
@@ -91,7 +93,7 @@ impl Service for Plain {
     }
 }
 
-/// How many structs there are, and the sum of them.
+/// Returns the number of structs and the sum of their fields.
 fn tally(items: &[Item<'_>]) -> Tally {
     let mut tally = Tally::default();
     for item in items {
@@ -100,16 +102,17 @@ fn tally(items: &[Item<'_>]) -> Tally {
     tally
 }
 
-/// For how long a thread or process has computed, by its clock, in nanoseconds.
+/// Returns the processor time of a thread or process in nanoseconds, by its clock.
 pub(super) fn computed(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// So many sums are made at once, as a sum of floats has to be made in order.
+/// Number of sums that are computed in parallel, since the additions of one floating-point sum
+/// cannot be reordered.
 const LANES: usize = 16;
 
-/// The sum of numbers.
+/// Returns the sum of the numbers.
 pub(super) fn sum(numbers: &[f64]) -> f64 {
     let mut lanes = [0.0; LANES];
     let chunks = numbers.chunks_exact(LANES);
@@ -122,7 +125,7 @@ pub(super) fn sum(numbers: &[f64]) -> f64 {
     rest + lanes.iter().sum::<f64>()
 }
 
-/// The [`sum`] of numbers that stand there as bytes.
+/// Returns the [`sum`] of numbers that are given as bytes.
 pub(super) fn sum_of_bytes(bytes: &[u8]) -> f64 {
     let mut lanes = [0.0; LANES];
     let chunks = bytes.chunks_exact(LANES * 8);
@@ -136,14 +139,14 @@ pub(super) fn sum_of_bytes(bytes: &[u8]) -> f64 {
 }
 
 fn number(word: &[u8]) -> f64 {
-    // Each word is of 8 bytes.
+    // Each word has 8 bytes.
     word.try_into().map_or(0.0, f64::from_le_bytes)
 }
 
-/// What stands in a struct, one behind the other.
+/// Size of a packed struct in bytes: id, name and scores.
 const PACKED: usize = 8 + 12 + 32;
 
-/// The [`Tally`] of structs that stand there packed.
+/// Returns the [`Tally`] of packed structs.
 pub(super) fn tally_of_bytes(bytes: &[u8]) -> Tally {
     let mut tally = Tally::default();
     for item in bytes.chunks_exact(PACKED) {
@@ -156,7 +159,7 @@ pub(super) fn tally_of_bytes(bytes: &[u8]) -> Tally {
     tally
 }
 
-/// The arguments of a case.
+/// Arguments of a case.
 #[derive(Debug, Default)]
 pub(super) struct Arguments {
     pub(super) numbers: Vec<f64>,
@@ -176,7 +179,7 @@ impl Arguments {
         arguments
     }
 
-    /// The same as bytes, without anything that says what they are.
+    /// Returns the arguments as bytes, without type information.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for number in &self.numbers {
@@ -205,17 +208,17 @@ fn item(i: usize) -> Item<'static> {
     }
 }
 
-/// What a call should give, and what it gave.
+/// Result of a call, expected or actual.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Given {
     Nothing,
     Sum(f64),
     Tally(Tally),
-    /// For how long the server has computed, in nanoseconds.
+    /// Processor time that the server has used, in nanoseconds.
     Computed(u64),
 }
 
-/// What calls of a case should give.
+/// Expected result of the calls of a case.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected(Given);
 
@@ -231,7 +234,7 @@ impl Expected {
         })
     }
 
-    /// Fails where a call gave something else.
+    /// Returns an error if the call returned another result.
     pub(super) fn check(&self, given: Given) -> Result<(), Failure> {
         let same = match (self.0, given) {
             (Given::Nothing, Given::Nothing) | (Given::Computed(_), Given::Computed(_)) => true,
@@ -242,7 +245,7 @@ impl Expected {
         if same {
             return Ok(());
         }
-        Err("a call gave another result".into())
+        Err("a call returned a wrong result".into())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who is measured in which case.
+//! Subjects of each case.
 
 use super::case::{Case, Objects, Way, What};
 use super::pair::Serving;
@@ -9,15 +9,16 @@ use super::{raw, with_endpoint, with_jstream, with_objects, with_streams};
 use super::{with_capnp, with_tarpc, with_tonic};
 use crate::Failure;
 
-/// The side that calls.
+/// The calling side of a subject.
 pub(super) trait Caller {
     /// Makes the calls of a round one after another.
     fn calls(&mut self, samples: &mut Samples) -> Result<(), Failure>;
 
-    /// Makes so many calls without arguments, [`IN_FLIGHT`](super::case::IN_FLIGHT) of them on their way.
+    /// Makes `calls` calls without arguments, with [`IN_FLIGHT`](super::case::IN_FLIGHT) of them in
+    /// flight.
     fn flood(&mut self, calls: usize) -> Result<(), Failure>;
 
-    /// What else there is to say when all rounds are over.
+    /// Returns additional figures after all rounds.
     fn more(&mut self) -> Result<Vec<Figure>, Failure> {
         Ok(Vec::new())
     }
@@ -26,7 +27,7 @@ pub(super) trait Caller {
 /// A metric, its value and its unit.
 pub(super) type Figure = (&'static str, f64, &'static str);
 
-/// The calls of a round, of who blocks until each is done.
+/// Makes the calls of a round for a caller that blocks until each call is done.
 pub(super) fn one_by_one(
     samples: &mut Samples,
     mut call: impl FnMut() -> Result<Given, Failure>,
@@ -39,7 +40,7 @@ pub(super) fn one_by_one(
     Ok(())
 }
 
-/// The subjects of a case, ours first.
+/// Returns the names of the subjects of a case, jstream first.
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     match case.what {
         What::Waits => return vec!["jstream", "jstream-ready", "jstream-inline"],
@@ -73,7 +74,7 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     subjects
 }
 
-/// The side that serves.
+/// Starts the serving side.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     if let What::Objects(objects) = case.what {
         return with_objects::serve(case, objects, subject);
@@ -96,7 +97,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     }
 }
 
-/// The side that calls it.
+/// Connects the calling side to the server.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     if let What::Objects(objects) = case.what {
         return with_objects::join(case, objects, subject, address);

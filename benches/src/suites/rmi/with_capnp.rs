@@ -1,4 +1,4 @@
-//! Cap'n Proto's calls.
+//! Remote calls with Cap'n Proto.
 
 use std::rc::Rc;
 
@@ -34,7 +34,8 @@ impl service::Server for Plain {
         mut results: service::SumResults,
     ) -> Result<(), Error> {
         let numbers = params.get()?.get_numbers()?;
-        // It gives the numbers one by one, or as bytes where the machine has them as the wire does.
+        // Cap'n Proto returns the numbers as a slice if the byte order of the machine is that of
+        // the wire, otherwise one by one.
         let sum = match numbers.as_slice() {
             Some(numbers) => super::service::sum(numbers),
             None => numbers.iter().sum(),
@@ -79,7 +80,7 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     })
 }
 
-/// Connects to who serves.
+/// Connects to the server.
 pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
     with_tokio::join(case, |arguments| async {
         let io = with_tokio::connect(case, address).await?;

@@ -1,4 +1,5 @@
-//! jstream's endpoints: the same bytes there, and the result back, without calls.
+//! Messages over jstream's endpoints: the same bytes as a call and its result, without the call
+//! layer.
 
 use std::io::IoSlice;
 use std::thread;
@@ -14,7 +15,7 @@ use crate::Failure;
 
 const HEADER: Header = Header::new(1, [0; 3]);
 
-/// Serves one connection, until its other end is closed.
+/// Serves one connection until the peer closes it.
 pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     let what = case.what;
     let listener = listen(&address(case)?, &options(case)?)?;
@@ -34,7 +35,7 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     Ok(Serving::new(address, server))
 }
 
-/// Connects to who serves.
+/// Connects to the server.
 pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
     let endpoint = connect(&address.parse()?, &options(case)?)?;
     Ok(Box::new(Exchange::new(case, Messages(endpoint))))

@@ -1,4 +1,4 @@
-//! jstream's remote calls.
+//! Remote calls with jstream.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     Ok(Serving::new(serving.address().to_string(), serving))
 }
 
-/// Connects to who serves.
+/// Connects to the server.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     let mut settings = ClientOptions::default();
     settings.transport = transport(case, subject)?;
@@ -59,12 +59,12 @@ fn transport(case: &Case, subject: &str) -> Result<Options, Failure> {
     }
 }
 
-/// Which method is called where one is to wait.
+/// Method that is called in the cases with a method that waits.
 #[derive(Debug, Clone, Copy)]
 enum Method {
-    /// A plain one.
+    /// A plain method.
     Inline,
-    /// One that could.
+    /// An async method that completes without waiting.
     Ready,
     Waits,
 }
@@ -75,7 +75,7 @@ struct Ours {
     service: ServiceStub,
     arguments: Arguments,
     expected: Expected,
-    /// Calls that were made and not waited for, in order.
+    /// Calls that are in flight, in the order in which they were made.
     on_their_way: VecDeque<Call<()>>,
 }
 
@@ -83,7 +83,9 @@ impl Ours {
     fn call(&self) -> Result<Given, Failure> {
         let (service, numbers) = (&self.service, &self.arguments.numbers);
         let given = match self.what {
-            What::Stream => return Err("of streams there are rates alone".into()),
+            What::Stream => {
+                return Err("the latency of a stream cannot be measured, only its rate".into());
+            }
             What::Null | What::Flood | What::Objects(_) => {
                 service.null().wait()?;
                 Given::Nothing

@@ -1,4 +1,4 @@
-//! jstream's objects: names that are looked up, references that go along, and many objects at once.
+//! Remote objects of jstream: lookups of names, references as arguments, and many exported objects.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,28 +20,28 @@ use crate::Failure;
 
 pub(super) const NAME: &str = "objects";
 
-/// How many references come by one call.
+/// Number of references that one call returns.
 const AT_ONCE: usize = 10_000;
 
-/// What is called, by its name and by references.
+/// An interface that is called through its name and through references.
 #[remote]
 pub(super) trait Service {
     fn null(&self);
 
-    /// As much as stands for a reference.
+    /// Takes as many bytes as a reference has.
     fn word(&self, word: [u64; 3]) -> bool;
 
-    /// Lets go of it at once.
+    /// Takes a reference and releases it immediately.
     fn reference(&self, reference: Remote<dyn Service>) -> bool;
 
-    /// References to those objects that begin there.
+    /// Returns references to at most `count` exported objects, from index `first` on.
     fn give(&self, first: u64, count: u64) -> Vec<Remote<dyn Service>>;
 
-    /// How much memory there is for each object that is exported.
+    /// Returns the memory per exported object in bytes.
     fn bytes(&self) -> f64;
 }
 
-/// One that has others.
+/// Implementation with a list of other exported objects.
 struct Plain {
     exports: Vec<Export<dyn Service>>,
     bytes: f64,
@@ -78,7 +78,7 @@ impl Service for Plain {
     }
 }
 
-/// Serves an object that has as many others as the case says.
+/// Serves an object with as many exported objects as the case says.
 pub(super) fn serve(case: &Case, objects: Objects, subject: &str) -> Result<Serving, Failure> {
     let mut settings = ServerOptions::default();
     settings.transport = options(case)?;
@@ -92,10 +92,10 @@ pub(super) fn serve(case: &Case, objects: Objects, subject: &str) -> Result<Serv
     Ok(Serving::new(serving.address().to_string(), serving))
 }
 
-/// A server of an object that has so many others.
+/// Creates a server with `count` exports and an object that returns references to them.
 pub(super) fn exporting(settings: ServerOptions, count: usize) -> Result<Server, Failure> {
     let server = Server::new(settings);
-    // All of one object, as what the program's own objects take is its own affair.
+    // All exports share one object, since the memory of the program's own objects is not measured.
     let shared = Arc::new(Plain::alone());
     let mut exports = Vec::with_capacity(count);
     let before = resident(None)?;
@@ -105,7 +105,7 @@ pub(super) fn exporting(settings: ServerOptions, count: usize) -> Result<Server,
     Ok(server)
 }
 
-/// Connects to who serves.
+/// Connects to the server.
 pub(super) fn join(
     case: &Case,
     objects: Objects,
@@ -127,7 +127,8 @@ pub(super) fn join(
         Objects::Reference => What::Word,
         Objects::Exported(_) => What::Each(given(&service)?),
     };
-    // The farther apart, the less likely that a cache has the next one; or always the same.
+    // A large distance makes it unlikely that the next object is in a cache. With 0, the same
+    // object is called each time.
     let step = if subject == "jstream-each" { STRIDE } else { 0 };
     Ok(Box::new(Ours {
         what,
@@ -140,7 +141,7 @@ pub(super) fn join(
     }))
 }
 
-/// All that the server has exported.
+/// Returns references to all objects that the server has exported.
 pub(super) fn given(service: &ServiceStub) -> Result<Vec<Remote<dyn Service>>, Failure> {
     let mut all = Vec::new();
     loop {
@@ -157,7 +158,7 @@ enum What {
     Null,
     Reference,
     Word,
-    /// Each in its turn.
+    /// The exported objects in turn.
     Each(Vec<Remote<dyn Service>>),
 }
 
@@ -165,15 +166,15 @@ struct Ours {
     what: What,
     client: Client,
     service: ServiceStub,
-    /// An object of this side.
+    /// An object exported by this side.
     own: Export<dyn Service>,
     turn: usize,
     step: usize,
-    /// For another connection to the same server.
+    /// Address and options for another connection to the same server.
     again: (Address, ClientOptions),
 }
 
-/// How far objects are from each other that are called in turn.
+/// Distance between objects that are called in turn.
 const STRIDE: usize = 7919;
 
 impl Ours {
@@ -191,7 +192,7 @@ impl Ours {
             What::Word => *self.service.word([1, 2, 3]).wait()?.get(),
             What::Each(all) => {
                 self.turn = (self.turn + self.step) % all.len().max(1);
-                let one = all.get(self.turn).ok_or("there is no object")?;
+                let one = all.get(self.turn).ok_or("no object was exported")?;
                 one.null().wait()?;
                 true
             }
@@ -199,7 +200,7 @@ impl Ours {
         if fine {
             Ok(Given::Nothing)
         } else {
-            Err("a call gave another result".into())
+            Err("a call returned a wrong result".into())
         }
     }
 }
@@ -210,7 +211,7 @@ impl Caller for Ours {
     }
 
     fn flood(&mut self, _: usize) -> Result<(), Failure> {
-        Err("objects are called one after another".into())
+        Err("objects are not called concurrently in this suite".into())
     }
 
     fn more(&mut self) -> Result<Vec<Figure>, Failure> {
@@ -230,7 +231,7 @@ impl Caller for Ours {
         for _ in 0..CALLS {
             self.call()?;
         }
-        // What is given back comes a little later, for many calls at once.
+        // The client releases references with a delay, for many calls at once.
         thread::sleep(Duration::from_millis(20));
         self.service.null().wait()?;
         let messages = messages.0.load(Ordering::Relaxed) - before - 2;
@@ -238,10 +239,10 @@ impl Caller for Ours {
     }
 }
 
-/// How many calls have their messages counted.
+/// Number of calls whose messages are counted.
 const CALLS: usize = 10_000;
 
-/// Counts the messages of a connection, in both directions.
+/// Counter of the messages of a connection in both directions.
 #[derive(Debug, Default)]
 struct Messages(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! Numbers without an end: as a stream that a method gives, and through a typed channel.
+//! Endless sequences of numbers: as a stream that a method returns, and through a typed channel.
 
 use std::sync::Arc;
 use std::thread;
@@ -18,7 +18,7 @@ const NAME: &str = "numbers";
 
 #[remote]
 trait Numbers {
-    /// All, from 0 on.
+    /// Returns all numbers, from 0 on.
     fn all(&self) -> Stream<u64>;
 }
 
@@ -30,7 +30,7 @@ impl Numbers for Counting {
     }
 }
 
-/// Serves until the handle is dropped, or sends until nobody receives.
+/// Serves until the handle is dropped, or sends until the receiver is gone.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     if subject == "jstream-channel" {
         let name = address(case)?.to_string();
@@ -55,7 +55,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     Ok(Serving::new(serving.address().to_string(), serving))
 }
 
-/// Connects to who serves.
+/// Connects to the server.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     if subject == "jstream-channel" {
         let receiver = channel::<u64>(address).fan_out().options(options(case)?);
@@ -72,7 +72,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
     Ok(Box::new(Taking { from, next: 0 }))
 }
 
-/// Where numbers come from.
+/// A source of numbers.
 trait From {
     fn number(&mut self) -> Result<u64, Failure>;
 }
@@ -97,14 +97,14 @@ struct Taking<F> {
 
 impl<F: From> Caller for Taking<F> {
     fn calls(&mut self, _: &mut Samples) -> Result<(), Failure> {
-        Err("of streams there are rates alone".into())
+        Err("the latency of a stream cannot be measured, only its rate".into())
     }
 
     fn flood(&mut self, items: usize) -> Result<(), Failure> {
         for _ in 0..items {
             let number = self.from.number()?;
             if number != self.next {
-                return Err(format!("{number} came in the place of {}", self.next).into());
+                return Err(format!("received {number} instead of {}", self.next).into());
             }
             self.next += 1;
         }

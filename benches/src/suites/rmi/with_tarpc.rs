@@ -1,4 +1,4 @@
-//! tarpc, with bincode.
+//! Remote calls with tarpc and bincode.
 
 use std::future::ready;
 
@@ -17,7 +17,7 @@ use super::subject::Caller;
 use super::with_tokio::{self, Io, Remote};
 use crate::Failure;
 
-/// As tarpc has to have it: it owns its text.
+/// The struct for tarpc, which has to own its text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Item {
     id: u64,
@@ -63,7 +63,7 @@ where
     new(Framed::new(io, codec), Bincode::default())
 }
 
-/// Serves one connection, a task for each call, as its examples do.
+/// Serves one connection with a task for each call, as tarpc's examples do.
 pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     with_tokio::serve(case, |listener| async {
         let channel = BaseChannel::with_defaults(connection(listener.accept().await?));
@@ -77,7 +77,7 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     })
 }
 
-/// Connects to who serves.
+/// Connects to the server.
 pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
     with_tokio::join(case, |arguments| async {
         let connection = connection(with_tokio::connect(case, address).await?);
@@ -106,7 +106,7 @@ struct Client {
 impl Remote for Client {
     async fn call(&self) -> Result<Given, Failure> {
         let context = context::current();
-        // What is sent is given away.
+        // A call takes ownership of its arguments.
         Ok(match self.what {
             What::Sum(_) => Given::Sum(self.client.sum(context, self.numbers.clone()).await?),
             What::Structs(_) => {

@@ -1,4 +1,4 @@
-//! What the peers stand on: a runtime of one thread at either side.
+//! Common parts of the peers: a single-threaded tokio runtime on each side.
 
 use std::future::Future;
 use std::net::{TcpListener, TcpStream};
@@ -25,17 +25,17 @@ pub(super) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Io for S {}
 
-/// Where a server accepts its one connection.
+/// Listener on which a server accepts its one connection.
 pub(super) enum Listener {
     Tcp(TcpListener),
     Uds(UnixListener),
 }
 
 impl Listener {
-    /// For servers that accept by themselves.
+    /// Returns the listener for servers that accept connections themselves.
     pub(super) fn into_tcp(self) -> Result<net::TcpListener, Failure> {
         let Self::Tcp(listener) = self else {
-            return Err("it is served over tcp only".into());
+            return Err("this subject supports only TCP".into());
         };
         Ok(net::TcpListener::from_std(listener)?)
     }
@@ -55,7 +55,7 @@ impl Listener {
     }
 }
 
-/// Serves in a thread of its own, which ends with the process.
+/// Serves on a new thread, which ends with the process.
 pub(super) fn serve<F>(
     case: &Case,
     serve: impl FnOnce(Listener) -> F + Send + 'static,
@@ -84,7 +84,7 @@ fn runtime() -> Result<Runtime, Failure> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
-/// A connection to who serves.
+/// Connects to the server.
 pub(super) async fn connect(case: &Case, address: &str) -> Result<Box<dyn Io>, Failure> {
     if case.way == Way::Uds {
         let address = SocketAddr::from_abstract_name(address)?;
@@ -98,13 +98,13 @@ pub(super) async fn connect(case: &Case, address: &str) -> Result<Box<dyn Io>, F
     Ok(Box::new(net::TcpStream::from_std(socket)?))
 }
 
-/// A peer's client.
+/// Client of a peer.
 pub(super) trait Remote {
-    /// Makes a call of the case, with arguments that it was given before.
+    /// Makes a call of the case, with arguments that were passed at creation.
     async fn call(&self) -> Result<Given, Failure>;
 }
 
-/// The side that calls, by tasks of one thread.
+/// The calling side, which makes its calls in tasks of one thread.
 pub(super) struct Tasks<R> {
     // Dropped before the runtime that it uses.
     remote: R,
@@ -113,7 +113,7 @@ pub(super) struct Tasks<R> {
     expected: Expected,
 }
 
-/// Connects a client and makes calls by it.
+/// Connects a client, and returns a caller that uses it.
 pub(super) fn join<R: Remote + 'static, F>(
     case: &Case,
     client: impl FnOnce(Arguments) -> F,

@@ -1,4 +1,4 @@
-//! tonic: gRPC, whose messages and methods are written out here rather than generated.
+//! Remote calls with tonic (gRPC). Messages and methods are written by hand rather than generated.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -74,12 +74,12 @@ const NULL: &str = "/jstream.Service/Null";
 const SUM: &str = "/jstream.Service/Sum";
 const STRUCTS: &str = "/jstream.Service/Structs";
 
-/// Enough for the largest case, which the default is not.
+/// Maximum message size in bytes, sufficient for the largest case. The default is too small.
 const LARGEST: usize = 64 << 20;
-/// What may be on its way: all of a message, so that nobody waits for leave to send it.
+/// Flow-control window in bytes. It holds a complete message, so neither side waits for credit.
 const WINDOW: u32 = 8 << 20;
 
-/// The methods by their paths.
+/// Dispatcher of the methods by their paths.
 #[derive(Clone, Copy)]
 struct Plain;
 
@@ -131,7 +131,7 @@ impl<Q, R> UnaryService<Q> for Method<Q, R> {
     }
 }
 
-/// Serves connections as they come.
+/// Accepts and serves connections.
 pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     #[cfg(feature = "tls")]
     let is_encrypted = case.is_encrypted();
@@ -149,7 +149,7 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     })
 }
 
-/// Connects to who serves.
+/// Connects to the server.
 pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
     with_tokio::join(case, |arguments| async move {
         let scheme = if case.is_encrypted() { "https" } else { "http" };
@@ -204,7 +204,7 @@ impl Client {
 
 impl Remote for Client {
     async fn call(&self) -> Result<Given, Failure> {
-        // What is sent is given away.
+        // A call takes ownership of its arguments.
         Ok(match self.what {
             What::Sum(_) => {
                 let Sum { sum } = self.unary(SUM, self.numbers.clone()).await?;
@@ -222,7 +222,7 @@ impl Remote for Client {
     }
 }
 
-/// The certificates of the run, as both sides of this peer want them.
+/// Certificates of the run in the form that tonic expects.
 #[cfg(feature = "tls")]
 mod tls {
     use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};

@@ -1,9 +1,11 @@
-//! Writing values, checking and reading them in place, and walking what was read.
+//! Benchmarks of serialization: writing values, checking and reading them in place, and walking the
+//! result.
 //!
-//! A case is a value that owns its parts; all subjects write that one value. What reading costs
-//! includes every check that makes the result safe to use, except where a note says otherwise; for
-//! a peer that reads nothing in place, it is making the value anew. Reading with jstream consumes
-//! the wire form, so all subjects read copies made outside the measured time.
+//! A case is a value that owns its parts, and all subjects write that value. The time of reading
+//! includes every check that is necessary to use the result safely, unless a note says otherwise.
+//! For a peer that does not read in place, it includes deserializing the value. Reading with
+//! jstream consumes the wire form, so all subjects read copies that are made outside the measured
+//! time.
 
 pub(in crate::suites) mod cases;
 #[cfg(feature = "peers")]
@@ -21,34 +23,35 @@ use crate::{Failure, measure, suites};
 
 const SUITE: &str = "serialization";
 
-/// The names of all cases, in the order in which they are run.
+/// Returns the names of all cases, in the order in which they are run.
 pub(crate) fn names() -> [&'static str; cases::ALL.len()] {
     cases::ALL.map(|(name, ..)| name)
 }
 
-/// The case of this name as jstream sends it, and how many copies of its message a round takes.
+/// Returns jstream's subject of the case `name`, and the number of copies of its message in a
+/// round.
 pub(super) fn jstream(name: &str) -> Result<(Box<dyn Subject>, usize), Failure> {
     let known = cases::ALL.iter().find(|(of, ..)| *of == name);
     let (_, size, case) = known.ok_or_else(|| format!("there is no case {name}"))?;
     let subject = case(*size)?.subjects.into_iter().next();
-    let mut subject = subject.ok_or("a case without subjects")?;
+    let mut subject = subject.ok_or("the case has no subjects")?;
     let copies = copies(subject.bytes());
     subject.keep(copies);
     Ok((subject, copies))
 }
 
-/// As many copies as half of the second cache holds: the rest is left to the source, the work lists
-/// and so on.
+/// Returns the number of copies that fit into half of the L2 cache. The other half is left to the
+/// source value, the work lists and so on.
 fn copies(longest: usize) -> usize {
     (measure::l2_bytes() / 2 / longest.max(1)).clamp(1, MOST_COPIES)
 }
 
-/// More copies would add nothing to the accuracy of a round.
+/// Maximum number of copies. More copies would not make a round more accurate.
 const MOST_COPIES: usize = 32;
 
 type Round = fn(&mut (dyn Subject + 'static)) -> Result<f64, Failure>;
 
-/// Runs the cases that are `chosen` by their names.
+/// Runs the cases whose names are `chosen`.
 pub(crate) fn run(
     effort: &Effort,
     progress: &mut Progress,
@@ -64,7 +67,7 @@ pub(crate) fn run(
     })
 }
 
-/// Runs one case, made of the records of a file.
+/// Runs one case, made from the records of a file.
 pub(crate) fn run_file(
     effort: &Effort,
     progress: &mut Progress,
@@ -79,7 +82,7 @@ impl Bench<'_> {
     /// Measures one case.
     fn case(&mut self, name: &str, case: Case) -> Result<(), Failure> {
         let mut subjects = case.subjects;
-        // Those that only write come last.
+        // The subjects that only write come last.
         subjects.sort_by_key(|subject| !subject.reads());
         let readers = subjects
             .iter()
@@ -97,7 +100,7 @@ impl Bench<'_> {
             if sum != case.sum {
                 let (subject, expected) = (subject.name(), case.sum);
                 return Err(format!(
-                    "{name}: what {subject} read sums up to {sum} instead of {expected}"
+                    "{name}: the value read by {subject} has the sum {sum} instead of {expected}"
                 )
                 .into());
             }
@@ -133,14 +136,14 @@ impl Bench<'_> {
             self.note(name, note);
         }
         if !self.pinned {
-            let text = "the system did not let the thread stay on one core";
+            let text = "the system did not let the thread be pinned to one core";
             self.note(name, text.to_owned());
         }
         Ok(())
     }
 }
 
-/// Says where the bytes are when they are read.
+/// Returns a note that says whether the messages are in the cache when they are read.
 fn what_is_cached(copies: usize, longest: usize, l2: usize, rounds: usize) -> String {
     let rounds = number(rounds as f64);
     let l2_kib = l2 >> 10;
@@ -152,9 +155,9 @@ fn what_is_cached(copies: usize, longest: usize, l2: usize, rounds: usize) -> St
     }
     let longest_kib = number((longest >> 10) as f64);
     format!(
-        "read and traverse: one copy per round, made anew from front to back just before; the \
-         longest message is {longest_kib} KiB, of which an L2 cache of {l2_kib} KiB holds the ends \
-         of 256 B and what was copied last, and the rest comes from further away; {rounds} rounds"
+        "read and traverse: one copy per round, restored from front to back immediately before; of \
+         the longest message of {longest_kib} KiB, an L2 cache of {l2_kib} KiB holds both ends of \
+         256 B and the part copied last, and the rest comes from slower memory; {rounds} rounds"
     )
 }
 
@@ -188,7 +191,7 @@ mod tests {
                 let case = case(size).unwrap();
                 let writers = case.subjects.len();
                 let readers = case.subjects.iter().filter(|s| s.reads()).count();
-                // A wrong sum would be a failure.
+                // A wrong sum results in an error.
                 let rows = rows(name, case).unwrap();
                 assert_eq!(rows.len(), 2 * writers + 3 * readers, "{name}");
                 assert!(
@@ -210,7 +213,7 @@ mod tests {
         assert!(
             failure
                 .to_string()
-                .contains("wrong: what jstream read sums up to")
+                .contains("wrong: the value read by jstream has the sum")
         );
     }
 

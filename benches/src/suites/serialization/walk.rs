@@ -1,4 +1,4 @@
-//! Walking what was read: every number and every byte of strings, added up.
+//! Traversal of values: adds up all numbers and all bytes of strings.
 
 use std::rc::Rc;
 
@@ -11,11 +11,11 @@ use rkyv::string::ArchivedString;
 use rkyv::tuple::{ArchivedTuple2, ArchivedTuple3};
 use rkyv::vec::ArchivedVec;
 
-/// What can be walked. Whatever a subject reads a value as, walking it comes to one sum.
+/// A value that can be traversed. All forms in which subjects read a value have the same sum.
 pub(in crate::suites) trait Walk {
-    /// All numbers and all bytes of strings, added up; wraps around. Of a float its bits are
-    /// added, so that walking is not a measure of floating-point latency. What is there of an
-    /// `Option` counts 1 more.
+    /// Returns the wrapping sum of all numbers and all bytes of strings. Of a float, the bit
+    /// pattern is added, so that the latency of floating-point additions is not measured. Each
+    /// `Some` adds 1.
     fn walk(&self) -> u64;
 }
 
@@ -71,7 +71,8 @@ walk! {
         this.0.walk().wrapping_add(this.1.walk()).wrapping_add(this.2.walk());
 }
 
-/// `Walk` of structs that all have these fields, or of one with type parameters.
+/// Implements `Walk` for structs that all have the given fields, or for one struct with type
+/// parameters.
 macro_rules! walk_fields {
     ([$($parameter:ident),+] $type:ty => $($field:ident)+) => {
         impl<$($parameter: $crate::suites::serialization::walk::Walk),+>
@@ -99,7 +100,7 @@ macro_rules! walk_fields {
     };
 }
 
-/// `Walk` of enums without data that are `Copy`: the variant's number.
+/// Implements `Walk` for field-less enums that are `Copy`: returns the number of the variant.
 macro_rules! walk_number {
     ($($type:ty),+) => {$(
         impl $crate::suites::serialization::walk::Walk for $type {

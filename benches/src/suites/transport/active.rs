@@ -1,5 +1,5 @@
-//! Active messages: the table 2 of the paper on optimistic active messages, and its ping-pong of operations that
-//! wait. Both sides are threads of this process, over the devices.
+//! Active messages between two threads of this process over the devices: the measurements of table
+//! 2 of the paper on optimistic active messages, and its ping-pong of operations that wait.
 
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::measure::{self, since};
 use crate::suites::Bench;
 
-/// The names of the cases, in the order in which they are run.
+/// Names of the cases, in the order in which they are run.
 pub(super) const NAMES: [&str; 9] = [
     "active/inproc/4",
     "active/inproc/512",
@@ -27,18 +27,18 @@ pub(super) const NAMES: [&str; 9] = [
     "active/shm/await",
 ];
 
-/// Requests per round: enough that taking the time costs nothing.
+/// Requests per round, enough that reading the clock does not matter.
 const OPERATIONS: usize = 256;
 
-/// One way to have something done by the other side.
+/// A way to run an operation on the other side.
 struct Subject {
     name: &'static str,
     work: Box<dyn FnMut() -> Result<(), Failure>>,
-    /// Ends when the work is dropped.
+    /// Thread of the other side, which ends when `work` is dropped.
     _server: JoinHandle<()>,
 }
 
-/// Runs the case of that name.
+/// Runs the case `case`.
 pub(super) fn run(bench: &mut Bench<'_>, case: &str, cores: Cores) -> Result<(), Failure> {
     let mut parts = case.split('/').skip(1);
     let scheme = parts.next().unwrap_or_default();
@@ -76,7 +76,7 @@ pub(super) fn run(bench: &mut Bench<'_>, case: &str, cores: Cores) -> Result<(),
     Ok(())
 }
 
-/// Both ends of a connection; the other one is given to `serve` in a thread of its own.
+/// Returns one end of a new connection, and passes the other end to `serve` on a new thread.
 fn joined(
     scheme: &str,
     cores: Cores,
@@ -92,7 +92,7 @@ fn joined(
         )
         .parse()?,
     };
-    // Long enough that what is measured is not the waking of threads.
+    // The threads spin long enough that the wake-up of threads is not measured.
     let mut options = Options::default();
     options.spin = Duration::from_micros(200);
     let listener = listen(&address, &options)?;
@@ -107,7 +107,7 @@ fn joined(
     Ok((connect(&address, &options)?, server))
 }
 
-/// The endpoints themselves.
+/// Creates the subject that uses the endpoints directly.
 fn bare(scheme: &str, bytes: usize, cores: Cores) -> Result<Subject, Failure> {
     let (endpoint, server) = joined(scheme, cores, |endpoint| {
         while endpoint.recv_message().is_ok() {
@@ -128,7 +128,7 @@ fn bare(scheme: &str, bytes: usize, cores: Cores) -> Result<Subject, Failure> {
     })
 }
 
-/// A table with one handler that increments a number, in each way to run it.
+/// Returns a table with one handler that increments a number. `name` selects how the handler runs.
 fn table(name: &str) -> Handlers {
     let count = Arc::new(Guarded::new(0u64));
     let builder = Handlers::builder();
@@ -175,7 +175,8 @@ fn requests(
     })
 }
 
-/// Who asks; the handlers are made where they run, so that their memory is not next to that of others.
+/// Connects the requesting side. The handlers are created on the thread that runs them, so that
+/// their memory is not adjacent to that of other threads.
 fn asked(
     handlers: impl FnOnce() -> Handlers + Send + 'static,
     scheme: &str,
@@ -190,7 +191,8 @@ fn asked(
     Ok((peer, server))
 }
 
-/// An operation that waits for the next increment, and the increment: both have to be done.
+/// Creates a subject that requests an operation that waits for the next increment, and then the
+/// increment, and waits for both.
 fn waits(name: &'static str, scheme: &str, cores: Cores) -> Result<Subject, Failure> {
     let (peer, server) = asked(move || waiting_table(name), scheme, cores)?;
     let (value, inc): (Handler, Handler) = (peer.handler("await value")?, peer.handler("inc")?);
@@ -199,7 +201,7 @@ fn waits(name: &'static str, scheme: &str, cores: Cores) -> Result<Subject, Fail
     Ok(Subject {
         name: if waits { name } else { "ready" },
         work: Box::new(move || {
-            // What is ready at once asks for what holds already.
+            // The subject that does not wait asks for the current value.
             let ahead = u64::from(waits);
             let waiting = peer.request(value, turn.wrapping_add(ahead), &[])?;
             peer.request(inc, 0, &[])?.wait()?;

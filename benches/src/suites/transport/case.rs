@@ -1,70 +1,71 @@
-//! What a case measures, which its name says.
+//! Cases of the suite and the parsing of their names.
 
 use crate::Failure;
 
-/// Which way messages go.
+/// Transport of the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// Between two threads.
+    /// Queues between two threads.
     Inproc,
-    /// Between two processes, as all below.
+    /// Shared memory between two processes. All following transports connect two processes, too.
     Shm,
     Uds,
     Tcp,
     Uring,
 }
 
-/// Who does what.
+/// Pattern of the messages in an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// A message goes there, and one like it comes back.
+    /// A message in one direction, and a message of the same size back.
     PingPong,
-    /// So many messages go there, and one comes back.
+    /// This many messages in one direction, and one message back.
     Window(usize),
-    /// A ping-pong of an object of 64 MiB, which moves.
+    /// A ping-pong with an object of 64 MiB, whose buffer moves.
     Large,
-    /// A ping-pong of an object of records.
+    /// A ping-pong with an object that contains records.
     Records,
-    /// A message goes over each of so many connections, and one comes back over each.
+    /// A message over each of this many connections, and one message back over each.
     Connections(usize),
 }
 
-/// What is done to the payload besides sending it.
+/// Access to the payload besides sending it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Touch {
-    /// Nothing.
+    /// No access.
     Untouched,
-    /// The receiver looks at all of it; the sender has it in memory of its own, and leaves it as it is.
+    /// The receiver reads the whole payload. The sender has it in memory of its own and does not
+    /// modify it.
     Clean,
-    /// The sender makes all of it anew for every message, and the receiver looks at all of it.
+    /// The sender writes the whole payload for every message, and the receiver reads all of it.
     Dirty,
 }
 
-/// What the messages go through.
+/// Layer that the messages go through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layer {
     Endpoint,
     /// Typed channels.
     Channel,
-    /// Ranks, which match them by source and tag.
+    /// Ranks, which match messages by source and tag.
     Rank,
 }
 
-/// A case, as its name says.
+/// A case, parsed from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) way: Way,
-    /// Whether whoever waits looks again and again, and never sleeps.
+    /// True if waiting threads spin and never sleep.
     pub(super) spins: bool,
     pub(super) pattern: Pattern,
     pub(super) touch: Touch,
-    /// The length of a payload; of objects, the most that it takes.
+    /// Length of a payload in bytes. For objects, the maximum length.
     pub(super) bytes: usize,
     pub(super) layer: Layer,
 }
 
-/// The names of all cases, in the order in which they are run.
+/// Names of all cases, in the order in which they are run.
 pub(super) const NAMES: [&str; 54] = [
     "inproc/pingpong/8",
     "inproc/pingpong/object-64M",
@@ -122,18 +123,18 @@ pub(super) const NAMES: [&str; 54] = [
     "channel/shm/records-1000",
 ];
 
-/// How many records the case of that name has.
+/// Number of records in the case of that pattern.
 pub(super) const RECORDS: usize = 1_000;
-/// How many bytes the object of that case has.
+/// Size in bytes of the object in the case of that pattern.
 pub(super) const LARGE: usize = 64 << 20;
-/// Messages on their way at once.
+/// Number of messages in flight at once.
 const WINDOW: usize = 64;
-/// The bytes of them, at most.
+/// Maximum number of bytes in flight.
 const ON_THEIR_WAY: usize = 8 << 20;
 const CONNECTIONS: usize = 64;
 
 impl Case {
-    /// The case of that name.
+    /// Returns the case with that name.
     pub(super) fn named(name: &str) -> Result<Self, Failure> {
         let known = NAMES.into_iter().find(|known| *known == name);
         known
@@ -189,8 +190,8 @@ impl Case {
         })
     }
 
-    /// How many messages a sample and a round are made of: a sample lasts long enough for the clock,
-    /// and a round is short enough that many have the processors for themselves.
+    /// Returns the numbers of messages in a sample and in a round. A sample is long enough for the
+    /// resolution of the clock. A round is short enough that many rounds run without interruption.
     pub(super) fn work(&self) -> Work {
         let ns = self.about();
         let batch = (SAMPLE_NS / ns).clamp(1, 64);
@@ -204,7 +205,7 @@ impl Case {
         }
     }
 
-    /// About how many nanoseconds it takes until an answer is here.
+    /// Returns the approximate time until an answer arrives, in nanoseconds.
     fn about(&self) -> usize {
         let one = match (self.way, self.spins) {
             (Way::Inproc | Way::Shm, _) => 500,
@@ -221,30 +222,30 @@ impl Case {
     }
 }
 
-/// What is sampled at once, in nanoseconds.
+/// Target duration of a sample in nanoseconds.
 const SAMPLE_NS: usize = 10_000;
-/// What a round takes at most, where a sample isn't longer.
+/// Maximum duration of a round in nanoseconds, unless a single sample takes longer.
 const ROUND_NS: usize = 2_000_000;
 
-/// What both sides do in a round.
+/// Work of both sides in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Work {
     pub(super) pattern: Pattern,
     pub(super) touch: Touch,
     pub(super) bytes: usize,
-    /// Exchanges between two looks at the clock.
+    /// Exchanges per sample, that is, between two readings of the clock.
     pub(super) batch: usize,
-    /// Samples; one more comes before, uncounted.
+    /// Number of samples. One more sample precedes them and is not counted.
     pub(super) batches: usize,
 }
 
 impl Work {
-    /// All exchanges of a round.
+    /// Returns the number of all exchanges in a round.
     pub(super) fn exchanges(&self) -> usize {
         self.batch * (self.batches + 1)
     }
 
-    /// How many messages go both ways in an exchange.
+    /// Returns the number of messages in both directions of an exchange.
     pub(super) fn messages(&self) -> usize {
         match self.pattern {
             Pattern::PingPong | Pattern::Large | Pattern::Records => 2,
@@ -253,7 +254,8 @@ impl Work {
         }
     }
 
-    /// What the time of an exchange is divided by: half a round trip, or a message of a window.
+    /// Returns the divisor for the time of an exchange, which yields half a round trip or the time
+    /// per message of a window.
     pub(super) fn share(&self) -> usize {
         match self.pattern {
             Pattern::PingPong | Pattern::Large | Pattern::Records => 2,

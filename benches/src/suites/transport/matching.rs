@@ -1,4 +1,4 @@
-//! What it costs to find the receive of a message, and the message of a receive.
+//! Cost of finding the receive for a message, and the message for a receive.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use crate::Failure;
 use crate::measure::{self, since};
 use crate::suites::Bench;
 
-/// The names of the cases, in the order in which they are run.
+/// Names of the cases, in the order in which they are run.
 pub(super) const NAMES: [&str; 5] = [
     "matching/failed-compare",
     "matching/exact/1",
@@ -20,14 +20,14 @@ pub(super) const NAMES: [&str; 5] = [
     "matching/exact/100000",
 ];
 
-/// The messages that a search looks at in vain.
+/// Number of waiting messages that a failing search compares.
 const WAITING: usize = 1_000;
-/// Operations per round: enough that taking the time costs nothing.
+/// Operations per round, enough that reading the clock does not matter.
 const OPERATIONS: usize = 1_024;
 const SOURCES: u32 = 16;
 const CONTEXT: u32 = 1;
 
-/// One way to do what a case measures: a round of it, in nanoseconds per operation.
+/// An implementation that a case measures: runs one round and returns nanoseconds per operation.
 struct Subject<'a> {
     name: &'static str,
     round: Box<dyn FnMut() -> Result<f64, Failure> + 'a>,
@@ -40,7 +40,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Runs the case of that name.
+/// Runs the case `case`.
 pub(super) fn run(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     match case.rsplit('/').next().map(str::parse) {
         Some(Ok(posted)) => exact(bench, case, posted),
@@ -49,7 +49,7 @@ pub(super) fn run(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
 }
 
 impl Bench<'_> {
-    /// Measures all subjects in turn, and notes the middle round of each as `metric`.
+    /// Measures all subjects in turn, and records the median round of each as `metric`.
     fn match_all(
         &mut self,
         case: &str,
@@ -84,20 +84,20 @@ fn matcher<R, M>() -> Matcher<R, M> {
     matcher
 }
 
-/// A matcher where messages wait, `message` with each.
+/// Returns a matcher with waiting messages, each with the value `message`.
 fn waiting<M: Copy>(messages: usize, message: M) -> Result<Matcher<usize, M>, Failure> {
     let mut matcher = matcher();
     for n in 0..messages {
         let heading = Heading::new(envelope(n), 0);
         if !matches!(matcher.arrive(heading, message), Ok(Arrival::Waits(_))) {
-            return Err("nothing was posted yet".into());
+            return Err("a message was matched before any receive was posted".into());
         }
     }
     Ok(matcher)
 }
 
-/// Searches with a wildcard for what is not there, by the messages that they look at; and the same by
-/// tags in reverse order, as section 4.1.3 of the thesis on McMPI has it.
+/// Measures searches with a wildcard for an absent message, per message compared, and receives by
+/// tags in reverse order, as in section 4.1.3 of the thesis on McMPI.
 fn failed_compare(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     let absent = Pattern::any(CONTEXT).tagged(u64::MAX);
     let small = waiting(WAITING, 0u64)?;
@@ -134,7 +134,7 @@ fn failed_compare(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The time of a comparison.
+/// Returns the time of a comparison in nanoseconds.
 fn searches(search: impl Fn() -> bool) -> f64 {
     const SEARCHES: usize = 20;
     let start = Instant::now();
@@ -148,7 +148,8 @@ fn is_in<M>(list: &[(Envelope, M)], pattern: &Pattern) -> bool {
     list.iter().any(|(envelope, _)| pattern.matches(envelope))
 }
 
-/// The time of so many messages that arrive and are then received, by tags in the order that `tag` says.
+/// Returns the time in nanoseconds in which `WAITING` messages arrive and are then received, by
+/// tags in the order of `tag`.
 fn batch(matcher: &mut Matcher<usize, u64>, tag: fn(usize) -> usize) -> Result<f64, Failure> {
     let start = Instant::now();
     for n in 0..WAITING {
@@ -157,14 +158,14 @@ fn batch(matcher: &mut Matcher<usize, u64>, tag: fn(usize) -> usize) -> Result<f
     for n in 0..WAITING {
         let pattern = Pattern::any(CONTEXT).tagged(tag(n) as u64);
         let Some(received) = matcher.receive(&pattern) else {
-            return Err("all have arrived".into());
+            return Err("a message that has arrived was not found".into());
         };
         black_box(received);
     }
     Ok(since(start, 1))
 }
 
-/// Which of `len` comes next: all come before one comes again.
+/// Iteration over the indexes below `len` that visits all before it repeats one.
 struct Turn {
     at: usize,
     step: usize,
@@ -180,7 +181,7 @@ impl Turn {
         }
     }
 
-    /// In wide steps, which have no divisor in common with powers of ten.
+    /// Creates an iteration with large steps that have no common divisor with powers of ten.
     fn far(len: usize) -> Self {
         Self {
             at: 0,
@@ -195,8 +196,8 @@ impl Turn {
     }
 }
 
-/// `posted` receives of one message each wait, or as many messages: one is matched, and another like it
-/// takes its place.
+/// Measures a match when `posted` receives for one message each, or as many messages, are waiting.
+/// Each matched one is replaced by another like it.
 fn exact(bench: &mut Bench<'_>, case: &str, posted: usize) -> Result<(), Failure> {
     for (metric, turn) in [
         ("posted", Turn::in_order as fn(usize) -> Turn),
@@ -213,7 +214,7 @@ fn exact(bench: &mut Bench<'_>, case: &str, posted: usize) -> Result<(), Failure
                 let envelope = envelope(next.next());
                 let Arrival::Matched(matched) = matcher.arrive(Heading::new(envelope, 8), 0)?
                 else {
-                    return Err("a receive waits for each".into());
+                    return Err("a message did not match the posted receive".into());
                 };
                 matcher.post(envelope.into(), None, matched.receive)?;
             }
@@ -232,7 +233,7 @@ fn exact(bench: &mut Bench<'_>, case: &str, posted: usize) -> Result<(), Failure
             for _ in 0..OPERATIONS {
                 let envelope = envelope(next.next());
                 let Post::Matched(matched) = matcher.post(envelope.into(), None, 0)? else {
-                    return Err("a message waits for each".into());
+                    return Err("a receive did not match the waiting message".into());
                 };
                 black_box(matcher.arrive(matched.heading, matched.message)?);
             }
@@ -259,7 +260,7 @@ fn map(posted: usize, mut next: Turn) -> Box<Subject<'static>> {
         for _ in 0..OPERATIONS {
             let key = key(envelope(next.next()));
             let Some(receive) = map.remove(&key) else {
-                return Err("a receive waits for each".into());
+                return Err("a message did not match the posted receive".into());
             };
             map.insert(key, receive);
         }

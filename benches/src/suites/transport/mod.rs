@@ -1,4 +1,4 @@
-//! Messages between two threads or two processes: how long they take, and how many go.
+//! Messages between two threads or two processes: latency and throughput.
 
 mod active;
 mod case;
@@ -33,7 +33,7 @@ use crate::suites;
 
 const SUITE: &str = "transport";
 
-/// The names of all cases, in the order in which they are run.
+/// Returns the names of all cases, in the order in which they are run.
 pub(crate) fn names() -> [&'static str; NAMES.len() + matching::NAMES.len() + active::NAMES.len()] {
     let mut all = NAMES
         .into_iter()
@@ -42,19 +42,20 @@ pub(crate) fn names() -> [&'static str; NAMES.len() + matching::NAMES.len() + ac
     std::array::from_fn(|_| all.next().unwrap_or_default())
 }
 
-/// Where the two sides stay.
+/// Cores to which the two sides are pinned.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::suites) struct Cores {
-    /// The core of the side that takes the times.
+    /// Core of the side that measures the time.
     pub(in crate::suites) first: usize,
-    /// The core of the side that doesn't take the times.
+    /// Core of the other side.
     pub(in crate::suites) other: usize,
-    /// Whether that is a core of its own.
+    /// True if the two cores differ.
     pub(in crate::suites) apart: bool,
 }
 
 impl Cores {
-    /// Whoever takes the times stays on the last core.
+    /// Selects the last core for the side that measures the time, and the first core for the other
+    /// side.
     pub(in crate::suites) fn find() -> Self {
         let cores = core_affinity::get_core_ids().unwrap_or_default();
         Self {
@@ -69,13 +70,13 @@ impl Cores {
     }
 }
 
-/// Runs the cases that are `chosen` by their names.
+/// Runs the cases whose names are `chosen`.
 pub(crate) fn run(
     effort: &Effort,
     progress: &mut Progress,
     chosen: impl Fn(&str) -> bool + Sync,
 ) -> Result<Outcome, Failure> {
-    // Cases are many, and their rounds are long.
+    // There are many cases, and their rounds are long.
     let effort = Effort {
         at_most: effort.at_most / 3,
         rounds: effort.rounds / 5,
@@ -98,17 +99,17 @@ pub(crate) fn run(
     })
 }
 
-/// A subject at work.
+/// A running subject.
 enum Subject<'r> {
-    /// In two threads or processes of this program.
+    /// Two threads or processes of this program.
     Pair {
         name: &'static str,
         pair: Pair,
-        /// Of all rounds but the first.
+        /// Allocations of all rounds except the first.
         allocs: usize,
         rounds: usize,
     },
-    /// In two ranks, which stay for all cases.
+    /// Two MPI ranks, which are shared by all cases.
     Ranks { case: Case, ranks: &'r mut Ranks },
 }
 
@@ -139,7 +140,8 @@ impl Subject<'_> {
         }
     }
 
-    /// Allocations per message, of both sides, once memory that stays is there.
+    /// Returns the allocations of both sides per message. The first round, which allocates reusable
+    /// memory, is not counted.
     fn allocs(&self, case: &Case) -> Option<f64> {
         let Self::Pair { allocs, rounds, .. } = self else {
             return None;
@@ -184,7 +186,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// The MPI libraries that there are; what is missing is said beside the first case of theirs.
+    /// Starts the MPI libraries that are installed. A note on the first of their cases tells which
+    /// are missing.
     fn mpi(&mut self, cases: &[Case], cores: Cores) -> Vec<Ranks> {
         let Some(first) = cases.iter().find(|case| mpi::can(case)) else {
             return Vec::new();
@@ -205,7 +208,7 @@ impl Bench<'_> {
         all
     }
 
-    /// The middle one of all rounds, as the case says it.
+    /// Records the median of all rounds in the metric of the case.
     fn figure(&mut self, case: &Case, subject: &str, times: Times) {
         let per_second = 1e9 / times.median;
         let (metric, value, unit) = match case.pattern {

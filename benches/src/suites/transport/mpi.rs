@@ -1,5 +1,5 @@
-//! MPI libraries, where they are installed: two ranks of a small C program, which does what it is told
-//! in the same rounds.
+//! MPI libraries, if they are installed: two ranks of a small C program, which runs the same rounds
+//! on command.
 
 use std::env;
 use std::fs;
@@ -18,7 +18,7 @@ use super::case::{Case, Layer, Pattern, Touch, Way};
 use super::{Cores, watch};
 use crate::Failure;
 
-/// An MPI library: its subject's name, and what Debian calls its programs.
+/// An MPI library: the name of its subject, and the names of its programs on Debian.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Library {
     pub(super) name: &'static str,
@@ -27,7 +27,7 @@ pub(super) struct Library {
     arguments: &'static [&'static str],
 }
 
-/// All that are looked for.
+/// All supported libraries.
 pub(super) const LIBRARIES: [Library; 2] = [
     Library {
         name: "openmpi",
@@ -59,34 +59,34 @@ pub(super) const LIBRARIES: [Library; 2] = [
     },
 ];
 
-/// How long starting may take.
+/// Timeout for the start of the ranks.
 const START: Duration = Duration::from_secs(20);
 
 const SOURCE: &str = include_str!("mpi.c");
 
-/// Whether MPI can do what a case asks.
+/// Returns true if MPI supports the case.
 pub(super) fn can(case: &Case) -> bool {
     let known = matches!(case.pattern, Pattern::PingPong | Pattern::Window(_));
     match case.layer {
         Layer::Endpoint => known && case.way == Way::Shm,
         Layer::Channel => false,
-        // Between threads too: its ranks are processes there as well.
+        // In the cases between threads, the MPI ranks are processes, too.
         Layer::Rank => known,
     }
 }
 
-/// Two ranks that wait for what they are told.
+/// Two ranks that wait for commands.
 pub(super) struct Ranks {
     name: &'static str,
     runner: Child,
-    /// In order of their ranks.
+    /// Control connections in the order of the ranks.
     controls: Vec<BufReader<UnixStream>>,
     line: String,
     _folder: TempDir,
 }
 
 impl Ranks {
-    /// Compiles the program, and starts both ranks; `None` where the library is not installed.
+    /// Compiles the program and starts both ranks. Returns `None` if the library is not installed.
     pub(super) fn start(library: Library, cores: Cores) -> Result<Option<Self>, Failure> {
         let tools = (find(library.compiler), find(library.runner));
         let (Some(compiler), Some(runner)) = tools else {
@@ -125,7 +125,7 @@ impl Ranks {
         self.name
     }
 
-    /// A round of a case: nanoseconds per message.
+    /// Runs a round of a case, and returns nanoseconds per message.
     pub(super) fn round(&mut self, case: &Case) -> Result<f64, Failure> {
         let work = case.work();
         let touch = match case.touch {
@@ -147,7 +147,7 @@ impl Ranks {
                 control.get_mut().write_all(order.as_bytes())?;
             }
             let mut ns = f64::NAN;
-            // The last one is rank 0.
+            // The last answer is that of rank 0.
             for control in self.controls.iter_mut().rev() {
                 self.line.clear();
                 control.read_line(&mut self.line)?;
@@ -160,21 +160,21 @@ impl Ranks {
 
 impl Drop for Ranks {
     fn drop(&mut self) {
-        // They end when nobody is left to tell them something.
+        // The ranks end when their control connections are closed.
         self.controls.clear();
         end(&mut self.runner);
     }
 }
 
-/// Ends the runner and its ranks: politely for a moment, and then for certain.
+/// Ends the runner and its ranks: waits for a moment, and then kills them.
 fn end(runner: &mut Child) {
     let group = Pid::from_child(runner);
     super::pair::end(runner);
-    // Those that are left, if any.
+    // Kill the ranks that remain, if any.
     let _ = kill_process_group(group, Signal::KILL);
 }
 
-/// Waits for both ranks.
+/// Waits for the control connections of both ranks.
 fn accept(
     listener: &UnixListener,
     runner: &mut Child,
@@ -192,10 +192,10 @@ fn accept(
             continue;
         }
         if let Some(status) = runner.try_wait()? {
-            return Err(format!("its ranks did not start: {status}").into());
+            return Err(format!("the ranks did not start: {status}").into());
         }
         if Instant::now() > until {
-            return Err("its ranks did not start in time".into());
+            return Err("the ranks did not start in time".into());
         }
         thread::sleep(Duration::from_millis(2));
     }
@@ -206,10 +206,13 @@ fn accept(
     Ok(ranks.into_iter().map(|(_, control)| control).collect())
 }
 
-/// The program of that library, beside this one; compiled where it isn't of this source.
+/// Returns the path of the library's program next to this one. Compiles it if it was not built from
+/// the current source.
 fn compile(library: Library, compiler: &Path) -> Result<PathBuf, Failure> {
     let this = env::current_exe()?;
-    let folder = this.parent().ok_or("a program without a folder")?;
+    let folder = this
+        .parent()
+        .ok_or("the path of this program has no parent folder")?;
     let source = folder.join(format!("transport-{}.c", library.name));
     let program = folder.join(format!("transport-{}", library.name));
     let same = fs::read_to_string(&source).is_ok_and(|text| text == SOURCE);
@@ -229,7 +232,7 @@ fn compile(library: Library, compiler: &Path) -> Result<PathBuf, Failure> {
     Ok(program)
 }
 
-/// Where `PATH` has a program of that name.
+/// Searches `PATH` for a program.
 fn find(program: &str) -> Option<PathBuf> {
     let paths = env::var_os("PATH")?;
     env::split_paths(&paths)

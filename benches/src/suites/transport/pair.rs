@@ -1,4 +1,4 @@
-//! Both sides of a subject: this thread, and another thread or process that does what it is told.
+//! Both sides of a subject: this thread, and another thread or process that follows its commands.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -14,12 +14,12 @@ use super::subject::{join, serve};
 use super::{Cores, watch};
 use crate::{Failure, alloc};
 
-/// How a side becomes one: what is done once somebody else joins.
+/// Function that creates a side when the other side connects.
 type Accept = Box<dyn FnOnce() -> Result<Box<dyn Side>, Failure>>;
 
-/// A side that waits for the other.
+/// A side that waits for the other to connect.
 pub(super) struct Waiting {
-    /// Where the other finds it.
+    /// Address to which the other side connects.
     pub(super) address: String,
     accept: Accept,
 }
@@ -36,16 +36,16 @@ impl Waiting {
     }
 }
 
-/// What the other side says.
+/// Message from the other side.
 enum Said {
-    /// It waits there.
+    /// The other side is waiting at this address.
     At(String),
-    /// A round is done, with so many allocations.
+    /// A round is done, with this number of allocations.
     Done(usize),
     Failed(String),
 }
 
-/// A subject of a case, with both sides.
+/// Both sides of a subject in one case.
 pub(super) struct Pair {
     what: String,
     work: Work,
@@ -54,7 +54,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Starts the other side, and joins it.
+    /// Starts the other side and connects to it.
     pub(super) fn start(case: &Case, subject: &str, cores: Cores) -> Result<Self, Failure> {
         let what = format!("{}, {subject}", case.name);
         let mut other = if case.way == Way::Inproc {
@@ -75,13 +75,14 @@ impl Pair {
         })
     }
 
-    /// A round of both: nanoseconds per message, and how many allocations there were.
+    /// Runs a round on both sides. Returns nanoseconds per message and the number of allocations.
     pub(super) fn round(&mut self) -> Result<(f64, usize), Failure> {
         let id = self.other.id();
         watch::during(&self.what, id, || {
             self.other.go()?;
             let (ns, ours) = alloc::count(|| self.side.lead(&self.work));
-            // Where the other side failed it knows better why.
+            // If both sides failed, the error of the other side says more about the cause, so it is
+            // returned first.
             let theirs = self.other.done()?;
             Ok((ns?, ours + theirs))
         })
@@ -112,7 +113,7 @@ impl Other {
             .spawn(move || {
                 cores.pin_other();
                 let told = || told.recv().is_ok();
-                // Nobody listens any more when this fails.
+                // Sending fails only if this side has given up.
                 follow(&case, &subject, told, |what| {
                     let _ = say.send(what);
                 });
@@ -132,7 +133,7 @@ impl Other {
             .stdout(Stdio::piped())
             .spawn()?;
         let (go, said) = (child.stdin.take(), child.stdout.take());
-        let said = said.ok_or("a process without an output")?;
+        let said = said.ok_or("the process has no standard output")?;
         Ok(Self::Process {
             child,
             go,
@@ -141,7 +142,7 @@ impl Other {
         })
     }
 
-    /// The process, if it is one.
+    /// Returns the process id, if the other side is a process.
     fn id(&self) -> Option<Pid> {
         match self {
             Self::Thread { .. } => None,
@@ -172,17 +173,18 @@ impl Other {
     fn address(&mut self) -> Result<String, Failure> {
         match self.said()? {
             Said::At(address) => Ok(address),
-            Said::Done(_) => Err("the other side is done before it began".into()),
+            Said::Done(_) => Err("the other side ended a round before it had started".into()),
             Said::Failed(why) => Err(why.into()),
         }
     }
 
-    /// How many allocations the other side has made, which are in our count where it is a thread.
+    /// Waits for the end of the round, and returns the allocations of a process. Those of a thread
+    /// are part of this side's count.
     fn done(&mut self) -> Result<usize, Failure> {
         match self.said()? {
             Said::Done(_) if matches!(self, Self::Thread { .. }) => Ok(0),
             Said::Done(allocs) => Ok(allocs),
-            Said::At(_) => Err("the other side began once more".into()),
+            Said::At(_) => Err("the other side started twice".into()),
             Said::Failed(why) => Err(why.into()),
         }
     }
@@ -194,7 +196,7 @@ impl Drop for Other {
             Self::Thread { go, thread, .. } => {
                 go.take();
                 let thread = thread.take();
-                // One that is in the middle of a round ends when it sees that it was given up.
+                // A thread within a round ends when it notices that the watchdog has given up.
                 if let Some(thread) = thread.filter(|_| !thread::panicking()) {
                     let _ = thread.join();
                 }
@@ -207,7 +209,7 @@ impl Drop for Other {
     }
 }
 
-/// Gives a process that was told to end a moment, and then ends it.
+/// Waits for a moment for a process that was told to end, and then kills it.
 pub(in crate::suites) fn end(child: &mut Child) {
     let until = Instant::now() + Duration::from_secs(1);
     while Instant::now() < until {
@@ -228,12 +230,12 @@ impl Said {
             "done" => Ok(Self::Done(rest.parse()?)),
             "failed" => Ok(Self::Failed(rest.to_owned())),
             "" => Err("the other side has ended".into()),
-            _ => Err(format!("the other side says `{line}`").into()),
+            _ => Err(format!("unexpected line from the other side: `{line}`").into()),
         }
     }
 }
 
-/// The other side: a round whenever it is told to, until nobody does.
+/// Runs the other side: a round for each command, until the commands end.
 fn follow(case: &Case, subject: &str, mut told: impl FnMut() -> bool, mut say: impl FnMut(Said)) {
     let mut begin = || -> Result<Box<dyn Side>, Failure> {
         let waiting = serve(case, subject)?;
@@ -254,9 +256,9 @@ fn follow(case: &Case, subject: &str, mut told: impl FnMut() -> bool, mut say: i
     }
 }
 
-/// What a process does that is the other side.
+/// Runs the other side in this process.
 pub(crate) fn other_process(case: &str, subject: &str, core: usize) -> Result<(), Failure> {
-    // Where the system won't, the end of stdin still ends it between two rounds.
+    // If the system refuses, the end of stdin still ends this process between two rounds.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     core_affinity::set_for_current(core_affinity::CoreId { id: core });
     let case = Case::named(case)?;
@@ -267,7 +269,7 @@ pub(crate) fn other_process(case: &str, subject: &str, core: usize) -> Result<()
         matches!(input.read_line(&mut line), Ok(count) if count > 0)
     };
     follow(&case, subject, told, |what| {
-        // Nobody listens any more when this fails.
+        // Writing fails only if the parent process has given up.
         let _ = match what {
             Said::At(address) => writeln!(output, "at {address}"),
             Said::Done(allocs) => writeln!(output, "done {allocs}"),

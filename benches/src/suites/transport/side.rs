@@ -1,4 +1,4 @@
-//! The two sides of a connection at work: one begins and takes the times, the other answers.
+//! Two sides of a connection: one side leads and measures the time, and the other follows.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,33 +7,34 @@ use super::case::{Pattern, Touch, Work};
 use crate::Failure;
 use crate::measure::since;
 
-/// What a payload is filled with where nobody makes it anew.
+/// Value of the bytes of a payload that is not rewritten for each message.
 pub(super) const FILL: u8 = 1;
 
-/// One side of whatever messages travel over.
+/// One side of a connection that carries messages.
 pub(super) trait Channel {
-    /// Sends a message of the case's length: bytes that stand ready, or `fill`, written anew.
+    /// Sends a message of the case's length: the existing bytes, or bytes that are overwritten with
+    /// `fill` first.
     fn send(&mut self, fill: Option<u8>) -> Result<(), Failure>;
 
-    /// Receives one, and returns [`sum`] of it if it should `look`.
+    /// Receives a message. Returns its [`sum`] if `look`.
     fn recv(&mut self, look: bool) -> Result<u64, Failure>;
 }
 
-/// One side at work, whatever it sends over.
+/// One side of a measurement over any kind of connection.
 pub(super) trait Side {
-    /// Does its part of a round as the one that begins; nanoseconds per message, of the middle one of
-    /// all samples.
+    /// Runs a round as the leading side. Returns nanoseconds per message, as the median of all
+    /// samples.
     fn lead(&mut self, work: &Work) -> Result<f64, Failure>;
 
-    /// Does its part as the other.
+    /// Runs a round as the following side.
     fn follow(&mut self, work: &Work) -> Result<(), Failure>;
 }
 
-/// A [`Side`] of a channel.
+/// A [`Side`] that uses a channel.
 pub(super) struct Over<C> {
     channel: C,
     samples: Samples,
-    /// What messages are filled with, where they are made anew.
+    /// Fill byte of the latest message, if the payload is rewritten for each message.
     turn: u8,
 }
 
@@ -57,7 +58,7 @@ impl<C: Channel> Over<C> {
     fn recv(&mut self, work: &Work, touch: Touch) -> Result<(), Failure> {
         let sum = self.channel.recv(touch != Touch::Untouched)?;
         if touch == Touch::Clean && sum != expected(work.bytes) {
-            return Err("what was received is not what was sent".into());
+            return Err("the received bytes differ from the bytes sent".into());
         }
         black_box(sum);
         Ok(())
@@ -104,12 +105,12 @@ impl<C: Channel> Side for Over<C> {
     }
 }
 
-/// The samples of a round, in memory that stays.
+/// Samples of a round, in memory that is reused.
 #[derive(Debug, Default)]
 pub(super) struct Samples(Vec<f64>);
 
 impl Samples {
-    /// Forgets what was there, and makes room for `count`.
+    /// Discards the previous samples, and reserves capacity for `count`.
     pub(super) fn begin(&mut self, count: usize) {
         self.0.clear();
         self.0.reserve(count);
@@ -119,7 +120,7 @@ impl Samples {
         self.0.push(ns);
     }
 
-    /// The middle one, the first left out: both sides have just woken then.
+    /// Returns the median. The first sample is left out, since both sides have only just woken up.
     pub(super) fn median(&mut self) -> f64 {
         let Some(counted) = self.0.get_mut(1..) else {
             return f64::NAN;
@@ -129,16 +130,16 @@ impl Samples {
     }
 }
 
-/// Looks at all bytes: their sum as words of 8, and what is left.
+/// Returns the sum of the 8-byte words and of the remaining bytes, so that every byte is read.
 pub(super) fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(8);
     let rest: u64 = words.remainder().iter().copied().map(u64::from).sum();
-    // Each chunk is of 8 bytes.
+    // Each chunk has 8 bytes.
     let word = |chunk: &[u8]| chunk.try_into().map_or(0, u64::from_le_bytes);
     words.map(word).fold(rest, u64::wrapping_add)
 }
 
-/// The [`sum`] of so many bytes that nobody made anew.
+/// Returns the [`sum`] of `bytes` bytes with the value [`FILL`].
 fn expected(bytes: usize) -> u64 {
     let words = u64::from_le_bytes([FILL; 8]).wrapping_mul(bytes as u64 / 8);
     words.wrapping_add(u64::from(FILL) * (bytes as u64 % 8))

@@ -1,4 +1,4 @@
-//! Who is measured in which case.
+//! Subjects of each case.
 
 use super::case::{Case, Layer, Pattern, Way};
 use super::pair::Waiting;
@@ -12,7 +12,8 @@ use super::{
 use super::{with_channel, with_jstream, with_ranks};
 use crate::Failure;
 
-/// The subjects of a case that run in two threads or two processes of this program, ours first.
+/// Returns the names of the subjects of a case that run in two threads or processes of this
+/// program, jstream first.
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     let mut subjects = vec!["jstream"];
     if case.layer == Layer::Rank {
@@ -61,7 +62,7 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     subjects
 }
 
-/// The side of a subject that waits for the other.
+/// Starts the side of a subject that waits for the other.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     match (subject, case.way, case.pattern) {
         ("raw", _, Pattern::Connections(_)) => connections::serve(case),
@@ -84,7 +85,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     }
 }
 
-/// The side that joins it.
+/// Connects the other side to it.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
     match (subject, case.way, case.pattern) {
         ("raw", _, Pattern::Connections(_)) => Ok(Box::new(connections::join(case, address)?)),

@@ -1,4 +1,4 @@
-//! jstream's endpoints where both sides trust each other.
+//! Endpoints of jstream with mutual trust.
 
 use std::mem::MaybeUninit;
 
@@ -9,10 +9,10 @@ use super::side::{Channel, sum};
 use super::with_jstream::HEADER;
 use crate::Failure;
 
-/// Jbufs that the other process reads where they are.
+/// Channel whose jbufs the other process reads in place.
 pub(super) struct Shared {
     pub(super) endpoint: Endpoint,
-    /// What is sent where nobody makes it anew.
+    /// Payload that is sent, if it is not rewritten for each message.
     pub(super) ready: Vec<u8>,
     pub(super) touch: Touch,
 }
@@ -25,17 +25,18 @@ impl Channel for Shared {
             (Some(fill), _) => {
                 let bytes = spent.uninit_mut().get_mut(..ready.len());
                 bytes
-                    .ok_or("too small a jbuf")?
+                    .ok_or("the jbuf is too small")?
                     .fill(MaybeUninit::new(fill));
                 let mut filling = spent.filling();
-                // SAFETY: so many bytes were just written.
+                // SAFETY: the first `ready.len()` bytes were just written.
                 unsafe { filling.advance(ready.len()) };
                 filling.finish()
             }
             (None, Touch::Untouched) => {
                 let mut filling = spent.filling();
-                // SAFETY: bytes of shared memory have values, which nobody looks at; the peer trusts us,
-                // as `options` says, or the case would have failed.
+                // SAFETY: the bytes of shared memory are initialised, and the receiver ignores
+                // their values. The jbuf is in shared memory because the peer trusts this side, as
+                // requested in `options`; otherwise the case would have failed.
                 unsafe { filling.advance(ready.len()) };
                 filling.finish()
             }

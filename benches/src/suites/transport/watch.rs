@@ -1,4 +1,4 @@
-//! An end for rounds that don't end: a peer that died or stands still must not hang the program.
+//! Watchdog for rounds, so that a peer that has died or hangs does not block the program.
 
 use std::io::{self, Write};
 use std::process;
@@ -11,12 +11,12 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Failure;
 
-/// Nothing that is measured takes nearly so long.
+/// Timeout of a watched step, far more than any measurement takes.
 const AT_MOST: Duration = Duration::from_secs(20);
-/// How long whoever waited has, once the other side is ended.
+/// Time that the waiting side has to fail after the other side was killed.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What is going on now, and until when.
+/// The current step and its deadline.
 struct Watched {
     what: String,
     until: Instant,
@@ -27,14 +27,14 @@ static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 static START: Once = Once::new();
 
-/// Does `f`, and ends `other`, or at last the program, where that takes too long.
+/// Runs `f`. After the timeout, kills `other`; if `f` does not end even then, exits the program.
 pub(in crate::suites) fn during<R>(
     what: &str,
     other: Option<Pid>,
     f: impl FnOnce() -> Result<R, Failure>,
 ) -> Result<R, Failure> {
     START.call_once(|| {
-        // Without the thread nothing ends what hangs, but all else works.
+        // If the thread cannot be started, there is no watchdog, but everything else works.
         let _ = thread::Builder::new().name("watch".to_owned()).spawn(watch);
     });
     GIVEN_UP.store(false, Ordering::Relaxed);
@@ -46,12 +46,12 @@ pub(in crate::suites) fn during<R>(
     let result = f();
     set(None);
     if GIVEN_UP.load(Ordering::Relaxed) {
-        return Err(format!("{what}: no end within {} s", AT_MOST.as_secs()).into());
+        return Err(format!("{what}: timed out after {} s", AT_MOST.as_secs()).into());
     }
     result.map_err(|e| format!("{what}: {e}").into())
 }
 
-/// Fails once a round took too long; for those who look again and again.
+/// Returns an error once the timeout of a round has passed. Spinning threads call this function.
 pub(super) fn go_on() -> Result<(), Failure> {
     if GIVEN_UP.load(Ordering::Relaxed) {
         return Err("the other side does not answer".into());
@@ -72,12 +72,16 @@ fn watch() {
             continue;
         };
         if GIVEN_UP.swap(true, Ordering::Relaxed) {
-            let _ = writeln!(io::stderr(), "error: {}: it does not end", late.what);
+            let _ = writeln!(
+                io::stderr(),
+                "error: {}: no end after the other side was killed",
+                late.what
+            );
             process::exit(1);
         }
         late.until = now + GRACE;
         if let Some(other) = late.other {
-            // It may have ended by itself.
+            // The process may have ended already.
             let _ = kill_process(other, Signal::KILL);
         }
     }

@@ -1,4 +1,4 @@
-//! jstream's typed channels, one in each direction.
+//! Typed channels of jstream, one in each direction.
 
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use super::side::{Channel, FILL, Over, Side};
 use super::with_jstream::{Record, records};
 use crate::Failure;
 
-/// Opens the channel to this side, and then the one back.
+/// Opens the channel to this side, and then the channel back.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -98,7 +98,7 @@ struct Typed<T: Subject> {
     sender: Sender<T>,
     receiver: Receiver<T>,
     first: T,
-    /// What came last, where it is sent on.
+    /// Last object received, if it is sent on.
     kept: Option<Received<T>>,
 }
 
@@ -151,7 +151,7 @@ impl Channel for Typed<Vec<u64>> {
     }
 }
 
-/// What is given away, and comes back.
+/// A value whose ownership is passed to the other side and comes back.
 trait Owner: jstream::Restore + Send + 'static {
     fn sum(&self) -> u64;
 }
@@ -171,7 +171,7 @@ impl Owner for Vec<u64> {
 struct Owned<T: Owner> {
     sender: Sender<T>,
     receiver: Receiver<T>,
-    /// What is sent next; what came last.
+    /// Object to send next: the first one, and then the last one received.
     object: Option<T>,
 }
 

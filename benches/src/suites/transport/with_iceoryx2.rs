@@ -1,4 +1,4 @@
-//! iceoryx2: samples of a publisher, which the subscriber reads in place.
+//! Samples of an iceoryx2 publisher, which the subscriber reads in place.
 
 use std::process;
 
@@ -13,7 +13,7 @@ use super::raw::spin;
 use super::side::{Channel, FILL, Over, Side, sum};
 use crate::Failure;
 
-/// The side that waits; both open the services, whoever is first.
+/// Starts the waiting side. Both sides open the services, and the first of them creates them.
 pub(super) fn serve(case: &Case) -> Result<Waiting, Failure> {
     let address = format!("jstream-benches/{}/{}", process::id(), case.name);
     let samples = Samples::new(case, &address, ["there", "back"])?;
@@ -32,15 +32,16 @@ type Service = ipc::Service;
 struct Samples {
     out: Publisher<Service, [u8], ()>,
     back: Subscriber<Service, [u8], ()>,
-    /// What is sent where nobody makes it anew.
+    /// Payload that is sent, if it is not rewritten for each message.
     ready: Vec<u8>,
     touch: Touch,
-    /// Dropped last.
+    /// Node of the services, dropped last.
     _node: Node<Service>,
 }
 
 impl Samples {
-    /// The names are those of the service that it receives from, and that it sends to.
+    /// Opens the service `from`, from which this side receives, and the service `to`, to which it
+    /// sends.
     fn new(case: &Case, address: &str, [from, to]: [&str; 2]) -> Result<Self, Failure> {
         set_log_level(LogLevel::Error);
         let node = NodeBuilder::new().create::<Service>()?;
@@ -72,7 +73,8 @@ impl Channel for Samples {
         let sample = match (fill, self.touch) {
             (Some(fill), _) => sample.write_from_fn(|_| fill),
             (None, Touch::Untouched) => {
-                // SAFETY: bytes of a service's own memory have values, which nobody looks at.
+                // SAFETY: the service's own memory is initialised, and the receiver ignores the
+                // values of the bytes.
                 unsafe { sample.assume_init() }
             }
             (None, _) => sample.write_from_slice(&self.ready),

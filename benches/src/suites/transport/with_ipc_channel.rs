@@ -1,4 +1,4 @@
-//! The ipc-channel crate, one channel in each direction.
+//! Channels of the ipc-channel crate, one in each direction.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use super::pair::Waiting;
 use super::side::{Channel, FILL, Over, Side};
 use crate::Failure;
 
-/// A record as jstream's has it.
+/// A record with the same fields as in the jstream subject.
 #[derive(Clone, Serialize, Deserialize)]
 struct Record {
     id: u64,
@@ -28,7 +28,7 @@ fn records() -> Vec<Record> {
     (0..RECORDS).map(record).collect()
 }
 
-/// What whoever waits is given by the other side.
+/// Channel ends that the connecting side sends to the waiting side.
 type Ends<M> = (IpcSender<M>, IpcReceiver<M>);
 
 pub(super) fn serve(case: &Case) -> Result<Waiting, Failure> {
@@ -45,7 +45,7 @@ pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Side>, Failure>
     }
 }
 
-/// What goes through.
+/// A value that the channels carry.
 trait Message: Serialize + DeserializeOwned + Clone + 'static {
     fn sum(&self) -> u64;
 }
@@ -94,7 +94,7 @@ struct Typed<M> {
 
 impl<M: Message> Channel for Typed<M> {
     fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
-        // It takes what it sends.
+        // The sender takes ownership of the value.
         Ok(self.out.send(self.value.clone())?)
     }
 

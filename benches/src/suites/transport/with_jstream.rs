@@ -1,4 +1,4 @@
-//! jstream's endpoints.
+//! Endpoints of jstream.
 
 use std::hint::black_box;
 use std::io::IoSlice;
@@ -20,7 +20,7 @@ use super::trusted::Shared;
 use crate::Failure;
 use crate::measure::since;
 
-/// Listens, and accepts as many as the case has connections.
+/// Listens, and accepts the connections of the case.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     let (case, subject) = (*case, subject.to_owned());
     let options = options(&case, &subject);
@@ -37,7 +37,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     }))
 }
 
-/// Connects to who listens.
+/// Connects to the listener.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
     let (address, options) = (address.parse()?, options(case, subject));
     let endpoints = (0..connections(case)).map(|_| Ok(connect(&address, &options)?));
@@ -59,7 +59,8 @@ fn connections(case: &Case) -> usize {
 fn options(case: &Case, subject: &str) -> Options {
     let mut options = Options::default();
     if subject == "jstream-trusted" {
-        // SAFETY: both processes are of this program, which names its addresses after itself.
+        // SAFETY: both processes run this program, which names its addresses after its own process
+        // id.
         options = unsafe { options.trust_peer() };
     }
     if case.pattern == Pattern::Large {
@@ -74,7 +75,7 @@ fn options(case: &Case, subject: &str) -> Options {
     options
 }
 
-/// An address that nobody else has.
+/// Returns a unique address for the transport of the case.
 fn address(case: &Case, subject: &str) -> Result<Address, Failure> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +89,7 @@ fn address(case: &Case, subject: &str) -> Result<Address, Failure> {
     })
 }
 
-/// A side of the connections, by how the subject uses them.
+/// Returns a side of the connections that sends and receives in the way of the subject.
 fn side(
     case: &Case,
     subject: &str,
@@ -142,11 +143,11 @@ fn side(
 
 pub(super) const HEADER: Header = Header::new(1, [0; 3]);
 
-/// Bytes of the program, sent from where they are, and received into jbufs.
+/// Channel that sends directly from the program's memory and receives into jbufs.
 struct Messages {
     endpoint: Endpoint,
     sent: Vec<u8>,
-    /// For those who receive into memory of their own.
+    /// Receive buffer of [`Into`].
     received: Vec<u8>,
 }
 
@@ -170,7 +171,7 @@ impl Channel for Messages {
     }
 }
 
-/// The same, received into memory of the program.
+/// Channel that sends like [`Messages`] and receives into memory of the program.
 struct Into(Messages);
 
 impl Channel for Into {
@@ -184,11 +185,11 @@ impl Channel for Into {
     }
 }
 
-/// Jbufs, which go back as they came; whoever begins takes one of its pool.
+/// Channel that sends back each jbuf that it has received. The first jbuf is taken from the pool.
 struct Moving {
     messages: Messages,
     pool: Pool,
-    /// What came last.
+    /// Last jbuf received.
     kept: Option<Filled>,
 }
 
@@ -217,7 +218,7 @@ impl Channel for Moving {
     }
 }
 
-/// A record of some text and some numbers.
+/// A record with text and numbers.
 #[derive(Transportable)]
 pub(super) struct Record {
     id: u64,
@@ -234,7 +235,8 @@ pub(super) fn records() -> Vec<Record> {
     (0..RECORDS).map(record).collect()
 }
 
-/// Objects, written straight to the connection, and read in the jbufs that they come in.
+/// Channel of objects that are written directly to the connection, and read in the jbufs in which
+/// they arrive.
 struct Records {
     endpoint: Endpoint,
     value: Vec<Record>,
@@ -260,7 +262,7 @@ impl Channel for Records {
     }
 }
 
-/// An object that goes on as it came, with the jbuf that it stands in.
+/// Channel of an object that is sent on as received, in the same jbuf.
 struct Received<T: Transportable + 'static> {
     endpoint: Endpoint,
     first: T,
@@ -300,10 +302,11 @@ macro_rules! channel {
 
 channel!(Vec<u64>, Vec<Record>);
 
-/// The bytes of the same objects, which nobody reads but as bytes.
+/// Channel of the bytes of the same objects, which are not read as objects.
 struct Encoded {
     endpoint: Endpoint,
-    /// What they are made of anew for each message, as objects are, or nothing.
+    /// Source from which the bytes are copied for each message, which corresponds to the writing of
+    /// objects. `None` if they are sent unmodified.
     anew: Option<Vec<u8>>,
     bytes: Vec<u8>,
     sum: u64,
@@ -341,17 +344,17 @@ impl Channel for Encoded {
         let message = self.endpoint.recv_message()?;
         let sum = sum(message.payload.as_bytes());
         if sum != self.sum {
-            return Err("what was received is not what was sent".into());
+            return Err("the received bytes differ from the bytes sent".into());
         }
         Ok(sum)
     }
 }
 
-/// Many connections, whose messages come through one queue.
+/// Many connections, whose messages arrive through one completion queue.
 struct Many {
     endpoints: Vec<Endpoint>,
     queue: CompletionQueue,
-    /// Whether it never sleeps.
+    /// True if the side spins and never sleeps.
     spins: bool,
     sent: Vec<u8>,
     samples: Samples,
@@ -377,15 +380,15 @@ impl Many {
             return spin(|| Ok(self.queue.poll()));
         }
         let completion = self.queue.wait(Duration::from_secs(60));
-        completion.ok_or_else(|| "nothing has come for a minute".into())
+        completion.ok_or_else(|| "no message arrived within 60 s".into())
     }
 
-    /// Receives `count` messages in the order in which they come, and answers if it should.
+    /// Receives `count` messages in the order in which they arrive, and answers each if `answer`.
     fn serve(&mut self, count: usize, answer: bool) -> Result<(), Failure> {
         for _ in 0..count {
             let completion = self.next()?;
             let Outcome::Received(message) = completion.outcome else {
-                return Err("a completion of something else".into());
+                return Err("a completion is not that of a receive".into());
             };
             let message = message.map_err(|e| e.error)?;
             black_box(sum(message.payload.as_bytes()));

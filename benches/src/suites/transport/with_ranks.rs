@@ -1,4 +1,4 @@
-//! jstream's ranks: messages with a tag, received by source and tag.
+//! Ranks of jstream: messages with a tag, received by source and tag.
 
 use std::collections::HashMap;
 use std::process;
@@ -17,7 +17,7 @@ use crate::Failure;
 
 const TAG: u64 = 7;
 
-/// Ranks of this process that wait for the side that is to be them.
+/// Ranks of this process that the connecting side has not taken yet, by their names.
 static WAITING: Mutex<Option<HashMap<String, Rank>>> = Mutex::new(None);
 
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
@@ -28,7 +28,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     if case.way == Way::Inproc {
         let mut ranks = rank::threads(2, &ranks()).into_iter();
         let (Some(here), Some(there)) = (ranks.next(), ranks.next()) else {
-            return Err("there are not two ranks".into());
+            return Err("fewer than two ranks were created".into());
         };
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.get_or_insert_default().insert(name.clone(), there);
@@ -46,7 +46,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
     let rank = if case.way == Way::Inproc {
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
         let rank = waiting.as_mut().and_then(|ranks| ranks.remove(address));
-        rank.ok_or("no rank waits")?
+        rank.ok_or("no rank waits at this address")?
     } else {
         one_of_two(1, connect(&address.parse()?, &options())?)?
     };
@@ -65,7 +65,7 @@ fn ranks() -> rank::Options {
     options
 }
 
-/// One of two ranks that have a connection.
+/// Creates one of two connected ranks.
 fn one_of_two(rank: u32, endpoint: Endpoint) -> Result<Rank, Failure> {
     Ok(Mesh::new(rank, 2, &ranks())
         .endpoint(1 - rank, endpoint)?
@@ -89,7 +89,7 @@ fn side(case: &Case, subject: &str, rank: Rank) -> Box<dyn Side> {
     Box::new(Over::new(slices))
 }
 
-/// Memory of the program, sent from where it is and received to where it is wanted.
+/// Channel that sends directly from the program's memory and receives into memory of the program.
 struct Slices {
     rank: Rank,
     other: u32,
@@ -111,7 +111,7 @@ impl Channel for Slices {
     }
 }
 
-/// Jbufs, which go back as they came.
+/// Channel that sends back each jbuf that it has received.
 struct Moving {
     slices: Slices,
     pool: Pool,

@@ -1,4 +1,4 @@
-//! Peers between two threads: rtrb, and crossbeam's channel.
+//! Peers between two threads: rtrb, and the channel of crossbeam.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,13 +9,13 @@ use super::raw::spin;
 use super::side::{Channel, FILL, Over, Side, sum};
 use crate::Failure;
 
-/// Messages on their way at once.
+/// Capacity of a ring or channel in messages.
 const ROOM: usize = 64;
 
-/// The other sides of those that wait, by their addresses.
+/// Sides that the connecting thread has not taken yet, by their addresses.
 static WAITING: Mutex<Option<HashMap<String, Box<dyn Side + Send>>>> = Mutex::new(None);
 
-/// Both sides are made at once; one waits to be asked for.
+/// Creates both sides at once, and keeps one of them for [`join`].
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     let address = format!("{}/{subject}", case.name);
     let [here, there] = match (case.pattern, subject) {
@@ -36,11 +36,11 @@ pub(super) fn join(address: &str) -> Result<Box<dyn Side>, Failure> {
     let side = waiting.as_mut().and_then(|sides| sides.remove(address));
     match side {
         Some(side) => Ok(side),
-        None => Err(format!("nobody waits at {address}").into()),
+        None => Err(format!("no side waits at {address}").into()),
     }
 }
 
-/// What goes through: a word, or memory that moves.
+/// A value that the channels carry: a word, or memory whose ownership moves.
 trait Message: Send + 'static {
     fn sum(&self) -> u64;
 }
@@ -69,7 +69,7 @@ fn rtrb<M: Message>(mut message: impl FnMut() -> M) -> [Box<dyn Side + Send>; 2]
 struct Rtrb<M> {
     out: rtrb::Producer<M>,
     back: rtrb::Consumer<M>,
-    /// What is sent next; what came last.
+    /// Message to send next: the first one, and then the last one received.
     message: Option<M>,
 }
 

@@ -1,4 +1,4 @@
-//! Clients that all call, without a pause.
+//! Scene with clients that call without a pause.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use crate::suites::Bench;
 use crate::suites::rmi::with_objects::ServiceStub;
 use crate::suites::transport::Cores;
 
-/// How many threads the clients share.
+/// Number of threads that share the clients.
 const THREADS: usize = 4;
 
-/// Runs the scene: how many calls are answered, all of them.
+/// Runs the scene, and records the rate of calls of all clients together.
 pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(), Failure> {
     bench.progress.step(&format!("rmi / {name}"));
     let (count, time) = if is_quick(bench) {
@@ -42,12 +42,16 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     bench.row(name, "jstream", "connections", count as f64, "count");
     bench.row(name, "jstream", "rate", rate, "1/s");
     if is_quick(bench) {
-        bench.note(name, format!("with {count} clients, as it is to be quick"));
+        bench.note(
+            name,
+            format!("with only {count} clients because of --quick"),
+        );
     }
     Ok(())
 }
 
-/// Calls of each client in turn until then. A call that fails ends it; how many were answered, which are all.
+/// Makes calls of each client in turn until `until`, and returns the number of answers. Returns an
+/// error if a call fails.
 fn calls(clients: &[(Client, ServiceStub)], until: Instant) -> Result<usize, Failure> {
     let mut answered = 0;
     while Instant::now() < until {

@@ -1,4 +1,4 @@
-//! Clients that have looked something up, and do nothing.
+//! Scene with clients that have looked up an object and are idle.
 
 use std::time::Instant;
 
@@ -9,12 +9,13 @@ use crate::suites::Bench;
 use crate::suites::rmi::resident::resident;
 use crate::suites::transport::Cores;
 
-/// Runs the scene: what a connection takes, and how long a call does beside all of them.
+/// Runs the scene, and records the memory per connection and the latency of a call next to the idle
+/// connections.
 pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(), Failure> {
     bench.progress.step(&format!("rmi / {name}"));
     let count = if is_quick(bench) { 1_000 } else { 10_000 };
     let scene = Scene::start(name, cores.other)?;
-    // What the server has for its first clients stays for all others.
+    // The memory that the server allocates for its first clients is shared by all others.
     let (_client, service) = scene.client()?;
     let first = scene.clients(10)?;
     let before = (resident(scene.id())?, resident(None)?);
@@ -40,7 +41,7 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     if is_quick(bench) {
         bench.note(
             name,
-            format!("with {count} connections, as it is to be quick"),
+            format!("with only {count} connections because of --quick"),
         );
     }
     drop((all, first));

@@ -1,4 +1,4 @@
-//! A client that has references to many objects, and does nothing but keep them.
+//! Scene with a client that only keeps references to many objects.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,10 +12,11 @@ use crate::suites::transport::Cores;
 
 pub(super) const COUNT: usize = 1_000_000;
 
-/// A thirtieth of what they usually last.
+/// Duration of a lease, a thirtieth of the default.
 pub(super) const LEASE: Duration = Duration::from_secs(2);
 
-/// Runs the scene: what the references take, and how much of a processor each side is busy with them.
+/// Runs the scene, and records the memory per reference and the processor share that each side
+/// uses.
 pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(), Failure> {
     bench.progress.step(&format!("rmi / {name}"));
     let scene = Scene::start(name, cores.other)?;
@@ -23,7 +24,7 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     let before = (resident(scene.id())?, resident(None)?);
     let all = scene.during(|| given(&service))?;
     if all.len() != COUNT {
-        return Err(format!("{} references came, and not {COUNT}", all.len()).into());
+        return Err(format!("{} references arrived instead of {COUNT}", all.len()).into());
     }
     let after = (resident(scene.id())?, resident(None)?);
     let time = LEASE * if is_quick(bench) { 2 } else { 5 };
@@ -32,7 +33,7 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     let then = (computed(scene.id())?, computed(None)?);
     let share =
         |then: u64, busy: u64| (then - busy) as f64 / start.elapsed().as_nanos() as f64 * 100.0;
-    // They are here still.
+    // The references are still valid.
     scene.during(|| {
         for one in all.iter().step_by(1_000) {
             one.null().wait()?;
@@ -51,6 +52,9 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     bench.row(name, "jstream", "cpu_server", share(then.0, busy.0), "%");
     bench.row(name, "jstream", "cpu_client", share(then.1, busy.1), "%");
     let lease = LEASE.as_secs();
-    bench.note(name, format!("leases of {lease} s, which usually last 60"));
+    bench.note(
+        name,
+        format!("with leases of {lease} s instead of the default of 60 s"),
+    );
     Ok(())
 }

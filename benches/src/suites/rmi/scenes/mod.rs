@@ -1,4 +1,4 @@
-//! A server with many objects, many clients, or clients that attack it.
+//! Scenes: a server with many objects, with many clients, or under attack.
 
 mod active;
 mod attack;
@@ -17,19 +17,19 @@ use crate::Failure;
 use crate::suites::transport::{Cores, watch};
 use crate::suites::{Bench, Effort};
 
-/// The names of those that are not attacks, in the order in which they are run.
+/// Names of the scenes that are not attacks, in the order in which they are run.
 const OTHERS: [&str; 3] = [
     "tcp/two-cpus/idle-10000",
     "tcp/two-cpus/active-1000",
     "tcp/two-cpus/leases-1000000",
 ];
 
-/// The names of all, in the order in which they are run.
+/// Returns the names of all scenes, in the order in which they are run.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     OTHERS.into_iter().chain(attack::names())
 }
 
-/// Runs the scene of that name.
+/// Runs the scene `name`.
 pub(super) fn run(bench: &mut Bench<'_>, name: &'static str, cores: Cores) -> Result<(), Failure> {
     raise_descriptors();
     match name {
@@ -40,7 +40,7 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &'static str, cores: Cores) -> Re
     }
 }
 
-/// The server of a scene.
+/// Starts the server of a scene.
 pub(super) fn serve(name: &str) -> Result<Serving, Failure> {
     raise_descriptors();
     if attack::names().any(|attack| attack == name) {
@@ -60,15 +60,15 @@ pub(super) fn serve(name: &str) -> Result<Serving, Failure> {
     Ok(Serving::new(serving.address().to_string(), serving))
 }
 
-/// As many as the system lets us have.
+/// Raises the limit of open file descriptors to the maximum.
 fn raise_descriptors() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // With fewer, connecting says so.
+    // If the limit stays too low, connecting reports it.
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-/// A server in a process of its own, and what its clients are made with.
+/// A server in its own process, and the options of its clients.
 struct Scene {
     what: String,
     server: Server,
@@ -95,21 +95,21 @@ impl Scene {
         self.server.id()
     }
 
-    /// Does `f`, with an end where it has none.
+    /// Runs `f` under the watchdog.
     fn during<R>(&self, f: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
         watch::during(&self.what, self.id(), f)
     }
 
-    /// One more client, which has looked something up.
+    /// Connects another client, and looks up the service.
     fn client(&self) -> Result<(Client, ServiceStub), Failure> {
         let client = Client::connect_with(&self.address, &self.options)?;
         let service = client.lookup::<dyn Service>(NAME)?;
         Ok((client, service))
     }
 
-    /// So many of them.
+    /// Connects `count` clients.
     fn clients(&self, count: usize) -> Result<Vec<(Client, ServiceStub)>, Failure> {
-        /// So few that connecting them does not take long.
+        /// Number of clients connected under one watchdog timeout.
         const AT_ONCE: usize = 500;
         let mut all = Vec::with_capacity(count);
         while all.len() < count {
@@ -124,7 +124,7 @@ impl Scene {
     }
 }
 
-/// Whether figures in seconds are wanted.
+/// Returns true if the run is a quick one.
 fn is_quick(bench: &Bench<'_>) -> bool {
     bench.effort.at_most < Effort::full().at_most / 4
 }

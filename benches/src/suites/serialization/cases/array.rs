@@ -1,4 +1,4 @@
-//! The cases `array/...`: a plain array of `f64`, which takes as long to read whatever its length.
+//! Cases `array/...`: a plain array of `f64`, whose reading time does not depend on its length.
 
 use super::{Case, Numbers, forever, values};
 use crate::Failure;

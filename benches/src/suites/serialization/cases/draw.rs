@@ -1,5 +1,5 @@
-//! Drawing values as rust_serialization_benchmark does, so that the four data sets taken from it
-//! hold the same numbers and the same strings: the same generator, seed, and order of draws.
+//! Random values with the generator, seed and order of draws of rust_serialization_benchmark, so
+//! that the four data sets taken from it hold the same numbers and strings.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use rand_pcg::Lcg64Xsh32;
 
 pub(super) type Random = Lcg64Xsh32;
 
-/// Seeded with the first 20 digits of pi.
+/// Returns the generator, seeded with the first 20 digits of pi.
 pub(super) fn random() -> Random {
     Lcg64Xsh32::new(3_141_592_653, 5_897_932_384)
 }
 
-/// What can be drawn.
+/// A type whose values can be drawn at random.
 pub(super) trait Draw {
     fn draw(random: &mut Random) -> Self;
 }
@@ -64,7 +64,7 @@ impl<T: Draw, const N: usize> Draw for [T; N] {
     }
 }
 
-/// As many as the first draw says.
+/// Draws a length in the range `count`, and then as many values.
 pub(super) fn several<T: Draw>(random: &mut Random, count: Range<usize>) -> Vec<T> {
     several_with(random, count, T::draw)
 }
@@ -78,12 +78,12 @@ pub(super) fn several_with<T>(
     (0..count).map(|_| draw(random)).collect()
 }
 
-/// Exactly `count`. That this is sure costs a draw, too.
+/// Draws exactly `count` values. The fixed length costs a draw, too.
 pub(super) fn exactly<T: Draw>(random: &mut Random, count: usize) -> Vec<T> {
     several(random, count..count + 1)
 }
 
-/// One of `from`.
+/// Draws one element of `from`.
 pub(super) fn one<T: Copy, const N: usize>(random: &mut Random, from: &[T; N]) -> T {
     let i = random.gen_range(0..N);
     from.get(i)

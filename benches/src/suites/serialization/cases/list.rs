@@ -1,4 +1,4 @@
-//! The case `list`: a linked list, as deep as it is long.
+//! Case `list`: a linked list, as deep as it is long.
 
 use jstream::Transportable;
 
@@ -60,7 +60,7 @@ impl Walk for ArchivedNode {
 
 pub(super) fn case(size: usize) -> Result<Case, Failure> {
     let mut numbers = Numbers(2);
-    // It lies in memory as an allocator puts nodes that are made one after another.
+    // The nodes lie in memory as an allocator places them when they are created one after another.
     let list = (1..size).fold(None, |next, _| {
         let value = numbers.next();
         Some(Box::new(Node { value, next }))

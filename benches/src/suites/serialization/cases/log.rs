@@ -1,4 +1,4 @@
-//! The case `log`: the entries of a web server's log.
+//! Case `log`: entries of the log of a web server.
 
 use rand::Rng;
 
@@ -99,7 +99,7 @@ impl Draw for Log {
     }
 }
 
-/// The data set with `size` entries.
+/// Returns the data set with `size` entries.
 pub(in crate::suites) fn value(size: usize) -> Logs {
     Logs {
         logs: exactly(&mut random(), size),
@@ -150,7 +150,8 @@ mod tests {
 
         use crate::suites::serialization::subjects::{Capnp, Codec, Flatbuffers, Rkyv};
 
-        /// What the value is read as, walked, before and after a byte of a string is broken.
+        /// Returns the sums of the value that was read, before and after a byte of a string is
+        /// corrupted.
         fn read<C: Codec<Logs>>(mut codec: C, logs: &Logs) -> [Result<u64, Failure>; 2] {
             let mut message = AlignedVec::<16>::new();
             message.extend_from_slice(codec.write(logs).unwrap());
@@ -165,7 +166,7 @@ mod tests {
         assert!(whole.unwrap() == logs.walk() && broken.is_err());
         let [whole, broken] = read(Flatbuffers::default(), &logs);
         assert!(whole.unwrap() == logs.walk() && broken.is_err());
-        // It reads, and fails to be walked.
+        // Cap'n Proto reads the corrupted message, and fails when it is walked.
         let [whole, broken] = read(Capnp::new(&logs), &logs);
         assert_eq!((whole.unwrap(), broken.unwrap()), (logs.walk(), 0));
     }

@@ -1,4 +1,4 @@
-//! The case `mesh`: a plain array of triangles.
+//! Case `mesh`: a plain array of triangles.
 
 use super::draw::{Draw, Random, exactly, random};
 use super::{Case, forever, values};

@@ -1,4 +1,4 @@
-//! The case `minecraft_savedata`: the players of a game, with what they carry.
+//! Case `minecraft_savedata`: players of a game with their inventories.
 
 use super::draw::{Draw, Random, exactly, one_name, random, several, several_with};
 use super::{Case, forever, values};
@@ -104,7 +104,7 @@ values! {
     }
 }
 
-/// `Walk` of the types that have several forms.
+/// Implements `Walk` for the types that have several forms.
 macro_rules! walk_all {
     (($($players:tt)+) ($($player:tt)+) ($($item:tt)+) ($($entity:tt)+) ($($recipe_book:tt)+)) => {
         walk_fields!($($players)+ => players);
@@ -164,7 +164,7 @@ fn maybe_one_name<const N: usize>(random: &mut Random, from: &[&str; N]) -> Opti
     bool::draw(random).then(|| one_name(random, from))
 }
 
-/// Their number is drawn, then each.
+/// Draws the number of recipes, and then each recipe.
 fn recipes(random: &mut Random, most: usize) -> Vec<String> {
     several_with(random, 0..most, |random| one_name(random, &RECIPES))
 }
@@ -172,7 +172,7 @@ fn recipes(random: &mut Random, most: usize) -> Vec<String> {
 impl Draw for GameType {
     fn draw(random: &mut Random) -> Self {
         use GameType::{Adventure, Creative, Spectator, Survival};
-        // Which type is drawn from decides what is drawn.
+        // The type of the drawn number affects the sequence, so it has to be `i32`.
         match rand::Rng::gen_range(random, 0..4i32) {
             0 => Survival,
             1 => Creative,

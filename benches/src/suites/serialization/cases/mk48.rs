@@ -1,4 +1,4 @@
-//! The case `mk48`: what a game server tells its clients about ships and terrain.
+//! Case `mk48`: updates of ships and terrain that a game server sends to its clients.
 
 use rand::Rng;
 use rand::distributions::WeightedIndex;
@@ -86,7 +86,7 @@ use EntityType::{
     ArleighBurke, Bismarck, Clemenceau, Fletcher, G5, Iowa, Kolkata, Osa, Yasen, Zubr,
 };
 
-/// The ships: how frequent each is, its turrets and its weapons.
+/// Ships with their frequency and their numbers of turrets and weapons.
 const SHIPS: [(EntityType, f32, usize, usize); 10] = [
     (ArleighBurke, 2.14, 1, 20),
     (Bismarck, 0.52, 4, 10),
@@ -100,7 +100,7 @@ const SHIPS: [(EntityType, f32, usize, usize); 10] = [
     (Zubr, 12.92, 3, 11),
 ];
 
-/// A ship that has been drawn.
+/// A ship that was drawn.
 #[derive(Clone, Copy)]
 struct Ship {
     entity_type: EntityType,
@@ -287,7 +287,7 @@ mod tests {
         let contacts: Vec<_> = updates.iter().flat_map(|update| &update.contacts).collect();
         assert_eq!(contacts.len(), 29_655);
         let terrain: usize = updates.iter().map(|u| u.terrain_updates.len()).sum();
-        // The list of updates, two lists in each, two in each contact, one in each piece of terrain.
+        // The list of updates, two lists per update, two per contact, and one per piece of terrain.
         let vectors = 1 + 2 * updates.len() + 2 * contacts.len() + terrain;
         assert_eq!(vectors, 67_375);
         let bools: usize = contacts.iter().map(|contact| contact.reloads.len()).sum();

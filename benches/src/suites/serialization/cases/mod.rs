@@ -1,4 +1,4 @@
-//! The cases: values to send, each the same in every run.
+//! Cases: the values to send, which are the same in every run.
 
 #![cfg_attr(
     feature = "peers",
@@ -31,10 +31,10 @@ use super::subjects::{Archivable, Codec, Jstream, Memcpy, Peer, Rkyv, Sendable, 
 use super::walk::Walk;
 use crate::Failure;
 
-/// Makes a case of a given size.
+/// Constructor of a case of a given size.
 pub(super) type Make = fn(usize) -> Result<Case, Failure>;
 
-/// The cases, in the order in which they are run: name, size when it is measured, how it is made.
+/// All cases in the order in which they are run: name, measured size, constructor.
 pub(super) const ALL: [(&str, usize, Make); 14] = [
     ("records", 1_000, records::ascii),
     ("records-unicode", 1_000, records::unicode),
@@ -52,20 +52,20 @@ pub(super) const ALL: [(&str, usize, Make); 14] = [
     ("array/64MiB", 1 << 23, array::case),
 ];
 
-/// A value to send, and who sends it.
+/// A value to send, and the subjects that send it.
 pub(super) struct Case {
-    /// What the case is, for its note.
+    /// Description of the case for its note.
     pub(super) about: String,
-    /// What walking the value comes to.
+    /// Sum over the value, see [`Walk`].
     pub(super) sum: u64,
-    /// The first is the one that the others are compared with.
+    /// Subjects of the case. The first is the baseline for the others.
     pub(super) subjects: Vec<Box<dyn Subject>>,
-    /// What else must be known to read the figures.
+    /// Further information that is necessary to interpret the figures.
     pub(super) notes: Vec<String>,
 }
 
 impl Case {
-    /// The value as jstream and rkyv send it.
+    /// Creates a case with jstream and rkyv as subjects.
     fn new<T: Sendable + Archivable + Walk>(
         about: String,
         value: &'static T,
@@ -74,7 +74,7 @@ impl Case {
         Self::with(about, value, rkyv)
     }
 
-    /// A value with pointers that may lead to one target.
+    /// Creates a case for a value in which several pointers may lead to one target.
     fn sharing<T: Sendable + Archivable<Share> + Walk>(
         about: String,
         value: &'static T,
@@ -99,7 +99,7 @@ impl Case {
         })
     }
 
-    /// How long copying takes, where the value is little more than `array`.
+    /// Adds the time of a plain copy, for values that consist mainly of `array`.
     fn and_memcpy<T: Copy>(mut self, array: &'static [T]) -> Self {
         self.subjects.push(Box::new(Memcpy::new(array)));
         self
@@ -108,7 +108,7 @@ impl Case {
 
 #[cfg(feature = "peers")]
 impl Case {
-    /// All that can send any value without a pointer to itself.
+    /// Adds all peers that can send any value without a pointer to itself.
     fn and_peers<T>(self, value: &'static T) -> Result<Self, Failure>
     where
         T: abomonation::Abomonation + bitcode::Encode + bitcode::DecodeOwned,
@@ -117,12 +117,12 @@ impl Case {
         self.and_packing(value)?.and_serde(value)
     }
 
-    /// Those of them that don't need serde.
+    /// Adds those peers that do not need serde.
     fn and_packing<T>(mut self, value: &'static T) -> Result<Self, Failure>
     where
         T: abomonation::Abomonation + bitcode::Encode + bitcode::DecodeOwned + Walk,
     {
-        // See there why not.
+        // The module of the abomonation subject says why debug builds exclude it.
         if cfg!(not(debug_assertions)) {
             self = self.and(value, Abomonation::default())?;
             let text = "abomonation checks nothing, and ignores alignment";
@@ -143,7 +143,7 @@ impl Case {
         self.and(value, BitcodeBorrow::<T>::default())
     }
 
-    /// Those that have schemas of their own.
+    /// Adds the peers with their own schemas.
     fn and_schemas<T: Flat + Segmented>(mut self, value: &'static T) -> Result<Self, Failure> {
         let text = "flatbuffers verifies offsets, alignment and UTF-8 when it reads, capnp only its \
                     table of segments, and checks pointers, enums and UTF-8 when it walks";
@@ -152,7 +152,7 @@ impl Case {
             .and(value, Capnp::new(value))
     }
 
-    /// What sends the twin `U` of the value.
+    /// Adds the peer that sends the twin `U` of the value.
     fn and_twin<T, U>(mut self, value: &'static T) -> Result<Self, Failure>
     where
         T: bitcode::Encode,
@@ -160,7 +160,7 @@ impl Case {
     {
         let text = "epserde checks hashes of the type, and tags, but neither UTF-8 nor slices";
         self.notes.push(text.to_owned());
-        // The twin's fields are the value's, so they are packed alike.
+        // The twin has the same fields as the value, so both have the same bitcode encoding.
         let twin: U = bitcode::decode(&bitcode::encode(value))?;
         self.and(forever(twin), Epserde::default())
     }
@@ -171,13 +171,13 @@ impl Case {
     }
 }
 
-/// It is never freed: a program that measures ends soon, and a deep value needs a deep stack to
-/// be dropped.
+/// Leaks the value: the benchmark program is short-lived, and dropping a deep value needs a deep
+/// stack.
 fn forever<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 
-/// Types that all subjects can send.
+/// Defines types that all subjects can send.
 macro_rules! values {
     ($($value:item)*) => {$(
         #[derive(jstream::Transportable, rkyv::Archive, rkyv::Serialize)]
@@ -197,7 +197,7 @@ macro_rules! values {
 
 use values;
 
-/// Numbers without pattern, the same in every run (splitmix64).
+/// Pseudo-random numbers, the same in every run (splitmix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -209,7 +209,7 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`, which must not be 0.
+    /// Returns a number below `end`, which must not be 0.
     fn below(&mut self, end: usize) -> usize {
         self.next() as usize % end
     }

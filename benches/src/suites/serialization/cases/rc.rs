@@ -1,4 +1,4 @@
-//! The cases `distinct-rc` and `shared-rc`: pointers that keep the identity of their targets.
+//! Cases `distinct-rc` and `shared-rc`: pointers that preserve the identity of their targets.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ struct Pointers {
 
 walk_fields!(Pointers, PointersRef<'_>, ArchivedPointers => pointers);
 
-/// Each pointer has a target of its own.
+/// Creates the case in which each pointer has its own target.
 pub(super) fn distinct(size: usize) -> Result<Case, Failure> {
     let mut numbers = Numbers(5);
     let pointers = (0..size).map(|_| Rc::new(numbers.next()));
@@ -24,7 +24,7 @@ pub(super) fn distinct(size: usize) -> Result<Case, Failure> {
     case(about, pointers.collect())
 }
 
-/// Every other pointer leads where an earlier one does.
+/// Creates the case in which every other pointer has the target of an earlier one.
 pub(super) fn shared(size: usize) -> Result<Case, Failure> {
     let about = format!(
         "{} x Rc<u64>, of which half repeat an earlier one",
@@ -46,7 +46,7 @@ fn half_repeated(size: usize) -> Vec<Rc<u64>> {
 
 fn case(about: String, pointers: Vec<Rc<u64>>) -> Result<Case, Failure> {
     let mut case = Case::sharing(about, forever(Pointers { pointers }))?;
-    let text = "rkyv looks for shared pointers when it writes, and checks them in a table";
+    let text = "rkyv looks for shared pointers while it writes, and checks them with a table";
     case.notes.push(text.to_owned());
     Ok(case)
 }

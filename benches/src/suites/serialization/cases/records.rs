@@ -1,4 +1,4 @@
-//! The cases `records` and `records-unicode`: many structs with a string and an array each.
+//! Cases `records` and `records-unicode`: many structs with a string and an array each.
 
 use super::{Case, Numbers, forever, values};
 use crate::Failure;
@@ -22,12 +22,12 @@ walk_fields!(Record, RecordRef<'_>, ArchivedRecord => id name scores);
 
 const SCORES: usize = 16;
 
-/// Records whose names are ASCII.
+/// Creates the case with ASCII names only.
 pub(super) fn ascii(size: usize) -> Result<Case, Failure> {
     case(size, "ASCII", value(size, false))
 }
 
-/// Records some of whose names are not ASCII.
+/// Creates the case in which some names are not ASCII.
 pub(super) fn unicode(size: usize) -> Result<Case, Failure> {
     case(size, "a quarter of them not ASCII", value(size, true))
 }
@@ -56,7 +56,7 @@ fn value(size: usize, unicode: bool) -> Records {
     }
 }
 
-/// A name of 8 to 24 bytes.
+/// Returns a name of 8 to 24 bytes.
 fn name(numbers: &mut Numbers, unicode: bool) -> String {
     const ASCII: &str = "abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789";
     const BEYOND: &str = "äßéñøłжשم中語한😀";
@@ -72,7 +72,8 @@ fn name(numbers: &mut Numbers, unicode: bool) -> String {
             .chars()
             .nth(numbers.below(from.chars().count()))
             .unwrap_or('x');
-        // What would be too long gives way to a letter, so that any length can be met.
+        // A character that would exceed the length is replaced by a letter, so that any length can
+        // be met.
         name.push(if name.len() + drawn.len_utf8() <= len {
             drawn
         } else {

@@ -1,7 +1,7 @@
-//! A case made of a file: records as lines of JSON, with fields as a schema says.
+//! Case made from a file: records as lines of JSON, with the fields of a schema.
 //!
-//! Types are made when a program is compiled, fields of a file are known when it runs. A record is
-//! therefore a list of values, each of which says what it is.
+//! The fields of a file are known only at run time, when no types can be created. A record is
+//! therefore a list of tagged values.
 
 mod load;
 mod schema;
@@ -14,11 +14,11 @@ use crate::Failure;
 use crate::suites::serialization::walk::{Walk, walk_fields};
 use crate::table::number;
 
-/// What `--help` says of files and schemas.
+/// Description of data files and schemas in the `--help` text.
 pub(crate) const HELP: &str = "\
 Your own data:
-  --data FILE names a file with one JSON object per line, --schema FILE says what its fields are.
-  The schema has a line per field, name and type; what follows a # is a comment:
+  --data FILE names a file with one JSON object per line, --schema FILE a file with their fields.
+  The schema has a line per field with name and type; # begins a comment:
 
     id            int          # a 64-bit integer
     price         float
@@ -28,19 +28,19 @@ Your own data:
     tags          [text]       # a list
     ratings       [float]?     # a list that may be missing
     matrix        [[int]]      # lists nest
-    seller        record       # an object, whose fields are named after a dot
+    seller        record       # an object; its fields follow a dot
     seller.name   text
     orders        [record]     # a list of objects
     orders.item   text
     orders.to     record?
     orders.to.zip text
 
-  Every field must be named, an object before its fields. A record is sent as what a program with
-  such records holds: Record { fields: Vec<Value> }, with
+  Every field must be named, an object before its fields. A record is sent as the type that a
+  program with such records would use: Record { fields: Vec<Value> }, with
   enum Value { Null, Int(i64), Float(f64), Bool(bool), Text(String), List(Vec<Value>),
   Record(Vec<Value>) }.";
 
-/// The files that a case is made of.
+/// Files from which a case is made.
 #[derive(Debug)]
 pub(crate) struct Source {
     pub(crate) data: PathBuf,
@@ -48,7 +48,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The file's name.
+    /// Returns the name of the data file.
     pub(in super::super) fn name(&self) -> String {
         let name = self.data.file_name().unwrap_or(self.data.as_os_str());
         name.to_string_lossy().into_owned()
@@ -80,7 +80,7 @@ impl Source {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| format!("can't read {}: {e}", path.display()).into())
+    fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()).into())
 }
 
 #[derive(jstream::Transportable, rkyv::Archive, rkyv::Serialize)]
@@ -204,7 +204,7 @@ mod tests {
     fn what_is_wrong_is_found_by_file_line_and_field() {
         let failure = example("nothing.jsonl").case().err().unwrap();
         assert!(failure.to_string().contains("nothing.jsonl"));
-        // The schema is no data.
+        // A schema file is not a data file.
         let failure = example("books.schema").case().err().unwrap();
         assert!(failure.to_string().contains("books.schema, line 1: "));
     }

@@ -1,4 +1,4 @@
-//! The case `tree`: a balanced binary tree.
+//! Case `tree`: a balanced binary tree.
 
 use jstream::Transportable;
 
@@ -55,7 +55,7 @@ impl Walk for ArchivedNode {
     }
 }
 
-/// A tree of these values, if there are any.
+/// Returns a tree of the values, or `None` if there are none.
 fn tree(values: &[u64]) -> Option<Box<Node>> {
     let (&value, rest) = values.split_first()?;
     let (left, right) = rest.split_at(rest.len() / 2);

@@ -1,4 +1,4 @@
-//! The ways to send a value.
+//! Subjects of the suite: the ways to serialize a value.
 
 #[cfg(feature = "peers")]
 mod with_abomonation;
@@ -44,35 +44,37 @@ use super::walk::Walk;
 use crate::measure::since;
 use crate::{Failure, alloc};
 
-/// One way to send the value of a case. The rounds return nanoseconds per operation.
+/// A way to serialize the value of a case. The rounds return nanoseconds per operation.
 pub(in crate::suites) trait Subject {
     fn name(&self) -> &'static str;
-    /// The length of the message in bytes.
+    /// Returns the length of the message in bytes.
     fn bytes(&self) -> usize;
-    /// Whether it reads, too; what doesn't is only asked to write.
+    /// Returns true if the subject also reads. Otherwise only `write` is called.
     fn reads(&self) -> bool {
         true
     }
     /// Sets how many messages a round reads.
     fn keep(&mut self, copies: usize);
-    /// Writes into one buffer again and again.
+    /// Runs a round that writes into the same buffer repeatedly.
     fn write(&mut self) -> Result<f64, Failure>;
-    /// Reads each copy once.
+    /// Runs a round that reads each copy once.
     fn read(&mut self) -> Result<f64, Failure>;
-    /// Walks each copy once, after reading it.
+    /// Runs a round that reads each copy, and then walks each once. Only walking is timed.
     fn traverse(&mut self) -> Result<f64, Failure>;
-    /// Turns each copy back into its message once, after reading it, and changing it if so asked.
+    /// Runs a round that reads each copy and turns each back into its message once, after a change
+    /// if `changed`.
     fn forward(&mut self, _changed: bool) -> Result<f64, Failure> {
         Err(format!("{} does not forward", self.name()).into())
     }
-    /// Allocations per read.
+    /// Returns the number of allocations per read.
     fn allocations(&mut self) -> Result<f64, Failure>;
-    /// The sum that walking a read message comes to.
+    /// Returns the sum over a message that was read.
     fn sum(&mut self) -> Result<u64, Failure>;
 }
 
-/// Fetches the ends of a message into the cache. Where a message is larger than the cache, how long
-/// it takes to look at its header would depend on what copying it left there.
+/// Loads both ends of a message into the cache. Otherwise, if a message is larger than the cache,
+/// the time for reading its header would depend on which lines the copy happened to leave in the
+/// cache.
 #[inline(never)]
 fn fetch_ends(message: &[u8]) {
     const END: usize = 256;
@@ -81,25 +83,25 @@ fn fetch_ends(message: &[u8]) {
     black_box(first.chain(last).fold(0u8, |sum, byte| sum ^ byte));
 }
 
-/// How a peer writes a `T`, and what it reads it as.
+/// A peer's implementation of writing a `T` and reading it back.
 pub(in crate::suites) trait Codec<T>: 'static {
     const NAME: &'static str;
-    /// What a message is read as: itself, seen as something, or a value made from it.
+    /// Type of a message that was read: a view of the message, or a value deserialized from it.
     type Read<'a>: Walk;
 
-    /// Writes into memory that is kept from call to call, and returns the message.
+    /// Writes into memory that is reused by later calls, and returns the message.
     fn write(&mut self, value: &T) -> Result<&[u8], Failure>;
-    /// Reads a message, which stands at an address divisible by 16.
+    /// Reads a message, which begins at an address divisible by 16.
     fn read<'a>(&mut self, message: &'a mut [u8]) -> Result<Self::Read<'a>, Failure>;
 }
 
-/// A peer as a subject.
+/// Subject for a peer.
 pub(super) struct Peer<T: 'static, C> {
     value: &'static T,
     codec: C,
-    /// The message as it was written.
+    /// Message as written by the peer.
     message: AlignedVec,
-    /// As many as a round reads. Some peers change what they read.
+    /// Copies of the message that a round reads. Some peers modify the copy that they read.
     copies: Vec<AlignedVec>,
 }
 
@@ -115,8 +117,7 @@ impl<T: 'static, C: Codec<T>> Peer<T, C> {
         })
     }
 
-    /// Makes all copies equal the message, reads them, and hands over what they are read as and
-    /// how long reading took.
+    /// Restores all copies, reads them, and passes the results and the time of reading to `then`.
     #[inline(always)]
     fn read_all<R>(&mut self, then: impl FnOnce(&[C::Read<'_>], f64) -> R) -> Result<R, Failure> {
         for copy in &mut self.copies {
@@ -172,7 +173,7 @@ impl<T: 'static, C: Codec<T>> Subject for Peer<T, C> {
     }
 
     fn allocations(&mut self) -> Result<f64, Failure> {
-        // The list of what was read is no part of reading.
+        // The list of results is not part of reading, so its allocation is subtracted.
         let own =
             alloc::count(|| black_box(Vec::<C::Read<'_>>::with_capacity(self.copies.len()))).1;
         let times = self.copies.len() as f64;

@@ -1,7 +1,7 @@
-//! The subject `abomonation`, which checks nothing: a lower bound for reading in place.
+//! Subject `abomonation`, which checks nothing: a lower bound for reading in place.
 //!
-//! It copies memory as it is and repairs the pointers, and pays no heed to alignment. Builds with
-//! debug assertions refuse the references that it makes, so it has no place in them.
+//! Abomonation copies memory as it is, repairs the pointers, and ignores alignment. Builds with
+//! debug assertions reject the references that it creates, so they do not include this subject.
 
 use super::super::walk::Walk;
 use super::Codec;
@@ -19,18 +19,20 @@ impl<T: abomonation::Abomonation + Walk + 'static> Codec<T> for Abomonation {
     #[inline(always)]
     fn write(&mut self, value: &T) -> Result<&[u8], Failure> {
         self.into.clear();
-        // SAFETY: the peer asks for types without surprises; those of the cases have none. That it
-        // reads their padding as bytes is its own affair, and that of whoever uses it.
+        // SAFETY: `encode` requires a correct implementation of `Abomonation`, and the types of the
+        // cases use the derived one. The crate reads their padding as bytes; this is a known
+        // property of the crate that the benchmark accepts.
         unsafe { abomonation::encode(value, &mut self.into)? };
         Ok(&self.into)
     }
 
     #[inline(always)]
     fn read<'a>(&mut self, message: &'a mut [u8]) -> Result<&'a T, Failure> {
-        // SAFETY: the message is a copy of what `encode` made of a `T`, its address divisible by
-        // 16. Targets behind strings are not aligned, which the processors that run this bear.
+        // SAFETY: the message is a copy of what `encode` produced for a `T`, and its address is
+        // divisible by 16. Targets behind strings are not aligned, which the processors that run
+        // this benchmark tolerate.
         let decoded = unsafe { abomonation::decode::<T>(message) };
-        let (value, _) = decoded.ok_or("the message ends early")?;
+        let (value, _) = decoded.ok_or("the message is truncated")?;
         Ok(value)
     }
 }

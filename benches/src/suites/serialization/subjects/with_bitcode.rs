@@ -1,4 +1,4 @@
-//! The subjects `bitcode`, and `bitcode-borrow`, whose strings stay in the message.
+//! Subjects `bitcode` and `bitcode-borrow`. The strings of the latter stay in the message.
 
 use std::marker::PhantomData;
 
@@ -29,7 +29,7 @@ impl<T: Encode + DecodeOwned + Walk + 'static> Codec<T> for Bitcode {
     }
 }
 
-/// A type that has a twin which borrows its strings.
+/// A type with a twin that borrows its strings.
 pub(in super::super) trait Lend: Encode + 'static {
     type Lent<'a>: Decode<'a> + Walk;
 }
@@ -59,7 +59,8 @@ impl<T: Lend> Codec<T> for BitcodeBorrow<T> {
 
     #[inline(always)]
     fn read<'a>(&mut self, message: &'a mut [u8]) -> Result<T::Lent<'a>, Failure> {
-        // A buffer of its own lives no longer than what it decodes.
+        // This call uses a temporary buffer, since a buffer that decodes borrowed values cannot
+        // outlive the message.
         Ok(bitcode::decode(message)?)
     }
 }

@@ -1,8 +1,9 @@
-//! The subject `capnp`, whose messages are looked at through accessors.
+//! Subject `capnp`, whose messages are read through accessors.
 //!
-//! Reading checks the table of segments. Pointers are checked when they are followed: bounds, types,
-//! depth, and a limit of what is visited altogether; so are enums when they are looked at, and the
-//! UTF-8 of texts when they become strings. What its reading saves is therefore part of its walking.
+//! Reading checks only the segment table. Pointers are checked when they are followed: their
+//! bounds, types and depth, and a limit on the total amount of data visited. Enums are checked when
+//! they are accessed, and UTF-8 when texts are converted to strings. Walking therefore includes the
+//! checks that reading omits.
 
 use capnp::message::{Builder, ReaderOptions, ScratchSpaceHeapAllocator, TypedReader};
 use capnp::serialize::{
@@ -15,9 +16,9 @@ use super::super::walk::Walk;
 use super::Codec;
 use crate::Failure;
 
-/// What has a schema.
+/// A type with a Cap'n Proto schema.
 pub(in super::super) trait Segmented: 'static {
-    /// Names the types by which it is built and looked at.
+    /// Generated type that names the builder and the reader.
     type Root: Owned;
 
     fn fill(&self, root: <Self::Root as Owned>::Builder<'_>);
@@ -25,7 +26,7 @@ pub(in super::super) trait Segmented: 'static {
 }
 
 pub(in super::super) struct Capnp {
-    /// What messages are built in: as much as one takes, so that there is one segment.
+    /// Scratch space for building messages, large enough for a single segment.
     scratch: Vec<Word>,
     into: Vec<u8>,
 }
@@ -70,12 +71,12 @@ pub(in super::super) struct Message<'a, T: Segmented>(
 impl<T: Segmented> Walk for Message<'_, T> {
     #[inline(always)]
     fn walk(&self) -> u64 {
-        // A fault makes the sum a wrong one, which is noticed before anything is measured.
+        // An error results in a wrong sum, which is detected before the measurement.
         self.0.get().and_then(T::sum).unwrap_or(0)
     }
 }
 
-/// Walking, where each step can fail.
+/// Fallible version of walking.
 pub(in super::super) trait Sum {
     fn sum(self) -> capnp::Result<u64>;
 }
@@ -111,8 +112,8 @@ sum! {
         this.iter().try_fold(0, |sum: u64, part| Ok(sum.wrapping_add(part.sum()?)));
 }
 
-/// `Sum` of what has these getters: of values, of pointers, and of pointers that may be null, each
-/// after what says whether it isn't.
+/// Implements `Sum` with getters for values, for pointers, and for pointers that may be null. Each
+/// of the latter follows the getter that tells whether the pointer is set.
 macro_rules! sum_getters {
     ($type:ty => $($value:ident)* $(; $($pointer:ident)* $(; $($has:ident $maybe:ident),*)?)?) => {
         impl $crate::suites::serialization::subjects::Sum for $type {

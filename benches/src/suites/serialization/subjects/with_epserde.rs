@@ -1,8 +1,9 @@
-//! The subject `epserde`, which makes structs anew, with slices and strings that stay in the message.
+//! Subject `epserde`, which deserializes structs, with slices and strings that stay in the message.
 //!
-//! It checks by hashes in the header that the message is of the type, and the tags of options and
-//! enums; not UTF-8, nor what slices hold, so a message must come from itself. It leaves in place only
-//! what is a type parameter of its struct, so it sends twins of the cases' types.
+//! Hashes in the header check that the message has the expected type. The tags of options and enums
+//! are checked, too, but neither UTF-8 nor the contents of slices, so a message must come from
+//! epserde itself. Only fields whose type is a type parameter of the struct stay in place, so this
+//! subject sends twins of the cases' types.
 
 use epserde::deser::{DeserInner, DeserType, Deserialize};
 use epserde::ser::Serialize;
@@ -11,7 +12,7 @@ use super::super::walk::Walk;
 use super::Codec;
 use crate::Failure;
 
-/// What can be written and read as here.
+/// A type that epserde can write and read.
 pub(in super::super) trait Copying:
     Serialize + Deserialize + for<'a> DeserInner<DeserType<'a>: Walk> + 'static
 {
@@ -34,16 +35,16 @@ impl<T: Copying> Codec<T> for Epserde {
     #[inline(always)]
     fn write(&mut self, value: &T) -> Result<&[u8], Failure> {
         self.into.clear();
-        // SAFETY: the peer asks for types whose zero-copy parts have no padding; those of the cases
-        // have none.
+        // SAFETY: `serialize` requires that the zero-copy parts of the type have no padding; those
+        // of the cases have none.
         unsafe { value.serialize(&mut self.into)? };
         Ok(&self.into)
     }
 
     #[inline(always)]
     fn read<'a>(&mut self, message: &'a mut [u8]) -> Result<DeserType<'a, T>, Failure> {
-        // SAFETY: the message is a copy of what `serialize` made of a `T`, its address divisible by
-        // 16.
+        // SAFETY: the message is a copy of what `serialize` produced for a `T`, and its address is
+        // divisible by 16.
         Ok(unsafe { T::deserialize_eps(message)? })
     }
 }

@@ -1,7 +1,7 @@
-//! The subject `flatbuffers`, whose messages are looked at through accessors.
+//! Subject `flatbuffers`, whose messages are read through accessors.
 //!
-//! Its verifier checks all offsets and lengths, alignment, depth, and UTF-8; an enum of an unknown
-//! value is left to whoever looks at it.
+//! The verifier checks all offsets and lengths, alignment, depth and UTF-8. It accepts unknown
+//! values of enums, which remain to be checked by the reader.
 
 use flatbuffers::{FlatBufferBuilder, Follow, Vector, Verifiable, WIPOffset};
 
@@ -9,9 +9,9 @@ use super::super::walk::Walk;
 use super::Codec;
 use crate::Failure;
 
-/// What has a schema.
+/// A type with a FlatBuffers schema.
 pub(in super::super) trait Flat: 'static {
-    /// How it is looked at.
+    /// Accessor type of the root table.
     type Root<'a>: Follow<'a, Inner = Self::Root<'a>> + Verifiable + Walk + 'a;
 
     fn build<'b>(&self, into: &mut FlatBufferBuilder<'b>) -> WIPOffset<Self::Root<'b>>;
@@ -48,7 +48,7 @@ impl<'a, T: Follow<'a, Inner: Walk>> Walk for Vector<'a, T> {
     }
 }
 
-/// `Walk` of what has these accessors.
+/// Implements `Walk` with the given accessors.
 macro_rules! walk_accessors {
     ($type:ty => $($accessor:ident)+) => {
         impl $crate::suites::serialization::walk::Walk for $type {

@@ -1,4 +1,4 @@
-//! The subject `jstream`.
+//! Subject `jstream`.
 
 use std::hint::black_box;
 use std::mem;
@@ -12,7 +12,7 @@ use crate::Failure;
 use crate::alloc;
 use crate::measure::since;
 
-/// What travels, and is walked as it arrives.
+/// A type whose in-place form can be walked and sent again.
 pub(in super::super) trait Sendable:
     Transportable
     + Covariant
@@ -21,10 +21,10 @@ pub(in super::super) trait Sendable:
 {
 }
 
-/// What a jbuf holds beyond its message: those of a pool have some, as their sizes are few.
+/// Bytes of a jbuf in excess of its message. Jbufs of a pool have some, since a pool has few sizes.
 const SLACK: usize = 512;
 
-/// A reader of graphs of any depth: rkyv asks nothing of it either.
+/// Returns a reader without a depth limit, since the rkyv subject has no such limit either.
 fn bottomless() -> Reader {
     let mut limits = Limits::default();
     limits.depth = None;
@@ -43,11 +43,11 @@ pub(in super::super) struct Jstream<T: Sendable> {
     value: &'static T,
     writer: Writer,
     reader: Reader,
-    /// The message as it was written.
+    /// Message as written.
     message: Vec<u8>,
-    /// What is written into.
+    /// Buffer for the messages that are written.
     into: Spent,
-    /// As many jbufs as a round reads; each is in one of these three lists at any time.
+    /// Jbufs that a round reads. Each is in exactly one of these three lists at any time.
     spent: Vec<Spent>,
     filled: Vec<Filled>,
     received: Vec<Received<T>>,
@@ -70,7 +70,7 @@ impl<T: Sendable> Jstream<T> {
         })
     }
 
-    /// Fills all jbufs with the message.
+    /// Copies the message into all jbufs.
     fn prepare(&mut self) -> Result<(), Failure> {
         for spent in self.spent.drain(..) {
             let filled = spent.copy_from(&self.message)?;
@@ -80,7 +80,7 @@ impl<T: Sendable> Jstream<T> {
         Ok(())
     }
 
-    /// Reads all messages: what is measured.
+    /// Reads all messages. This is the timed part.
     #[inline(always)]
     fn read_all(&mut self) -> Result<(), Failure> {
         for filled in self.filled.drain(..) {
@@ -159,7 +159,7 @@ impl<T: Sendable> Subject for Jstream<T> {
         let time = since(start, times);
         for filled in self.filled.drain(..) {
             if filled.as_bytes() != self.message {
-                return Err("another message was forwarded".into());
+                return Err("the forwarded message differs from the original".into());
             }
             self.spent.push(filled.into_spent());
         }

@@ -1,4 +1,4 @@
-//! The subject `memcpy`: what copying a plain array costs, and nothing else. It only writes.
+//! Subject `memcpy`, which only copies a plain array. It only writes.
 
 use std::hint::black_box;
 use std::time::Instant;

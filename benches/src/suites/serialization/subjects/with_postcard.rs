@@ -1,4 +1,4 @@
-//! The subject `postcard`: serde, to compact bytes.
+//! Subject `postcard`: serde with a compact binary format.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

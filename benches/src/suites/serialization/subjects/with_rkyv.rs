@@ -1,9 +1,9 @@
-//! The subject `rkyv`.
+//! Subject `rkyv`.
 //!
-//! It writes into a buffer of the right size, with its arena kept. Where a case has shared pointers,
-//! it looks for them, in a table that is kept too; elsewhere it doesn't: the quickest of its
-//! serializers for each case. Its check keeps a table of shared pointers, which begins anew with
-//! each message.
+//! The serializer writes into a buffer of the right size and reuses its arena. Only for cases with
+//! shared pointers, it tracks them in a table, which is reused too, so that each case runs with
+//! rkyv's fastest serializer for it. Validation keeps a table of shared pointers, which starts
+//! empty for each message.
 
 use rkyv::api::high::HighValidator;
 use rkyv::api::serialize_using;
@@ -22,9 +22,9 @@ use crate::Failure;
 
 type Peer<'a, S> = Strategy<Serializer<Buffer<'a>, ArenaHandle<'a>, &'a mut S>, Error>;
 
-/// What is done about pointers to one target.
+/// Strategy for several pointers to one target.
 pub(in crate::suites) trait Sharer: Sharing<Error> + Default + 'static {
-    /// Begins anew, for another message.
+    /// Clears the table for another message.
     fn forget(&mut self);
 }
 
@@ -40,7 +40,7 @@ impl Sharer for Share {
     }
 }
 
-/// What can be written and checked as here.
+/// A type that rkyv can write and validate.
 pub(in crate::suites) trait Archivable<S: Sharer = Unshare>:
     Archive<Archived: Walk + 'static + for<'a> CheckBytes<HighValidator<'a, Error>>>
     + for<'a> Serialize<Peer<'a, S>>
@@ -65,7 +65,7 @@ impl<S: Sharer> Rkyv<S> {
         let mut sharing = S::default();
         let mut into = AlignedVec::new();
         into.resize(1 << 10, 0);
-        // How long an archive gets is known when it fits.
+        // The length of an archive is known only when writing succeeds.
         let len = loop {
             match write(value, &mut into, &mut arena, &mut sharing) {
                 Ok(len) => break len,
@@ -83,7 +83,7 @@ impl<S: Sharer> Rkyv<S> {
     }
 }
 
-/// Writes the archive, and returns its length.
+/// Writes the archive and returns its length in bytes.
 #[inline(always)]
 fn write<T: Archivable<S>, S: Sharer>(
     value: &T,

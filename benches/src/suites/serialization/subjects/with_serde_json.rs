@@ -1,4 +1,4 @@
-//! The subject `serde_json`: serde, to text.
+//! Subject `serde_json`: serde with a text format.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

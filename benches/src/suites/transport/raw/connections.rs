@@ -1,4 +1,4 @@
-//! Many sockets, of which one side serves whichever is readable.
+//! Many sockets, which one side serves with epoll as they become readable.
 
 use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::suites::transport::case::{Case, Pattern, Work};
 use crate::suites::transport::pair::Waiting;
 use crate::suites::transport::side::{Channel, Samples, Side};
 
-/// Listens, and accepts all.
+/// Listens, and accepts all connections of the case.
 pub(crate) fn serve(case: &Case) -> Result<Waiting, Failure> {
     let case = *case;
     let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -24,7 +24,7 @@ pub(crate) fn serve(case: &Case) -> Result<Waiting, Failure> {
     }))
 }
 
-/// Connects as often as the case says.
+/// Opens all connections of the case.
 pub(crate) fn join(case: &Case, address: &str) -> Result<Many, Failure> {
     Many::new(case, || Ok(TcpStream::connect(address)?))
 }
@@ -34,7 +34,7 @@ pub(crate) struct Many {
     streams: Vec<Stream<TcpStream>>,
     epoll: std::os::fd::OwnedFd,
     ready: Vec<epoll::Event>,
-    /// Whether it never sleeps.
+    /// True if the side spins and never sleeps.
     spins: bool,
     samples: Samples,
 }
@@ -64,7 +64,7 @@ impl Many {
         })
     }
 
-    /// Puts the streams into `ready` that are.
+    /// Waits for readable streams and puts their events into `ready`.
     fn wait(&mut self) -> Result<(), Failure> {
         let at_once = self.spins.then(Timespec::default);
         spin(|| {
@@ -78,7 +78,8 @@ impl Many {
         })
     }
 
-    /// Receives from `count` streams in the order in which they are ready, and answers if it should.
+    /// Receives from `count` streams in the order in which they become readable, and answers each
+    /// if `answer`.
     fn serve(&mut self, count: usize, answer: bool) -> Result<(), Failure> {
         let mut served = 0;
         while served < count {

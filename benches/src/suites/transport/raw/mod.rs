@@ -1,4 +1,4 @@
-//! What programs without a library do: sockets, and slots in shared memory.
+//! Baselines without a library: sockets, and slots in shared memory.
 
 pub(super) mod connections;
 pub(super) mod ring;
@@ -9,7 +9,7 @@ use std::hint::spin_loop;
 use super::watch;
 use crate::Failure;
 
-/// Looks again and again until `there` gives something.
+/// Spins until `there` returns a value.
 pub(super) fn spin<R>(mut there: impl FnMut() -> Result<Option<R>, Failure>) -> Result<R, Failure> {
     loop {
         for _ in 0..1 << 16 {

@@ -1,4 +1,4 @@
-//! Slots in shared memory, one ring of them each way: a message is copied in and copied out.
+//! Rings of slots in shared memory, one per direction. A message is copied in and copied out.
 
 use std::fs::{File, OpenOptions};
 use std::process;
@@ -13,16 +13,16 @@ use crate::suites::transport::case::Case;
 use crate::suites::transport::pair::Waiting;
 use crate::suites::transport::side::{Channel, FILL, Over, sum};
 
-/// A cache line, and the one that the processor fetches with it.
+/// Size in bytes of a cache line and the adjacent line that the processor prefetches with it.
 const LINES: usize = 128;
 
-/// Where everything is, which both sides work out alike.
+/// Layout of the shared memory, which both sides compute in the same way.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
-    /// The length of a payload.
+    /// Length of a payload in bytes.
     bytes: usize,
     slots: usize,
-    /// From one slot to the next.
+    /// Distance between two slots in bytes.
     stride: usize,
 }
 
@@ -30,19 +30,20 @@ impl Layout {
     fn new(bytes: usize) -> Self {
         Self {
             bytes,
-            // Large ones would leave the caches.
+            // Many large slots would not fit into the caches.
             slots: if bytes <= 4096 { 64 } else { 2 },
             stride: (Ring::PAYLOAD + bytes).next_multiple_of(64),
         }
     }
 
-    /// What one way takes: how many were received, and the slots.
+    /// Returns the bytes for one direction: the count of received messages, and the slots.
     fn one_way(&self) -> usize {
         LINES + (self.slots * self.stride).next_multiple_of(LINES)
     }
 }
 
-/// Makes the memory, and waits for nobody: whoever joins begins.
+/// Creates the shared memory. Does not wait for the other side, which begins as soon as it has
+/// opened the memory.
 pub(crate) fn serve(case: &Case) -> Result<Waiting, Failure> {
     let layout = Layout::new(case.bytes);
     let memory = File::from(memfd_create("jstream-benches", MemfdFlags::CLOEXEC)?);
@@ -57,19 +58,19 @@ pub(crate) fn serve(case: &Case) -> Result<Waiting, Failure> {
     }))
 }
 
-/// The other side.
+/// Opens the memory that the other side has created.
 pub(crate) fn join(case: &Case, address: &str) -> Result<Over<Slots>, Failure> {
     let memory = OpenOptions::new().read(true).write(true).open(address)?;
     Ok(Over::new(Slots::new(memory, Layout::new(case.bytes), 0)?))
 }
 
-/// One side of a ring each way, with its own copy of what it sends and receives.
+/// One side of a pair of rings, with private buffers for the messages that it sends and receives.
 pub(crate) struct Slots {
     out: Ring,
     back: Ring,
     sent: Vec<u8>,
     received: Vec<u8>,
-    /// By which the other side opens it.
+    /// File through which the other side opens the memory.
     _memory: File,
 }
 
@@ -108,32 +109,32 @@ impl Channel for Slots {
     }
 }
 
-/// One end of a ring with one writer and one reader.
+/// One end of a ring with a single writer and a single reader.
 struct Ring {
     map: MmapRaw,
-    /// Where the ring begins in the map.
+    /// Offset of the ring in the map.
     start: usize,
     layout: Layout,
-    /// How many messages went through this end.
+    /// Number of messages that went through this end.
     next: u64,
-    /// How many the reader had taken when the writer looked last.
+    /// Number of messages that the reader had taken when the writer last checked.
     taken: u64,
 }
 
 impl Ring {
-    /// Where a slot's payload begins, behind the number of its message.
+    /// Offset of the payload in a slot. The number of the message precedes it.
     const PAYLOAD: usize = 8;
 
-    /// The word at `offset` of the ring, which is a multiple of 8.
+    /// Returns the word at `offset` of the ring. `offset` is a multiple of 8.
     fn word(&self, offset: usize) -> &AtomicU64 {
         let place = self.map.as_mut_ptr().wrapping_add(self.start + offset);
-        // SAFETY: `offset` is that of a word inside the ring, which the map holds as long as `self`
-        // lives; the map begins at a page, and all parts of the ring at multiples of 64. Nobody uses
-        // these words but as atomics.
+        // SAFETY: `offset` is that of a word within the ring, and the map holds the ring as long as
+        // `self` lives. The map begins at a page, and all parts of the ring begin at multiples of
+        // 64, so the word is aligned. Both sides access these words only as atomics.
         unsafe { AtomicU64::from_ptr(place.cast()) }
     }
 
-    /// The offset of the slot that the next message goes through.
+    /// Returns the offset of the slot for the next message.
     fn slot(&self) -> usize {
         let index = self.next as usize % self.layout.slots;
         LINES + index * self.layout.stride
@@ -155,8 +156,9 @@ impl Ring {
         }
         let slot = self.slot();
         let length = message.len().min(self.layout.bytes);
-        // SAFETY: a slot has room for `bytes` behind its word, and the map holds it. The reader has
-        // taken what was in it, and touches it only once its word has this message's number.
+        // SAFETY: a slot has room for `bytes` behind its word, and the map holds the slot. The
+        // reader has taken the previous message of the slot, and accesses the slot only when its
+        // word contains the number of this message.
         unsafe {
             self.payload(slot)
                 .copy_from_nonoverlapping(message.as_ptr(), length)
@@ -171,14 +173,15 @@ impl Ring {
         let number = self.next + 1;
         spin(|| Ok((self.word(slot).load(Ordering::Acquire) == number).then_some(())))?;
         let length = into.len().min(self.layout.bytes);
-        // SAFETY: as above; the writer is done with the slot, whose word says so, and leaves it alone
-        // until the reader has said that it took the message.
+        // SAFETY: a slot has room for `bytes` behind its word, and the map holds the slot. The word
+        // says that the writer has completed the slot. The writer does not access it until the
+        // reader has published that it took the message.
         unsafe {
             self.payload(slot)
                 .copy_to_nonoverlapping(into.as_mut_ptr(), length)
         };
         self.next = number;
-        // The writer need not know each.
+        // The reader publishes its progress only after every half of the ring.
         if number % (self.layout.slots as u64 / 2) == 0 {
             self.word(0).store(number, Ordering::Release);
         }

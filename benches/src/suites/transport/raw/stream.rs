@@ -1,4 +1,4 @@
-//! Sockets as streams of bytes, blocking or looked at again and again.
+//! Stream sockets, either blocking or polled in a loop.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use crate::suites::transport::case::{Case, Way};
 use crate::suites::transport::pair::Waiting;
 use crate::suites::transport::side::{Channel, FILL, Over, Side, sum};
 
-/// Listens, and accepts one.
+/// Listens, and accepts one connection.
 pub(crate) fn serve(case: &Case) -> Result<Waiting, Failure> {
     let case = *case;
     if case.way == Way::Uds {
@@ -32,7 +32,7 @@ pub(crate) fn serve(case: &Case) -> Result<Waiting, Failure> {
     }))
 }
 
-/// Connects to who listens.
+/// Connects to the listener.
 pub(crate) fn join(case: &Case, address: &str) -> Result<Box<dyn Side>, Failure> {
     if case.way == Way::Uds {
         let address = SocketAddr::from_abstract_name(address)?;
@@ -53,14 +53,14 @@ fn tcp(case: &Case, socket: TcpStream) -> Result<Box<dyn Side>, Failure> {
     ))))
 }
 
-/// A socket with the settings of the case.
+/// Applies the settings of the case to a socket.
 pub(super) fn prepared(case: &Case, socket: TcpStream) -> io::Result<TcpStream> {
     socket.set_nodelay(true)?;
     socket.set_nonblocking(case.spins)?;
     Ok(socket)
 }
 
-/// A socket, and memory for what goes through it. Whether it blocks is the socket's.
+/// A socket with its send and receive buffers. The socket may be blocking or non-blocking.
 pub(super) struct Stream<S> {
     pub(super) socket: S,
     sent: Vec<u8>,
@@ -100,7 +100,7 @@ impl<S: Read + Write> Channel for Stream<S> {
     }
 }
 
-/// How many bytes went, at least one.
+/// Retries `call` until it has transferred at least one byte, and returns the number of bytes.
 fn some(mut call: impl FnMut() -> io::Result<usize>) -> Result<usize, Failure> {
     spin(|| match call() {
         Ok(0) => Err("the other side has ended".into()),

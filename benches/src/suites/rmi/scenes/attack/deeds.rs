@@ -1,4 +1,4 @@
-//! What attackers do, again and again.
+//! Attacks and the actions that the attackers repeat.
 
 use std::cell::OnceCell;
 use std::thread;
@@ -14,15 +14,16 @@ use super::target::{ADD, CHAIN, Chain, GIVE, KEEP, Square, VALUES, Values, WAIT}
 use super::{Aim, BACKLOG};
 use crate::Failure;
 
-/// What is done each time.
+/// Action that an attacker repeats.
 pub(super) type Attacker = Box<dyn FnMut() -> Result<(), Failure>>;
 
-/// An attack: what it is called, and who does it.
+/// An attack: its name, and the function that prepares its attacker.
 #[derive(Clone, Copy)]
 pub(super) struct Deed {
     pub(super) name: &'static str,
     pub(super) begin: fn(&Aim) -> Result<Attacker, Failure>,
-    /// How many bytes the server may keep for each connection, besides what it has received: unread answers.
+    /// Bytes that the server may keep for each connection in addition to the bytes that it has
+    /// received, such as unread answers.
     pub(super) kept: usize,
 }
 
@@ -34,14 +35,15 @@ const fn deed(name: &'static str, begin: fn(&Aim) -> Result<Attacker, Failure>) 
     }
 }
 
-/// All of them.
+/// All attacks.
 pub(super) const DEEDS: [Deed; 14] = [
     deed("tcp/attack/lengths", lengths),
     deed("tcp/attack/trickle", trickle),
     Deed {
         name: "tcp/attack/unread",
         begin: unread,
-        // And the answer that is more than that, the one on its way, and the one that is made.
+        // The limit, and beyond it the answer that exceeds it, the one being sent, and the one
+        // being created.
         kept: BACKLOG + (3 << 20),
     },
     deed("tcp/attack/kept", kept),
@@ -57,7 +59,7 @@ pub(super) const DEEDS: [Deed; 14] = [
     deed("tcp/attack/greetings", greetings),
 ];
 
-/// Attackers who have done all that they can, and stay.
+/// Returns an attacker that has completed its attack and only keeps its connections open.
 fn stay<T: 'static>(peers: T) -> Attacker {
     Box::new(move || {
         let _ = &peers;
@@ -66,7 +68,7 @@ fn stay<T: 'static>(peers: T) -> Attacker {
     })
 }
 
-/// Headers of the largest message, and silence.
+/// Sends headers of the largest message, and then no payload.
 fn lengths(aim: &Aim) -> Result<Attacker, Failure> {
     let mut silent = Vec::new();
     for _ in 0..32 {
@@ -77,7 +79,7 @@ fn lengths(aim: &Aim) -> Result<Attacker, Failure> {
     Ok(stay(silent))
 }
 
-/// Large messages, a byte at a time.
+/// Sends large messages one byte at a time.
 fn trickle(aim: &Aim) -> Result<Attacker, Failure> {
     let mut slow = Vec::new();
     for _ in 0..32 {
@@ -94,7 +96,7 @@ fn trickle(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// Requests for long answers, which nobody reads.
+/// Requests long answers without reading them.
 fn unread(aim: &Aim) -> Result<Attacker, Failure> {
     let peers = Peer::many(aim, 4)?;
     let much = message(&(1u64 << 20,))?;
@@ -106,7 +108,7 @@ fn unread(aim: &Aim) -> Result<Attacker, Failure> {
     Ok(stay(peers))
 }
 
-/// As much as the window takes, of arguments that are kept.
+/// Fills the window with calls that keep their arguments.
 fn kept(aim: &Aim) -> Result<Attacker, Failure> {
     let peers = Peer::many(aim, 8)?;
     let much = message(&vec![1u8; 1 << 20])?;
@@ -118,7 +120,7 @@ fn kept(aim: &Aim) -> Result<Attacker, Failure> {
     Ok(stay(peers))
 }
 
-/// Calls that wait, and are cancelled at once; as are those that there are not.
+/// Makes calls that wait and cancels them at once, together with calls that do not exist.
 fn cancels(aim: &Aim) -> Result<Attacker, Failure> {
     let peer = Peer::new(aim)?;
     let nothing = message(&())?;
@@ -134,7 +136,7 @@ fn cancels(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// Calls of what there is not, with what it does not take.
+/// Calls unknown objects and methods, and existing methods with wrong arguments.
 fn errors(aim: &Aim) -> Result<Attacker, Failure> {
     let peer = Peer::new(aim)?;
     let text = message(&("what it says",))?;
@@ -148,7 +150,8 @@ fn errors(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// Numbers that are used twice, and answers that nobody asked for, which end the connection.
+/// Sends request numbers that are in use, answers to requests that were never made, and unknown
+/// frames. Each ends the connection.
 fn numbers(aim: &Aim) -> Result<Attacker, Failure> {
     let aim = aim.clone();
     let nothing = message(&())?;
@@ -169,7 +172,7 @@ fn numbers(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// Arguments of which a word is another one: a length, a place, or one of their own bytes.
+/// Sends arguments in which one word is replaced by a forged length or position.
 fn values(aim: &Aim) -> Result<Attacker, Failure> {
     let peer = Peer::new(aim)?;
     let whole = message(&(&Values {
@@ -201,7 +204,7 @@ fn values(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// Objects of a depth that is not taken.
+/// Sends an object graph that exceeds the depth limit.
 fn depth(aim: &Aim) -> Result<Attacker, Failure> {
     let peer = Peer::new(aim)?;
     let bytes = chain(100_000)?;
@@ -211,18 +214,18 @@ fn depth(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// A chain of so many, as arguments.
+/// Returns the message of a chain with `length` links, as arguments.
 fn chain(length: usize) -> Result<Vec<u8>, Failure> {
     let links: Vec<OnceCell<Chain<'_>>> = (0..length).map(|_| OnceCell::new()).collect();
     let mut next = None;
     for link in &links {
         next = Some(link.get_or_init(|| Chain { next }));
     }
-    let first = next.ok_or("a chain of nothing")?;
+    let first = next.ok_or("a chain needs at least one link")?;
     message(&(first,))
 }
 
-/// Numbers of objects that were never given.
+/// Calls objects with numbers that the server never exported.
 fn forged(aim: &Aim) -> Result<Attacker, Failure> {
     let peer = Peer::new(aim)?;
     let arguments = message(&(1u64, 2u64))?;
@@ -236,11 +239,11 @@ fn forged(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// The handler that is told of references, and that some were given back.
+/// Number of the handler for references, and the word of a message that releases references.
 const REFERENCES: u64 = 2;
 const CLEAN: u64 = 2;
 
-/// References are given back that were never given, many at once.
+/// Releases many references at once that the server never exported.
 fn cleans(aim: &Aim) -> Result<Attacker, Failure> {
     let peer = Peer::new(aim)?;
     let mut many = Vec::new();
@@ -256,7 +259,7 @@ fn cleans(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// The same name is looked up without end, and nothing is given back.
+/// Looks up the same name again and again without releasing the references.
 fn lookups(aim: &Aim) -> Result<Attacker, Failure> {
     let peer = Peer::new(aim)?;
     let lookup = lookup()?;
@@ -268,7 +271,7 @@ fn lookups(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// Connections that end within a message.
+/// Opens connections that end within a message.
 fn broken(aim: &Aim) -> Result<Attacker, Failure> {
     let aim = aim.clone();
     let mut turn = 0;
@@ -280,7 +283,7 @@ fn broken(aim: &Aim) -> Result<Attacker, Failure> {
     }))
 }
 
-/// Greetings of another version, and hellos that are none.
+/// Sends greetings of another version, and invalid hello messages.
 fn greetings(aim: &Aim) -> Result<Attacker, Failure> {
     let aim = aim.clone();
     let table = table()?;

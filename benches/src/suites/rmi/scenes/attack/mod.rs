@@ -1,8 +1,9 @@
-//! A server that is attacked, and another client that it serves meanwhile.
+//! A server under attack, and another client that the server serves at the same time.
 //!
-//! Both of them stay on one core, and the attackers on another one: what they compute is not the server's affair. The
-//! attack pauses while a second server is asked, which nobody attacks, so that both are asked on the same machine at the same
-//! time.
+//! Server and client are pinned to one core and the attackers to another, so that the attackers'
+//! own computation does not affect the server. The attack pauses while the client of a second
+//! server, which is not attacked, makes calls. In this way both servers are measured on the same
+//! machine at almost the same time.
 
 mod deeds;
 mod peer;
@@ -27,24 +28,25 @@ use crate::measure::since;
 use crate::suites::Bench;
 use crate::suites::transport::Cores;
 
-/// What the target is called.
+/// Name of the attacked object.
 const NAME: &str = "target";
 
-/// How many bytes of answers an attacker may leave unread.
+/// Bytes of answers that an attacker may leave unread.
 const BACKLOG: usize = 2 << 20;
 
-/// What a connection may have without having sent anything: a quarter of what a pool maps at once.
+/// Bytes that a connection may occupy without having sent anything: a quarter of the pool's mapping
+/// unit.
 const SLAB: usize = 64 << 10;
 
-/// How long either server is asked, in turn.
+/// Time for which each server is called, in turn.
 const TURN: Duration = Duration::from_millis(20);
 
-/// The names of the attacks, in the order in which they are run.
+/// Returns the names of the attacks, in the order in which they are run.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     DEEDS.iter().map(|deed| deed.name)
 }
 
-/// A server to be attacked.
+/// Starts a server to be attacked.
 pub(super) fn serve(_: &str) -> Result<Serving, Failure> {
     let mut settings = ServerOptions::default();
     settings.transport.spin = Duration::ZERO;
@@ -55,7 +57,7 @@ pub(super) fn serve(_: &str) -> Result<Serving, Failure> {
     Ok(Serving::new(serving.address().to_string(), serving))
 }
 
-/// What attackers know of their server, and what is known of them.
+/// Address of the attacked server, and the counters of its attackers.
 #[derive(Debug, Clone)]
 struct Aim {
     address: Address,
@@ -65,17 +67,18 @@ struct Aim {
 
 #[derive(Debug, Default)]
 struct Facts {
-    /// How many bytes they have sent, and over how many connections.
+    /// Bytes that the attackers have sent, and connections that they have opened.
     sent: AtomicUsize,
     connections: AtomicUsize,
-    /// How often they have done what they do.
+    /// Number of times that the attackers have repeated their action.
     times: AtomicUsize,
     pauses: AtomicBool,
     ends: AtomicBool,
 }
 
 impl Facts {
-    /// How much memory the server may have for them: as much as it has received, and a slab for each connection.
+    /// Returns the memory in bytes that the server may use for the attackers: the bytes that it has
+    /// received, and a slab for each connection.
     fn allowed(&self, deed: &Deed) -> usize {
         let each = SLAB + deed.kept;
         let connections = self.connections.load(Ordering::Relaxed);
@@ -83,14 +86,14 @@ impl Facts {
     }
 }
 
-/// Attackers at work.
+/// Running attackers.
 struct Attackers {
     facts: Arc<Facts>,
     thread: JoinHandle<Result<(), Failure>>,
 }
 
 impl Attackers {
-    /// Starts them on that core. They have begun when this returns.
+    /// Starts the attackers on `core`. Returns when they have completed their first action.
     fn start(aim: Aim, deed: Deed, core: usize) -> Result<Self, Failure> {
         let facts = aim.facts.clone();
         let thread = thread::Builder::new().name("attack".to_owned());
@@ -98,7 +101,7 @@ impl Attackers {
             core_affinity::set_for_current(core_affinity::CoreId { id: core });
             let facts = aim.facts.clone();
             let done = attack(&deed, &aim);
-            // The server ends before they do.
+            // The server ends before the attackers do.
             if facts.ends.load(Ordering::Relaxed) {
                 return Ok(());
             }
@@ -115,10 +118,10 @@ impl Attackers {
         self.facts.times.load(Ordering::Relaxed)
     }
 
-    /// Has them pause, or go on.
+    /// Pauses or resumes the attackers.
     fn pause(&self, pauses: bool) {
         self.facts.pauses.store(pauses, Ordering::Relaxed);
-        // What they have done is done with by then.
+        // After this time, the server has finished the work that the attackers caused.
         thread::sleep(Duration::from_millis(5));
     }
 
@@ -141,7 +144,8 @@ fn attack(deed: &Deed, aim: &Aim) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs the attack of that name: how much memory the server takes, and how long another client waits.
+/// Runs the attack `name`, and records the memory that the server uses and the latency of another
+/// client.
 pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(), Failure> {
     bench.progress.step(&format!("rmi / {name}"));
     let deed = DEEDS.iter().find(|deed| deed.name == name);
@@ -165,7 +169,7 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     let (mut most, mut allowed) = (0, 0);
     for _ in 0..rounds {
         scene.during(|| attacked.ask())?;
-        // What they have sent by now may have been received.
+        // The server may have received what the attackers have sent by now.
         let grown = resident(scene.id())?.saturating_sub(before);
         if grown >= most {
             (most, allowed) = (grown, facts.allowed(&deed));
@@ -187,7 +191,7 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     Ok(())
 }
 
-/// Another client.
+/// A client that does not attack.
 struct Bystander {
     _client: Client,
     target: TargetStub,
@@ -204,7 +208,7 @@ impl Bystander {
         })
     }
 
-    /// Has the server take the memory that it keeps, whoever asks it.
+    /// Makes calls so that the server allocates the memory that it keeps for any client.
     fn prepare(&mut self) -> Result<(), Failure> {
         for _ in 0..8 {
             let calls = [1 << 20, 1 << 10, 1].map(|length| self.target.give(length));
@@ -217,14 +221,14 @@ impl Bystander {
         Ok(())
     }
 
-    /// Asks for a while.
+    /// Makes calls for the duration of a turn.
     fn ask(&mut self) -> Result<(), Failure> {
         let end = Instant::now() + TURN;
         while Instant::now() < end {
             let start = Instant::now();
             let sum = *self.target.add(1, 2).wait()?.get();
             if sum != 3 {
-                return Err("a call gave another result".into());
+                return Err("a call returned a wrong result".into());
             }
             self.times.push(since(start, 1));
         }

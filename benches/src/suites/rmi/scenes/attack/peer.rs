@@ -1,4 +1,4 @@
-//! A peer that has said hello and looked the target up, and says what it likes from then on.
+//! Peer that completes the handshake and looks up the target, and then sends arbitrary messages.
 
 use std::io::IoSlice;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use super::target::Target;
 use super::{Aim, NAME};
 use crate::Failure;
 
-/// The kinds of frames: see `transport/PROTOCOL.md`.
+/// Frame kinds, see `transport/PROTOCOL.md`.
 pub(super) const HELLO: u32 = 0x6a73_6101;
 pub(super) const REQUEST: u32 = 0x6a73_6102;
 pub(super) const SEND: u32 = 0x6a73_6103;
@@ -19,18 +19,18 @@ pub(super) const REPLY: u32 = 0x6a73_6104;
 pub(super) const RETURN: u32 = 0x6a73_6105;
 pub(super) const CANCEL: u32 = 0x6a73_6108;
 
-/// The number of the first object that a connection looks up.
+/// Number of the first object that a connection looks up.
 pub(super) const OBJECT: u64 = 1;
 
-/// What names a method of that.
+/// Returns the word that identifies a method of [`OBJECT`].
 pub(super) const fn word(method: u64) -> u64 {
     OBJECT | method << 32
 }
 
-/// What a peer says of itself in its hello: its version, and how much it takes.
+/// Words of the peer's hello message: its version and its receive limits.
 pub(super) const WORDS: [u64; 3] = [1, 1000, 1 << 30];
 
-/// The bytes of a header.
+/// Size of a header in bytes.
 const HEADER: usize = 40;
 
 pub(super) struct Peer {
@@ -69,7 +69,7 @@ impl Peer {
         self.send(Header::new(REQUEST, [number, word, 0]), payload)
     }
 
-    /// The next message of that kind. What gives back credit, and other answers, may come before.
+    /// Returns the next message of that kind. Skips others, such as credit and other answers.
     fn receive(&self, kind: u32) -> Result<Message, Failure> {
         loop {
             let message = self.endpoint.recv_message()?;
@@ -79,7 +79,7 @@ impl Peer {
         }
     }
 
-    /// Waits for so many answers, whatever they say.
+    /// Waits for `count` answers of any content.
     pub(super) fn answers(&self, count: usize) -> Result<(), Failure> {
         let mut left = count;
         while left > 0 {
@@ -89,18 +89,18 @@ impl Peer {
         Ok(())
     }
 
-    /// Waits until the server has ended the connection.
+    /// Waits until the server has closed the connection.
     pub(super) fn ended(&self) {
         while self.endpoint.recv_message().is_ok() {}
     }
 }
 
-/// The arguments of the registry's `lookup` for the target.
+/// Returns the arguments of the registry's `lookup` for the target.
 pub(super) fn lookup() -> Result<Vec<u8>, Failure> {
     message(&(NAME, <dyn Target as Remotable>::interface().id()))
 }
 
-/// The handlers of a side.
+/// Returns the table of this side's handlers.
 pub(super) fn table() -> Result<Vec<u8>, Failure> {
     let mut table = Vec::new();
     for name in ["jstream.calls", "jstream.streams", "jstream.references"] {
@@ -114,7 +114,7 @@ pub(super) fn table() -> Result<Vec<u8>, Failure> {
     Ok(table)
 }
 
-/// An object as it travels.
+/// Returns the message of an object.
 pub(super) fn message<T: Transportable>(of: &T) -> Result<Vec<u8>, Failure> {
     let bytes = Writer::new().gather(of, |segments| {
         let all = segments.iter().flat_map(|segment| segment.iter().copied());

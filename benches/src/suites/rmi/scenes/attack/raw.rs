@@ -1,4 +1,4 @@
-//! Sockets that send bytes which no peer would.
+//! Sockets that send bytes which violate the protocol.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use super::Aim;
 use super::peer::{HELLO, WORDS, table};
 use crate::Failure;
 
-/// What the transport says first.
+/// Returns the greeting of the transport.
 pub(super) fn greeting() -> [u8; 32] {
     let mut hello = [0; 32];
     let parts = [
@@ -26,7 +26,7 @@ pub(super) fn greeting() -> [u8; 32] {
     hello
 }
 
-/// A header that says so many bytes follow.
+/// Returns a header that announces `length` bytes of payload.
 pub(super) fn frame(kind: u32, words: [u64; 3], length: u64) -> [u8; 40] {
     let mut header = [0; 40];
     let kind = u64::from(kind);
@@ -37,7 +37,7 @@ pub(super) fn frame(kind: u32, words: [u64; 3], length: u64) -> [u8; 40] {
     header
 }
 
-/// A socket.
+/// A socket that counts the bytes sent for the attack.
 pub(super) struct Raw {
     socket: TcpStream,
     aim: Aim,
@@ -46,7 +46,9 @@ pub(super) struct Raw {
 impl Raw {
     pub(super) fn new(aim: &Aim) -> Result<Self, Failure> {
         let address = aim.address.to_string();
-        let address = address.strip_prefix("tcp://").ok_or("not over tcp")?;
+        let address = address
+            .strip_prefix("tcp://")
+            .ok_or("the address is not a TCP address")?;
         let socket = TcpStream::connect(address)?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(Duration::from_secs(10)))?;
@@ -57,7 +59,7 @@ impl Raw {
         })
     }
 
-    /// One that has come so far that it may call.
+    /// Connects and completes the handshake, so that calls are possible.
     pub(super) fn joined(aim: &Aim) -> Result<Self, Failure> {
         let mut raw = Self::new(aim)?;
         raw.send(&greeting())?;
@@ -65,7 +67,8 @@ impl Raw {
         raw.send(&frame(HELLO, WORDS, table.len() as u64))?;
         raw.send(&table)?;
         let mut theirs = [0; 40];
-        // Their greeting, with what they think of ours, and the header of their hello.
+        // The greeting of the server with its verdict on this side's greeting, and the header of
+        // its hello.
         raw.socket.read_exact(&mut theirs)?;
         raw.socket.read_exact(&mut theirs)?;
         let length = theirs.last_chunk().copied().map_or(0, u64::from_le_bytes);
@@ -82,11 +85,11 @@ impl Raw {
         Ok(())
     }
 
-    /// Waits until the server has ended the connection. A reset is an end, too.
+    /// Waits until the server has closed the connection. A reset counts as closing.
     pub(super) fn ended(mut self) -> Result<(), Failure> {
         match self.socket.read_to_end(&mut Vec::new()) {
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
-                Err("the server goes on with a peer that is none".into())
+                Err("the server did not close the connection of an invalid peer".into())
             }
             _ => Ok(()),
         }

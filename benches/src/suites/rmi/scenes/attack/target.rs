@@ -1,4 +1,4 @@
-//! What is attacked.
+//! Object and types that are attacked.
 
 use std::future;
 
@@ -22,7 +22,7 @@ impl Shape for Square {
     }
 }
 
-/// Values of which not all bytes are any.
+/// Types for which not all byte patterns are valid.
 #[derive(Transportable, Clone, Copy)]
 pub(super) struct Values<'b> {
     pub(super) flag: bool,
@@ -33,13 +33,13 @@ pub(super) struct Values<'b> {
     pub(super) shape: &'b dyn Shape,
 }
 
-/// As long as one likes.
+/// A chain of any length.
 #[derive(Transportable, Clone, Copy)]
 pub(super) struct Chain<'b> {
     pub(super) next: Option<&'b Chain<'b>>,
 }
 
-/// The places of the methods.
+/// Indexes of the methods.
 pub(super) const ADD: u64 = 0;
 pub(super) const GIVE: u64 = 1;
 pub(super) const WAIT: u64 = 2;

@@ -1,4 +1,4 @@
-//! The case with Cap'n Proto.
+//! Case `log` with Cap'n Proto.
 
 use crate::suites::serialization::generated::log_capnp::{log, logs};
 use crate::suites::serialization::subjects::{Segmented, Sum, sum_getters};

@@ -1,4 +1,4 @@
-//! The case with FlatBuffers.
+//! Case `log` with FlatBuffers.
 
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
 

@@ -1,9 +1,9 @@
-//! The twins whose strings may be owned or borrowed.
+//! Twin types whose strings may be owned or borrowed.
 
 use super::{Address, walk_fields};
 use crate::suites::serialization::subjects::Lend;
 
-/// The twin with such strings.
+/// Twin of the data set with strings of type `S`.
 pub(in crate::suites) type Of<S> = Logs<Vec<Log<S>>>;
 
 impl Lend for super::Logs {

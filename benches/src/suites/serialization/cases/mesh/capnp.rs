@@ -1,4 +1,4 @@
-//! The case with Cap'n Proto.
+//! Case `mesh` with Cap'n Proto.
 
 use crate::suites::serialization::generated::mesh_capnp::{mesh, triangle};
 use crate::suites::serialization::subjects::{Segmented, Sum, sum_getters};
@@ -18,7 +18,7 @@ impl Segmented for super::Mesh {
     }
 }
 
-/// Each corner is a group of a type of its own.
+/// Sets a corner. Each corner is a group with its own type, hence a macro.
 macro_rules! set_corner {
     ($corner:expr, $from:expr) => {{
         let mut corner = $corner;

@@ -1,4 +1,4 @@
-//! The case with FlatBuffers.
+//! Case `mesh` with FlatBuffers.
 
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
 

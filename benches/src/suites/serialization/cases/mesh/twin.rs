@@ -1,4 +1,4 @@
-//! The twin whose triangles may be owned or borrowed.
+//! Twin type whose triangles may be owned or borrowed.
 
 use super::walk_fields;
 

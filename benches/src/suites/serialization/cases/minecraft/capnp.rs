@@ -1,4 +1,4 @@
-//! The case with Cap'n Proto.
+//! Case `minecraft_savedata` with Cap'n Proto.
 
 use capnp::{struct_list, text_list};
 
@@ -22,7 +22,7 @@ impl Segmented for super::Players {
     }
 }
 
-/// Each point is a group or a struct of a type of its own.
+/// Sets a point. Each point is a group or struct with its own type, hence a macro.
 macro_rules! set_point {
     ($point:expr, $from:expr) => {{
         let mut point = $point;
@@ -32,7 +32,7 @@ macro_rules! set_point {
     }};
 }
 
-/// So is each of these.
+/// Sets a UUID. Each UUID has its own type, too.
 macro_rules! set_uuid {
     ($uuid:expr, $from:expr) => {{
         let mut uuid = $uuid;

@@ -1,4 +1,4 @@
-//! The case with FlatBuffers.
+//! Case `minecraft_savedata` with FlatBuffers.
 
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, Vector, WIPOffset};
 

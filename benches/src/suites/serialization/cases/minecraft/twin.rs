@@ -1,9 +1,9 @@
-//! The twins whose strings may be owned or borrowed.
+//! Twin types whose strings may be owned or borrowed.
 
 use super::{Abilities, GameType, walk_fields};
 use crate::suites::serialization::subjects::Lend;
 
-/// The twin with such strings.
+/// Twin of the data set with strings of type `S`.
 pub(in super::super) type Of<S> = Players<Vec<PlayerOf<S>>>;
 
 type PlayerOf<S> = Player<
@@ -65,7 +65,7 @@ pub(in super::super) struct Item<S> {
     id: S,
 }
 
-/// A tuple in the original.
+/// A vehicle, which is a tuple in the original.
 #[derive(bitcode::Decode, epserde::Epserde)]
 pub(in super::super) struct Vehicle<E> {
     uuid: [u32; 4],

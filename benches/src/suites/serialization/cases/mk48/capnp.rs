@@ -1,4 +1,4 @@
-//! The case with Cap'n Proto.
+//! Case `mk48` with Cap'n Proto.
 
 use crate::suites::serialization::generated::mk48_capnp::{
     EntityType, contact, terrain_update, update, updates,

@@ -1,4 +1,4 @@
-//! The case with FlatBuffers.
+//! Case `mk48` with FlatBuffers.
 
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
 

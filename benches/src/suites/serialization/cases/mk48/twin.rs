@@ -1,8 +1,8 @@
-//! The twins whose plain arrays may be owned or borrowed.
+//! Twin types whose plain arrays may be owned or borrowed.
 
 use super::{EntityType, Guidance, Transform, walk_fields};
 
-/// The twin that owns them.
+/// Twin of the data set that owns its arrays.
 pub(in super::super) type Owned =
     Updates<Vec<Update<Vec<Contact<Vec<bool>, Vec<u16>>>, Vec<TerrainUpdate<Vec<u8>>>>>>;
 

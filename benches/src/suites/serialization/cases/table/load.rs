@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::schema::{Field, Kind};
 use super::{Record, Value};
 
-/// The records, one of each line that is not blank. An error begins with the line's number, and
+/// Parses the records, one per line that is not blank. An error begins with the line number and
 /// names the field.
 pub(super) fn records(text: &str, fields: &[Field]) -> Result<Vec<Record>, String> {
     let mut records = Vec::new();
@@ -17,19 +17,19 @@ pub(super) fn records(text: &str, fields: &[Field]) -> Result<Vec<Record>, Strin
         records.push(record);
     }
     if records.is_empty() {
-        return Err("which is the data, holds no record".to_owned());
+        return Err("the file holds no record".to_owned());
     }
     Ok(records)
 }
 
 fn record(line: &str, fields: &[Field]) -> Result<Record, String> {
-    let json: Json = serde_json::from_str(line).map_err(|e| format!("this is no JSON: {e}"))?;
+    let json: Json = serde_json::from_str(line).map_err(|e| format!("invalid JSON: {e}"))?;
     Ok(Record {
         fields: members(json, fields, "")?,
     })
 }
 
-/// The members of an object, in the order of the schema. `path` leads to the object.
+/// Returns the members of an object in the order of the schema. `path` leads to the object.
 fn members(json: Json, fields: &[Field], path: &str) -> Result<Vec<Value>, String> {
     let Json::Object(mut object) = json else {
         return Err(format!("{}an object is expected", at(path)));
@@ -40,7 +40,7 @@ fn members(json: Json, fields: &[Field], path: &str) -> Result<Vec<Value>, Strin
         let json = object.remove(&field.name).unwrap_or(Json::Null);
         values.push(match json {
             Json::Null if field.optional => Value::Null,
-            Json::Null => return Err(format!("{}it is missing, and not optional", at(&path))),
+            Json::Null => return Err(format!("{}it is missing but not optional", at(&path))),
             json => value(json, &field.kind, &path)?,
         });
     }
@@ -141,7 +141,7 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line_and_field() {
         for (text, wrong) in [
             ("", "holds no record"),
-            ("{", "line 1: this is no JSON"),
+            ("{", "line 1: invalid JSON"),
             ("[1]", "line 1: an object is expected"),
             ("{\"id\": 1}\n{}", "line 2: field `id`: it is missing"),
             ("{\"id\": 1.5}", "line 1: field `id`: an integer"),

@@ -1,11 +1,11 @@
-//! Schemas: a line per field, as [`HELP`](super::HELP) says.
+//! Schemas with one line per field, as described in [`HELP`](super::HELP).
 
-/// A field: its name, and what it holds.
+/// A field with its name and type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// Whether it may be null or missing.
+    /// True if the field may be null or missing.
     pub(super) optional: bool,
 }
 
@@ -19,10 +19,11 @@ pub(super) enum Kind {
     Record(Vec<Field>),
 }
 
-/// How deep lists and records may nest. Subjects on serde refuse to read what is much deeper.
+/// Maximum nesting depth of lists and records. Subjects based on serde reject values that are much
+/// deeper.
 pub(super) const DEEPEST: usize = 40;
 
-/// The fields, in the order of their lines. An error begins with the line's number.
+/// Parses the fields in the order of their lines. An error begins with the line number.
 pub(super) fn parse(text: &str) -> Result<Vec<Field>, String> {
     let mut fields: Vec<Field> = Vec::new();
     for (i, line) in text.lines().enumerate() {
@@ -32,7 +33,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Field>, String> {
         }
     }
     if fields.is_empty() {
-        return Err("which is the schema, names no field".to_owned());
+        return Err("the schema names no field".to_owned());
     }
     match without_members(&fields, "") {
         Some(path) => Err(format!("field `{path}`: no line names its members")),
@@ -40,7 +41,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Field>, String> {
     }
 }
 
-/// The first record none of whose members was named. `path` leads to the fields.
+/// Returns the path of the first record without members. `path` leads to the fields.
 fn without_members(fields: &[Field], path: &str) -> Option<String> {
     fields.iter().find_map(|field| {
         let path = format!("{path}{}", field.name);
@@ -53,7 +54,8 @@ fn without_members(fields: &[Field], path: &str) -> Option<String> {
 }
 
 impl Kind {
-    /// What a list is a list of, however deep; else itself, and how deep that was.
+    /// Returns the element type of nested lists with the nesting depth, or the type itself with
+    /// depth 0.
     fn innermost(&self) -> (&Self, usize) {
         let (mut kind, mut depth) = (self, 0);
         while let Self::List(of) = kind {
@@ -62,7 +64,7 @@ impl Kind {
         (kind, depth)
     }
 
-    /// The members of a record, or of a list of records.
+    /// Returns the members of a record or of a list of records.
     fn record(&self) -> Option<&[Field]> {
         match self.innermost().0 {
             Self::Record(fields) => Some(fields),
@@ -92,7 +94,7 @@ fn add(fields: &mut Vec<Field>, line: &str) -> Result<(), String> {
         }
     };
     if name.is_empty() {
-        return Err(format!("`{path}` is no name of a field"));
+        return Err(format!("`{path}` is not a field name"));
     }
     if fields.iter().any(|field| field.name == name) {
         return Err(format!("field `{path}` is named twice"));
@@ -116,7 +118,7 @@ fn add(fields: &mut Vec<Field>, line: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The members of the record that `path` leads to, and how deep they are.
+/// Returns the members of the record at `path`, and their depth.
 fn members_of<'f>(
     mut fields: &'f mut Vec<Field>,
     path: &str,
@@ -124,7 +126,7 @@ fn members_of<'f>(
     let mut depth = 0;
     let mut end = 0;
     for name in path.split('.') {
-        // Up to here the path has been followed.
+        // The path up to `end` has been followed.
         end += name.len();
         let so_far = path.get(..end).unwrap_or(path);
         end += 1;
@@ -144,7 +146,7 @@ enum Wrong {
     Depth,
 }
 
-/// The type that is written, with no more than so many lists and records inside each other.
+/// Parses a type with at most `room` levels of nested lists and records.
 fn kind(written: &str, room: usize) -> Result<Kind, Wrong> {
     let listed = written
         .strip_prefix('[')
@@ -231,7 +233,7 @@ mod tests {
                 "a [int]\na.b int",
                 "line 2: field `a` is neither a record nor",
             ),
-            ("a record\na. int", "line 2: `a.` is no name"),
+            ("a record\na. int", "line 2: `a.` is not a field name"),
             (
                 "a record\na.b int\na.b text",
                 "line 3: field `a.b` is named twice",
