@@ -1,5 +1,5 @@
-//! Writes the seeds of the corpus: `cargo run --example seeds`, from this folder. The same program
-//! writes the same bytes.
+//! Writes the seeds of the corpus: `cargo run --example seeds`, run in this folder. The output is
+//! reproducible.
 
 use std::fs;
 use std::num::{NonZeroU16, NonZeroU32};
@@ -36,7 +36,7 @@ fn main() -> std::io::Result<()> {
     file()
 }
 
-/// The folder of a target's corpus.
+/// Creates the folder of a target's corpus if necessary and returns its path.
 fn corpus(target: &str) -> std::io::Result<PathBuf> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus")
@@ -45,13 +45,13 @@ fn corpus(target: &str) -> std::io::Result<PathBuf> {
     Ok(corpus)
 }
 
-/// Bytes of all kinds, always the same.
+/// Returns reproducible pseudo-random bytes.
 fn noise(len: u32, step: u32) -> Vec<u8> {
     let byte = |i: u32| (i.wrapping_mul(step) ^ i >> 3) as u8;
     (0..len).map(byte).collect()
 }
 
-/// Frames in many orders.
+/// Seeds of a target that plays a peer.
 fn peers(target: &str) -> std::io::Result<()> {
     let into = corpus(target)?;
     for (len, step) in [(24, 37), (90, 5), (300, 91), (1000, 23)] {
@@ -60,7 +60,7 @@ fn peers(target: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Messages of the sample and of values made up, as they are and without headers, and scripts.
+/// Messages of the sample and of a generated value, whole and without headers, and scripts.
 fn family<F: Family>() -> std::io::Result<()> {
     let into = corpus(F::NAME)?;
     let put =
@@ -69,7 +69,7 @@ fn family<F: Family>() -> std::io::Result<()> {
     let made_up = F::message(&mut Unstructured::new(&made_up)).expect("there are enough bytes");
     for (name, mut message) in [("sample", F::sample()), ("made-up", made_up)] {
         put(&format!("framed-{name}"), &[&[1], &unframed(&message)])?;
-        // The descriptor is made to fit, and differs from one compiler to the next.
+        // The fuzz target replaces the descriptor, which depends on the compiler.
         message[8..16].fill(0);
         put(&format!("raw-{name}"), &[&[0], &message])?;
     }
@@ -98,7 +98,7 @@ fn structure() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Streams as they are, and what to make some of.
+/// Whole streams, and bytes from which streams are generated.
 fn streams() -> std::io::Result<()> {
     let into = corpus("stream")?;
     let put =
@@ -121,7 +121,7 @@ fn streams() -> std::io::Result<()> {
     put("framed", &[&[mode::FRAMED], &pieces])
 }
 
-/// Schemas of types that are laid out the same by every compiler, alone and in twos.
+/// Schemas of types whose layout is the same with every compiler, alone and in pairs.
 fn schema() -> std::io::Result<()> {
     let into = corpus("schema")?;
     let all = [
@@ -135,7 +135,7 @@ fn schema() -> std::io::Result<()> {
         ("arrays", encoded::<[[(u8, bool); 3]; 2]>()),
     ];
     for (name, bytes) in &all {
-        // In 16 bytes, or none: then the whole is the second one.
+        // A length of 0 for the first schema: the rest of the input is the second one.
         fs::write(
             into.join(format!("seed-{name}")),
             [&[0], bytes.as_slice()].concat(),
@@ -150,7 +150,7 @@ fn schema() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The sample as it is, without its first bytes, and with damage.
+/// The sample: whole, without its first bytes, and damaged.
 fn captures() -> std::io::Result<()> {
     use jstream_fuzz::captures::{flag, sample};
     let into = corpus("captures")?;
@@ -169,7 +169,7 @@ fn captures() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The sample as it is, cut off, and with damage.
+/// The sample: whole, truncated, and damaged.
 fn file() -> std::io::Result<()> {
     let into = corpus("file")?;
     let put =
@@ -181,7 +181,7 @@ fn file() -> std::io::Result<()> {
     put("sound", &[&[flag::SAMPLE]])?;
     for step in 0..12u8 {
         let all = [flag::SAMPLE, flag::SAMPLE | flag::SUMMED];
-        // The commits, and what stands behind them.
+        // Offsets, in words, of the commits and of the data behind them.
         let at = 64 + 11 * u16::from(step);
         let [low, high] = at.to_le_bytes();
         let script = [low, high, step, 9 * step, low, high, 0, 1];
@@ -289,8 +289,8 @@ fn recursive() -> std::io::Result<()> {
     let mut ascii = unframed(message(&mut Writer::new(), &small).as_bytes());
     ascii[0] |= ASCII;
     put("framed-ascii", mode::FRAMED, &ascii)?;
-    // What comes of these is up to `arbitrary`: a graph without damage, one with each kind of it,
-    // a list, and one for which the depth is limited.
+    // The meaning of these bytes is up to `arbitrary`: a graph without damage, one with each kind
+    // of damage, a list, and graphs with a depth limit.
     let generated =
         |damage: &[u8], list: u8, step| [damage, &[list], noise(600, step).as_slice()].concat();
     put("graph", mode::GENERATED, &generated(&[0], 0, 37))?;

@@ -1,4 +1,4 @@
-//! Archives of rkyv's.
+//! Archives of rkyv.
 #![no_main]
 
 use jstream_fuzz::family::{archives::Archives, run};

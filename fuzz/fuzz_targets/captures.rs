@@ -1,4 +1,4 @@
-//! Captures of any kind.
+//! Arbitrary bytes, read as captures.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| jstream_fuzz::captures::run(input));

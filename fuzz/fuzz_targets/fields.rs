@@ -1,4 +1,4 @@
-//! Adapters, verified and skipped fields, and what is changed in place.
+//! Adapters, verified and skipped fields, and changes in place.
 #![no_main]
 
 use jstream_fuzz::family::{fields::Fields, run};

@@ -1,4 +1,4 @@
-//! Bytes of any kind, read as a recursive type with every kind of field.
+//! Arbitrary bytes, read as a recursive type with every kind of field.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| jstream_fuzz::recursive(input));

@@ -1,4 +1,4 @@
-//! Bytes of any kind, taken for schemas.
+//! Arbitrary bytes, read as schemas.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| jstream_fuzz::schemas::run(input));

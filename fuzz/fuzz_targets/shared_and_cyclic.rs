@@ -1,4 +1,4 @@
-//! Objects that several pointers lead to, and circles of them.
+//! Shared targets and cycles.
 #![no_main]
 
 use jstream_fuzz::family::{run, shared::SharedGraph};

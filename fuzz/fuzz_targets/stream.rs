@@ -1,4 +1,4 @@
-//! Objects of several types one after another.
+//! Streams of objects of several types.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| jstream_fuzz::stream::run(input));

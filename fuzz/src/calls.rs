@@ -1,7 +1,8 @@
-//! Frames of calls, streams and references in any order, against a server that serves somebody else meanwhile.
+//! Frames of calls, streams and references in any order, sent to a server that serves another
+//! client at the same time.
 //!
-//! What a client says is recorded once, with a relay between it and the server. An input then says which of these frames
-//! come, in which order, and what is changed in each.
+//! The frames of a client are recorded once, by a relay between it and the server. An input then
+//! chooses which of these frames are sent, in which order, and how each one is changed.
 
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +17,7 @@ use jstream_rmi::{
 };
 use jstream_transport::{Endpoint, Header, connect, listen};
 
-/// Has a method of each kind.
+/// An interface with a method of each kind.
 #[remote]
 trait Target {
     fn add(&self, a: u64, b: u64) -> u64;
@@ -75,26 +76,27 @@ impl Target for Plain {
     fn told(&self, _text: &str) {}
 }
 
-/// A frame as it was sent.
+/// A recorded frame.
 #[derive(Debug, Clone)]
 struct Frame {
     header: Header,
     payload: Vec<u8>,
 }
 
-/// The server, and whom else it serves.
+/// The server, and another client that it serves.
 struct Scene {
     serving: Serving,
     server: Server,
     other: TargetStub,
     watch: Client,
-    /// The first frame is what a side says first.
+    /// The recorded frames. The first one is the client's opening frame.
     recorded: Vec<Frame>,
     runs: AtomicU64,
 }
 
-/// The first word's bits that give back a message, and the third's that give back bytes. What a recorded frame gives back
-/// has not come where it is sent again.
+/// Bits of the first word that return message credit; [`BYTES`] are those of the third word that
+/// return byte credit. Replayed frames return no credit, because their connection did not receive
+/// the recorded messages.
 const MESSAGES: u64 = 0xffff << 48;
 const BYTES: u64 = (1 << 48) - 1;
 
@@ -103,7 +105,7 @@ fn address(name: &str) -> Address {
     address.parse().expect("it is one")
 }
 
-/// Passes on what comes, both ways, and notes what comes from the first, until one of them ends.
+/// Relays messages in both directions until one side ends, and records those from `from`.
 fn relay(from: &Endpoint, to: &Endpoint, noted: &Mutex<Vec<Frame>>) {
     loop {
         let mut is_idle = true;
@@ -134,7 +136,7 @@ fn relay(from: &Endpoint, to: &Endpoint, noted: &Mutex<Vec<Frame>>) {
     }
 }
 
-/// What a client says that uses everything.
+/// Records the frames of a client that uses every feature.
 fn record(server: &Address) -> Vec<Frame> {
     let between = address("relay");
     let listener = listen(&between, &Options::default()).expect("the name is free");
@@ -196,7 +198,7 @@ fn play(client: &Client) -> std::result::Result<(), Box<dyn std::error::Error>> 
         number?;
     }
     target.total(Stream::of(0..20)).wait()?;
-    // What was dropped is given back a little later.
+    // Dropped references are released with a short delay.
     thread::sleep(Duration::from_millis(50));
     target.add(3, 4).wait()?;
     Ok(())
@@ -231,7 +233,7 @@ static SCENE: LazyLock<Scene> = LazyLock::new(|| {
     }
 });
 
-/// A recorded frame, and what is changed in it.
+/// Chooses a recorded frame and changes it.
 fn frame(input: &mut Unstructured<'_>, recorded: &[Frame]) -> Result<Frame> {
     let mut frame = input.choose(recorded)?.clone();
     let words = &mut frame.header.words;
@@ -263,13 +265,13 @@ fn frame(input: &mut Unstructured<'_>, recorded: &[Frame]) -> Result<Frame> {
     Ok(frame)
 }
 
-/// A connection on which somebody says what `input` tells.
+/// Opens a connection and sends the frames that `input` chooses.
 pub fn run(input: &[u8]) {
     let scene = &*SCENE;
     let mut input = Unstructured::new(input);
     let peer = connect(scene.serving.address(), &Options::default()).expect("the server listens");
     let mut is_open = true;
-    // Most inputs come behind the greeting, and have looked up the object.
+    // Most inputs start behind the opening frame and the lookup of the object.
     let begun = if input.ratio(15, 16).unwrap_or(true) {
         2
     } else {
@@ -288,7 +290,7 @@ pub fn run(input: &[u8]) {
         while peer.try_recv_message().is_ok() {}
     }
     if is_open {
-        // What has been sent is looked at before the connection ends, as a rule.
+        // Gives the server time to process the frames before the connection ends.
         let _ = peer.recv_message_timeout(Duration::from_micros(200));
     }
     drop(peer);
@@ -298,7 +300,8 @@ pub fn run(input: &[u8]) {
     assert_forgotten(scene);
 }
 
-/// Nothing is left of who has gone. A connection that stays for ever is found by the time-out of the fuzzer.
+/// Waits until the server has released everything that belonged to the closed connection. If it
+/// never does, the fuzzer's timeout reports the input.
 fn assert_forgotten(scene: &Scene) {
     loop {
         let health = scene.watch.reflection().health().wait();

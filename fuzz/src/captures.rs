@@ -1,4 +1,4 @@
-//! Captures that come from anywhere.
+//! Untrusted captures.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,15 +10,16 @@ use jstream::schema::Schema;
 use jstream::{Spent, Transportable, Writer};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What the bits of an input's first byte say.
+/// Flags in the first byte of an input.
 pub mod flag {
-    /// The checksums of all records are made to fit.
+    /// The checksums of all records are recomputed.
     pub const SUMMED: u8 = 1;
-    /// What follows is damage to the sample, and not a capture.
+    /// The rest of the input is damage to the sample, not a capture.
     pub const SAMPLE: u8 = 2;
 }
 
-/// Reads what `input` says, record by record, and the values of its messages by its schemas.
+/// Reads the capture that `input` describes record by record, and the values of its messages by its
+/// schemas.
 pub fn run(input: &[u8]) {
     let Some((&first, rest)) = input.split_first() else {
         return;
@@ -39,7 +40,7 @@ pub fn run(input: &[u8]) {
     read(&bytes);
 }
 
-/// Makes the checksums of records fit, as far as their lengths lead.
+/// Recomputes the checksums of records, as far as their lengths are consistent.
 fn sum(bytes: &mut [u8]) {
     let mut rest = bytes.get_mut(start().len()..).unwrap_or_default();
     while let Some((front, body)) = rest.split_first_chunk_mut::<8>() {
@@ -69,16 +70,16 @@ fn read(bytes: &[u8]) {
                 assert!(!error.to_string().is_empty());
                 assert!(
                     matches!(reader.read(), Ok(None)),
-                    "it goes on behind an error"
+                    "reading continues after an error"
                 );
                 break;
             }
         }
     }
-    assert!(bytes.starts_with(&again), "a record has two forms");
+    assert!(bytes.starts_with(&again), "a record has two encodings");
 }
 
-/// Shows the values of a message, by the schemas that the capture has for it.
+/// Formats the values of a message with the schemas in the capture.
 fn show(record: Record, methods: &mut BTreeMap<(Direction, u32, u16), Method>) {
     use jstream::inspect::text::{Style, values};
     use jstream::inspect::{Catalog, Options, message, value};

@@ -1,4 +1,4 @@
-//! Files that come from anywhere.
+//! Untrusted files.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,17 +8,17 @@ use jstream::file::{FileMap, FileReader, FileWriter, ReadOptions};
 use jstream::{Covariant, Transportable};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What the bits of an input's first byte say.
+/// Flags in the first byte of an input.
 pub mod flag {
-    /// Checksums of objects are compared.
+    /// The checksums of objects are verified.
     pub const CHECKSUMS: u8 = 1;
-    /// All sums are made to fit.
+    /// All checksums are recomputed.
     pub const SUMMED: u8 = 2;
-    /// What follows is damage to the sample, and not a file.
+    /// The rest of the input is damage to the sample, not a file.
     pub const SAMPLE: u8 = 4;
 }
 
-/// Opens what `input` says, and reads everything in each way there is.
+/// Opens the file that `input` describes and reads all of it in every way.
 pub fn run(input: &[u8]) {
     let Some((&first, rest)) = input.split_first() else {
         return;
@@ -52,7 +52,7 @@ fn read(bytes: Vec<u8>, options: &ReadOptions) {
             assert_eq!(schema.descriptor(root), descriptor);
         }
     }
-    // A forged number of objects is no reason to ask for all of them.
+    // The number of objects may be forged, so it is limited.
     let count = reader.len().min(bytes.len() as u64 / 40);
     let mut numbers: Vec<u64> = (0..count).collect();
     numbers.push(u64::MAX);
@@ -62,7 +62,7 @@ fn read(bytes: Vec<u8>, options: &ReadOptions) {
             continue;
         };
         let end = entry.place.checked_add(entry.len).expect("it was checked");
-        assert!(end <= bytes.len() as u64, "an object lies outside");
+        assert!(end <= bytes.len() as u64, "an object lies outside the file");
         one::<String>(&mut reader, &map, number, |text| text.chars().count());
         one::<Vec<u64>>(&mut reader, &map, number, |words| words.len());
         one::<Vec<String>>(&mut reader, &map, number, |texts| {
@@ -71,7 +71,8 @@ fn read(bytes: Vec<u8>, options: &ReadOptions) {
     }
 }
 
-/// Reads an object both ways. What is handed out in place must stay what it is.
+/// Reads an object with the reader and through the map. An object that the map has handed out must
+/// not change.
 fn one<T>(
     reader: &mut FileReader,
     map: &FileMap,
@@ -85,9 +86,9 @@ fn one<T>(
     let mapped = map.get::<T>(number).map(&walk);
     match (read, mapped) {
         (Ok(read), Ok(mapped)) => assert_eq!(read, mapped),
-        // Its bytes may be another's.
+        // The map refuses bytes that belong to another object.
         (Ok(_), Err(error)) | (Err(error), Err(_)) => assert!(!error.to_string().is_empty()),
-        (Err(error), Ok(_)) => panic!("in place it is read, and else not: {error}"),
+        (Err(error), Ok(_)) => panic!("the map reads an object that the reader refuses: {error}"),
     }
     let again = map.get::<T>(number).map(&walk);
     assert_eq!(map.get::<T>(number).map(&walk).ok(), again.ok());
@@ -118,7 +119,7 @@ fn content(file: &File) -> Vec<u8> {
     bytes
 }
 
-/// One step of damage: where, what, and with what. Words that lead somewhere stand at multiples of
+/// Applies one step of damage: offset, operation and value. Words with offsets are at multiples of
 /// eight.
 fn damage(bytes: &mut [u8], step: &[u8]) {
     let &[low, high, what, with] = step else {
@@ -147,7 +148,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(word.try_into().ok()?))
 }
 
-/// Puts the sum of `len` bytes, behind `before`, where it belongs.
+/// Writes the checksum of `before` and of the `len` bytes at `at` directly behind these bytes.
 fn put_sum(bytes: &mut [u8], at: usize, len: usize, before: &[u8]) -> Option<()> {
     let end = at.checked_add(len)?;
     let summed = [before, bytes.get(at..end)?].concat();
@@ -158,7 +159,7 @@ fn put_sum(bytes: &mut [u8], at: usize, len: usize, before: &[u8]) -> Option<()>
     Some(())
 }
 
-/// Makes all sums fit, as far as they are found.
+/// Recomputes all checksums that it finds.
 fn sum(bytes: &mut [u8]) {
     for commit in [512, 1024] {
         let index = word(bytes, commit + 16).unwrap_or(0) as usize;
@@ -180,7 +181,7 @@ fn sum(bytes: &mut [u8]) {
     }
 }
 
-/// Returns the place of the chunk before.
+/// Recomputes the checksums of an index chunk and returns the offset of the previous one.
 fn sum_chunk(bytes: &mut [u8], chunk: usize) -> Option<u64> {
     let first = word(bytes, chunk.checked_add(16)?)?;
     let count = word(bytes, chunk.checked_add(24)?)?;

@@ -1,5 +1,5 @@
-//! What the fuzz targets do with their input; a library, so that the corpus can be replayed by an
-//! ordinary test and the seeds be made by a program.
+//! The fuzz targets as a library, so that an ordinary test can replay the corpus and a program can
+//! write the seeds.
 
 pub mod calls;
 pub mod captures;
@@ -19,21 +19,21 @@ use jstream::{Filled, Limits, Reader, Spent, Transportable, Writer};
 use crate::message::Lengths;
 use crate::model::{Arenas, Node, plant};
 
-/// How the first byte of an input, modulo their number, says what the rest is.
+/// The modes of an input, selected by its first byte modulo [`COUNT`](mode::COUNT).
 pub mod mode {
-    /// A message as it comes.
+    /// A whole message.
     pub const RAW: u8 = 0;
-    /// What follows the header, which is made to fit it.
+    /// The segments of a message, for which a header is made.
     pub const FRAMED: u8 = 1;
-    /// What a valid message, and the damage done to it, is made of.
+    /// Bytes from which a valid message and the damage to it are generated.
     pub const GENERATED: u8 = 2;
-    /// One more than the largest.
+    /// The number of modes.
     pub const COUNT: u8 = 3;
-    /// A first byte from here on limits the depth to its lowest three bits.
+    /// First bytes from here on limit the depth to the value of their lowest three bits.
     pub const LIMITED: u8 = 0x80;
 }
 
-/// Reads `input` as a [`Node`], and checks whatever is handed out.
+/// Reads `input` as a [`Node`] and checks the received object.
 pub fn recursive(input: &[u8]) {
     let Some((&first, rest)) = input.split_first() else {
         return;
@@ -53,7 +53,7 @@ pub fn recursive(input: &[u8]) {
     }
 }
 
-/// Damages a message made of `input`. An undamaged one must be read as what was written.
+/// Generates a message from `input` and damages it. An undamaged message must be read back equal.
 fn generated(input: &[u8], limits: Limits) {
     let mut input = Unstructured::new(input);
     let Ok(damage) = message::damage(&mut input) else {
@@ -70,16 +70,16 @@ fn generated(input: &[u8], limits: Limits) {
     let limited = limits.depth != Limits::default().depth;
     let accepted = attack(&bytes, limits);
     if damage.is_empty() {
-        assert!(
-            accepted || limited,
-            "a message is refused as it was written"
-        );
+        assert!(accepted || limited, "an undamaged message is refused");
         let received = read(&mut Reader::default(), &bytes).expect("it was read before");
-        assert!(walk::same(&sent, received.get()), "another object arrives");
+        assert!(
+            walk::same(&sent, received.get()),
+            "the received object differs"
+        );
     }
 }
 
-/// Reads `bytes`, and says whether they were accepted.
+/// Reads `bytes` and returns true if they were accepted.
 fn attack(bytes: &[u8], limits: Limits) -> bool {
     let mut reader = Reader::new(limits);
     let received = match read(&mut reader, bytes) {
@@ -87,7 +87,7 @@ fn attack(bytes: &[u8], limits: Limits) -> bool {
         Err(failure) => {
             assert!(!failure.error.to_string().is_empty());
             assert_eq!(failure.spent.capacity(), bytes.len());
-            // Whatever the failed read left behind must not reach the next one.
+            // State of the failed read must not affect the next one.
             let next = message(&mut Writer::new(), &7u32);
             assert_eq!(*reader.read::<u32>(next).expect("it is valid").get(), 7);
             return false;
@@ -99,26 +99,29 @@ fn attack(bytes: &[u8], limits: Limits) -> bool {
     assert_eq!(
         Lengths::of(bytes),
         Lengths::of(again.as_bytes()),
-        "one object, two lengths"
+        "one object has two lengths"
     );
     let again_bytes = again.as_bytes().to_vec();
     let second = reader
         .read::<Node<'static>>(again)
-        .expect("what was read can be written and read again");
+        .expect("a received object can be written and read again");
     walk::walk(second.get(), again_bytes.len());
     assert!(
         walk::same(received.get(), second.get()),
         "writing changed the object"
     );
     let third = message(&mut writer, second.get());
-    assert_eq!(again_bytes, third.as_bytes(), "one object, two messages");
+    assert_eq!(again_bytes, third.as_bytes(), "one object has two messages");
     let forwarded = writer
         .forward(received)
-        .expect("what was read can be sent on where it lies");
-    assert!(forwarded.in_place, "nothing has moved");
+        .expect("a received object can be forwarded");
+    assert!(
+        forwarded.in_place,
+        "an unchanged object is not forwarded in place"
+    );
     let forwarded = reader
         .read::<Node<'static>>(forwarded.message)
-        .expect("what was forwarded can be read");
+        .expect("a forwarded message can be read");
     assert!(
         walk::same(second.get(), forwarded.get()),
         "forwarding changed the object"
@@ -130,22 +133,22 @@ fn read(
     reader: &mut Reader,
     bytes: &[u8],
 ) -> Result<jstream::Received<Node<'static>>, jstream::ReadFailure> {
-    // Exactly as long as the message, so that the sanitizer sees every step past its end.
+    // Exactly as long as the message, so that a sanitizer detects every access behind its end.
     let jbuf = Spent::heap(bytes.len());
     reader.read(jbuf.copy_from(bytes).expect("it has the capacity"))
 }
 
-/// The message of `value`, in a jbuf of just its length.
+/// Writes the message of `value` to a buffer of exactly its length.
 pub fn message<T: Transportable>(writer: &mut Writer, value: &T) -> Filled {
     let gathered = writer
         .gather(value, |segments| {
             let segments: Vec<&[u8]> = segments.iter().map(|segment| &**segment).collect();
             segments.concat()
         })
-        .expect("it fits memory");
+        .expect("it fits into memory");
     let written = writer
         .write(value, Spent::heap(gathered.len()))
-        .expect("both ways of writing have one length");
-    assert_eq!(gathered, written.as_bytes(), "one format, one order");
+        .expect("both writers give the same length");
+    assert_eq!(gathered, written.as_bytes(), "the writers disagree");
     written
 }

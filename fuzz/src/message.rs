@@ -1,4 +1,4 @@
-//! Messages from bytes: a header that fits them, and damage of the kinds that hurt.
+//! Messages from the fuzzer's bytes: with a matching header, or with typical damage.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ const MAGIC: [u8; 4] = *b"jst\x01";
 /// The length of the header.
 const HEADER: usize = 40;
 
-/// What a header says of its message's segments, alignment aside.
+/// The lengths of the segments in a message header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lengths {
     pub objects_end: u64,
@@ -20,7 +20,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Those of a whole message.
+    /// Reads the lengths from the header of a message.
     pub fn of(message: &[u8]) -> Self {
         let word = |at: usize| {
             let bytes = message[at..at + 8].try_into().expect("eight bytes");
@@ -46,16 +46,16 @@ fn header(bulk_align: u32, lengths: Lengths) -> [u8; HEADER] {
     header
 }
 
-/// Length of what [`framed`] takes off the front of its input.
+/// Number of bytes that [`framed`] takes from the front of its input.
 const FRAME: usize = 5;
-/// Makes the text ASCII, which random bytes seldom are.
+/// Flag that makes the text ASCII. Random bytes are rarely valid UTF-8.
 pub const ASCII: u8 = 0b1000;
 
-/// A message whose header fits what follows it, so that only the structure can be wrong.
+/// Makes a message whose header fits its segments, so that only their structure can be wrong.
 ///
-/// The input's first byte is the binary logarithm of the bulk segment's alignment, modulo 8, and
-/// [`ASCII`]; then come the lengths of bulk and text, two bytes each, and the three segments
-/// without padding. Objects are extended to hold the root at least.
+/// The first byte of the input contains the binary logarithm of the bulk segment's alignment,
+/// modulo 8, and the flag [`ASCII`]. Then follow the lengths of bulk and text, two bytes each, and
+/// the three segments without padding. The objects segment is extended to hold at least the root.
 pub fn framed(input: &[u8]) -> Vec<u8> {
     let mut frame = [0; FRAME];
     let (taken, body) = input.split_at(input.len().min(FRAME));
@@ -83,7 +83,7 @@ pub fn framed(input: &[u8]) -> Vec<u8> {
     message
 }
 
-/// The input from which [`framed`] makes `message` again.
+/// Returns the input from which [`framed`] makes `message`.
 pub fn unframed(message: &[u8]) -> Vec<u8> {
     let Lengths {
         objects_end,
@@ -99,31 +99,32 @@ pub fn unframed(message: &[u8]) -> Vec<u8> {
     input
 }
 
-/// One change to a message. Places count modulo its length.
+/// A change to a message. Offsets are taken modulo its length.
 #[derive(Debug, Clone, Copy, Arbitrary)]
 pub enum Damage {
-    /// The bits of one byte.
+    /// Flips bits of one byte.
     Flip { at: u16, bits: u8 },
-    /// A word becomes a small number, as offsets and lengths are.
+    /// Replaces a word by a small number, as offsets and lengths are.
     Small { word: u16, value: u16 },
-    /// A word becomes as large as can be.
+    /// Replaces a word by a number close to the maximum.
     Large { word: u16, less: u8 },
-    /// A word becomes a little more or less.
+    /// Adds a small number to a word.
     Shift { word: u16, by: i8 },
-    /// A word becomes that of another place: two pointers to one target.
+    /// Replaces a word by another one, so that two pointers lead to one target.
     Alias { word: u16, from: u16 },
-    /// Nothing follows.
+    /// Truncates the message.
     Truncate { len: u16 },
 }
 
-/// A few of them, or none.
+/// Chooses up to three changes.
 pub fn damage(input: &mut Unstructured<'_>) -> Result<Vec<Damage>> {
     let count = u8::arbitrary(input)? % 4;
     (0..count).map(|_| Damage::arbitrary(input)).collect()
 }
 
 impl Damage {
-    /// Does it, leaving the magic number and the descriptor alone: everybody checks those.
+    /// Applies the change. The magic number and the descriptor stay intact, because every reader
+    /// checks them first.
     pub fn apply(self, message: &mut Vec<u8>) {
         let first = 16;
         let words = (message.len().saturating_sub(first)) / 8;

@@ -1,4 +1,4 @@
-//! A recursive type with every kind of field, and graphs of it from the fuzzer's bytes.
+//! A recursive type with every kind of field, and graphs of it built from the fuzzer's bytes.
 
 use std::num::{NonZeroU16, NonZeroU32};
 
@@ -6,7 +6,7 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::Transportable;
 use typed_arena::Arena;
 
-// All of it is `repr(C)` where the language allows, so that seeds outlive compilers.
+// All types are `repr(C)` where possible, so that seeds stay valid with other compilers.
 
 #[derive(Transportable, Debug, Clone, Copy)]
 #[repr(C)]
@@ -37,7 +37,7 @@ pub struct Node<'b> {
     pub next: Option<&'b Node<'b>>,
 }
 
-/// Flat, with padding: a target in the bulk segment that is checked element by element.
+/// A flat type with padding: a target in the bulk segment that is checked element by element.
 #[derive(Transportable, Debug, Clone, Copy, Arbitrary)]
 #[repr(C)]
 pub struct Leg {
@@ -47,7 +47,7 @@ pub struct Leg {
     pub taken: bool,
 }
 
-/// Not flat, and full of tags.
+/// A type that is not flat and has many tags.
 #[derive(Transportable, Debug, Clone, Copy, Arbitrary)]
 #[repr(C)]
 pub struct Mark<'b> {
@@ -78,7 +78,7 @@ pub enum Shape<'b> {
     } = 0x80,
 }
 
-/// Where graphs of references live.
+/// Arenas that own the nodes of graphs of references.
 #[derive(Default)]
 pub struct Arenas<'a> {
     nodes: Arena<Node<'a>>,
@@ -94,14 +94,14 @@ pub struct Arenas<'a> {
     points: Arena<(f32, f32)>,
 }
 
-/// The most nodes of a graph, a list's aside.
+/// The maximum number of nodes in a graph, not counting those of a list.
 const NODES: usize = 64;
-/// How deep a graph is built, which is done recursively.
+/// The maximum depth of a graph, which is built recursively.
 const DEPTH: usize = 6;
-/// The longest list. Reading it needs no stack, whatever the length; time is what limits it.
+/// The maximum length of a list. Reading a list needs no stack, so the limit only saves time.
 const LIST: u16 = 300;
 
-/// A graph made of `input`.
+/// Builds a graph from `input`.
 pub fn plant<'a>(input: &mut Unstructured<'a>, arenas: &'a Arenas<'a>) -> Result<Node<'a>> {
     let list = u8::arbitrary(input)?;
     let mut left = NODES;
@@ -201,7 +201,7 @@ fn shape<'a>(
     })
 }
 
-/// A slice of up to seven values.
+/// Returns a slice of up to seven values.
 fn several<'a, T: Arbitrary<'a>>(
     input: &mut Unstructured<'a>,
     arena: &'a Arena<T>,

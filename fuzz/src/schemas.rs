@@ -1,4 +1,4 @@
-//! Schemas that come from anywhere.
+//! Untrusted schemas.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use jstream::{Reader, Spent, Writer};
 
 use crate::model::Node;
 
-/// Decodes one schema, or two, of which the first byte is the length of the first in 16 bytes, and
-/// uses what comes of them.
+/// Decodes two schemas, either of which may be empty, and uses the results. The first byte is the
+/// length of the first schema in units of 16 bytes.
 pub fn run(input: &[u8]) {
     let Some((&first, rest)) = input.split_first() else {
         return;
@@ -22,7 +22,7 @@ pub fn run(input: &[u8]) {
             assert_eq!(again.descriptor(again_root), schema.descriptor(root));
             assert!(
                 schema.difference(root, &again, again_root).is_none(),
-                "one structure, two schemas"
+                "one structure has two schemas"
             );
             shown(&schema);
             Some((schema, root))
@@ -47,7 +47,8 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// A message of a type that this process knows from its schema alone.
+/// Reads a message whose descriptor the reader knows only from a learnt schema, and expects an
+/// error.
 fn mismatched(reader: &mut Reader, schema: &Schema, root: jstream::schema::TypeIndex) {
     let Ok(learnt) = reader.learn(schema, root) else {
         return;
@@ -60,11 +61,11 @@ fn mismatched(reader: &mut Reader, schema: &Schema, root: jstream::schema::TypeI
     let jbuf = Spent::heap(message.len()).copy_from(&message);
     let failure = reader
         .read::<u8>(jbuf.expect("it has the capacity"))
-        .expect_err("it is another type's");
+        .expect_err("the types differ");
     assert!(format!("{:#}", failure.error).contains("descriptor"));
 }
 
-/// Shows it, and that what is shown has an end.
+/// Formats a schema, and checks that the text is bounded and has no control characters.
 fn shown(schema: &Schema) {
     let mut text = String::new();
     write!(text, "{schema}").expect("a string takes everything");

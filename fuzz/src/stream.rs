@@ -1,4 +1,4 @@
-//! Streams that come from anywhere.
+//! Untrusted streams.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::stream::Unread;
@@ -11,12 +11,12 @@ use crate::mode;
 use crate::model::{Arenas, Node, plant};
 use crate::walk;
 
-/// Aligned to more than items are.
+/// A type with a larger alignment than the items of a stream.
 #[derive(Transportable, Debug, Clone, Copy, PartialEq, Arbitrary)]
 #[repr(C, align(64))]
 pub struct Line(pub [u64; 8]);
 
-/// Holds text, and lines far from its start.
+/// A type with text, and with lines far from its start.
 #[derive(Transportable, Debug, PartialEq, Arbitrary)]
 #[transportable(derive(Debug, PartialEq))]
 pub struct Page {
@@ -25,7 +25,7 @@ pub struct Page {
     pub last: Option<Box<Line>>,
 }
 
-/// An item.
+/// A step of writing a stream: an item of some type, or `clear`.
 #[derive(Debug, Clone, Copy, Arbitrary)]
 enum Kind {
     Number,
@@ -38,7 +38,7 @@ enum Kind {
     Clear,
 }
 
-/// The stream that `input` tells to write: its bytes, and how many items it has.
+/// Writes the stream that `input` describes. Returns its bytes and the number of items.
 pub fn written<'a>(
     input: &mut Unstructured<'a>,
     arenas: &'a Arenas<'a>,
@@ -77,7 +77,7 @@ pub fn written<'a>(
         };
         assert!(
             stream.as_bytes().starts_with(&before),
-            "what stood there changed"
+            "earlier items have changed"
         );
         match result {
             Ok(()) => items += 1,
@@ -90,7 +90,7 @@ pub fn written<'a>(
     Ok((stream.finish().as_bytes().to_vec(), items))
 }
 
-/// Reads whatever `input` tells, as whatever it seems to be.
+/// Reads the stream that `input` describes, each item by its descriptor.
 pub fn run(input: &[u8]) {
     let Some((&first, rest)) = input.split_first() else {
         return;
@@ -105,7 +105,7 @@ pub fn run(input: &[u8]) {
             drain(rest, limits);
         }
         mode::FRAMED => {
-            // Pieces that are messages at first sight, each after its length.
+            // Pieces from which messages with fitting headers are made, each behind its length.
             let (mut rest, mut bytes) = (rest, Vec::new());
             while let Some((&len, more)) = rest.split_first() {
                 let (piece, more) = more.split_at(more.len().min(usize::from(len) * 4));
@@ -129,13 +129,13 @@ pub fn run(input: &[u8]) {
             }
             let read = drain(&bytes, limits);
             if damage.is_empty() && first < mode::LIMITED {
-                assert_eq!(read, Some(items), "a stream is refused as it was written");
+                assert_eq!(read, Some(items), "an undamaged stream is refused");
             }
         }
     }
 }
 
-/// Reads all there is; says how many items that are if all were sound and of a known type.
+/// Reads all items. Returns their number if all were sound and of a known type.
 fn drain(bytes: &[u8], limits: Limits) -> Option<usize> {
     let mut reader = Reader::new(limits);
     let jbuf = Spent::heap(bytes.len()).copy_from(bytes);
@@ -158,14 +158,17 @@ fn drain(bytes: &[u8], limits: Limits) -> Option<usize> {
             }
             Err(error) => {
                 assert!(!error.to_string().is_empty());
-                assert_eq!(stream.position(), position, "it did not stay");
+                assert_eq!(stream.position(), position, "the position has changed");
                 skipped.push(stream.skip().expect("there is an item"));
                 is_sound = false;
             }
         }
-        assert!(stream.position() >= position + 40, "no step forward");
+        assert!(
+            stream.position() >= position + 40,
+            "the position has not advanced"
+        );
     }
-    // All of it once more, after what was read later was made native beside it.
+    // Visits all objects once more, after later items in the same buffer were made native.
     for (node, len) in nodes {
         walk::walk(node, len);
     }
@@ -194,7 +197,7 @@ fn next<'s>(
         found if is::<Line>(found) => stream.next::<Line>(reader).map(|_| ()),
         found if is::<Vec<u32>>(found) => stream.next::<Vec<u32>>(reader).map(|_| ()),
         found if is::<Page>(found) => stream.next::<Page>(reader).map(|page| pages.push(page)),
-        // The error for any other type too.
+        // An unknown type gives an error, too.
         _ => {
             let node = stream.next::<Node<'static>>(reader)?;
             nodes.push((node, upcoming.len));
@@ -203,7 +206,7 @@ fn next<'s>(
     }
 }
 
-/// What was skipped is the same elsewhere.
+/// Forwards the skipped items, and checks that their bytes are unchanged.
 fn forwarded(skipped: &[Unread<'_>]) {
     let room = skipped.iter().map(|item| item.as_bytes().len() + 256).sum();
     let mut stream = StreamWriter::new(Spent::heap(room));

@@ -1,4 +1,4 @@
-//! Looks at every byte of what is handed out, past what the compiler believes of its type.
+//! Visits every byte of a received object, regardless of what the compiler assumes about its type.
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
@@ -10,21 +10,21 @@ use std::ptr;
 use jstream::Shared;
 use jstream::map::{HashedMap, HashedSet, IndexedMap, SortedMap, SortedSet};
 
-/// A type all of whose bytes can be looked at.
+/// A type whose bytes can all be visited.
 pub trait Touch {
     fn touch(&self, seen: &mut Seen);
 }
 
-/// The targets that were looked at.
+/// The targets that were visited.
 #[derive(Default)]
 pub struct Seen {
     targets: Vec<Range<usize>>,
-    /// Those that several pointers may lead to.
+    /// Targets that several pointers may lead to.
     shared: Vec<(Range<usize>, &'static str)>,
 }
 
 impl Seen {
-    /// Looks at a whole object.
+    /// Visits a whole object, and checks that no two targets overlap.
     pub fn all_of<T: Touch>(root: &T) {
         let mut seen = Self::default();
         seen.target(std::slice::from_ref(root));
@@ -35,7 +35,7 @@ impl Seen {
         }
     }
 
-    /// Notes a target, to which nothing else may lead.
+    /// Records a target that no other pointer may lead to.
     pub fn target<T>(&mut self, target: &[T]) {
         let at = target.as_ptr().addr();
         assert!(at.is_multiple_of(align_of::<T>()), "misaligned");
@@ -45,7 +45,7 @@ impl Seen {
         }
     }
 
-    /// Whether a shared target is met for the first time.
+    /// Records a shared target. Returns true if it is visited for the first time.
     pub fn is_new<T: ?Sized>(&mut self, target: &T) -> bool {
         let at = ptr::from_ref(target).addr();
         assert!(at.is_multiple_of(align_of_val(target)), "misaligned");
@@ -63,12 +63,13 @@ impl Seen {
     }
 }
 
-/// The bits of a value, past what the compiler believes of its type.
+/// Returns the bits of a value, regardless of what the compiler assumes about its type.
 pub fn bits<T, B: Copy>(value: &T, _like: B) -> B {
     const {
         assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() >= align_of::<B>());
     }
-    // SAFETY: this is asked of types without padding, for integers of their size.
+    // SAFETY: the function is called only for types without padding, so all bytes are initialised.
+    // The assertion above guarantees that size and alignment fit.
     unsafe { ptr::from_ref(value).cast::<B>().read_volatile() }
 }
 
@@ -224,8 +225,8 @@ tuples! {
     (A 0 B 1 C 2 D 3)
 }
 
-/// Keys and values stand in a column each, of which a forged one may be longer; what the map does
-/// not give out is not looked at.
+/// Implements [`Touch`] for maps. Keys and values are separate columns, one of which may be longer
+/// in a forged map. Only entries that the map returns are visited.
 macro_rules! maps {
     ($($map:ident: $($bound:path)?;)*) => {$(
         impl<K: Touch + Eq + $($bound)? + Debug, V: Touch + Debug> Touch for $map<'_, K, V> {
@@ -236,7 +237,7 @@ macro_rules! maps {
                     seen.target(std::slice::from_ref(value));
                     key.touch(seen);
                     value.touch(seen);
-                    // A forged table may hide it, or show an equal one.
+                    // A forged table may hide the key or lead to an equal one.
                     if let Some((found, value)) = self.get_key_value(key) {
                         assert!(found == key && self.get(key).is_some_and(|of| ptr::eq(of, value)));
                     }
@@ -272,7 +273,7 @@ impl<K: Touch + std::hash::Hash + Eq> Touch for HashedSet<'_, K> {
     }
 }
 
-/// A struct: all of its fields.
+/// Implements [`Touch`] for a struct by visiting all of its fields.
 macro_rules! touch_fields {
     ($type:ty: $($field:ident)+) => {
         impl $crate::touch::Touch for $type {

@@ -1,4 +1,4 @@
-//! Looks at every byte that a received object hands out, without recursion: lists may be long.
+//! Visits every byte of a received object without recursion, because lists may be long.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -6,15 +6,15 @@ use std::ptr;
 
 use crate::model::{Leg, Mark, Node, Shape, Side};
 
-/// What is known of the jbuf that a walk is about.
+/// The state of a walk over a buffer.
 struct Walk {
     jbuf: Range<usize>,
-    /// Where the targets that have bytes lie.
+    /// The address ranges of the targets that are not empty.
     targets: Vec<Range<usize>>,
 }
 
-/// Checks that all of `root` is valid, and lies inside the jbuf of `len` bytes of which it is the
-/// root, each byte in one target only.
+/// Checks that all of `root` is valid and lies inside its buffer of `len` bytes, and that no two
+/// targets overlap.
 pub(crate) fn walk(root: &Node<'_>, len: usize) {
     let header = 40usize.next_multiple_of(align_of::<Node<'_>>());
     let base = ptr::from_ref(root).addr() - header;
@@ -44,7 +44,7 @@ impl Walk {
         assert!(at.start.is_multiple_of(align_of::<T>()), "misaligned");
         assert!(
             self.jbuf.start <= at.start && at.end <= self.jbuf.end,
-            "outside the jbuf"
+            "outside the buffer"
         );
         if !at.is_empty() {
             self.targets.push(at);
@@ -71,7 +71,7 @@ impl Walk {
         one_of(&node.flag, &[None, Some(false), Some(true)]);
         assert!(
             black_box(node.serial.get()) != 0 && bits(&node.serial, 0u16) != 0,
-            "no NonZero"
+            "not a NonZero"
         );
         black_box(node.count.map(|count| count.get()));
         self.pair(node.pair);
@@ -145,12 +145,13 @@ impl Walk {
     }
 }
 
-/// The bits of a value, past what the compiler believes of its type.
+/// Returns the bits of a value, regardless of what the compiler assumes about its type.
 fn bits<T, B: Copy>(value: &T, _like: B) -> B {
     const {
         assert!(size_of::<T>() == size_of::<B>() && align_of::<T>() == align_of::<B>());
     }
-    // SAFETY: this is asked of types without padding, for integers of their size and alignment.
+    // SAFETY: the function is called only for types without padding, so all bytes are initialised.
+    // The assertion above guarantees that size and alignment fit.
     unsafe { ptr::from_ref(value).cast::<B>().read_volatile() }
 }
 
@@ -158,25 +159,25 @@ fn byte<T>(value: &T) -> u8 {
     bits(value, 0)
 }
 
-/// Checks that the byte is that of one of all values, whatever bytes the compiler chose for them.
+/// Checks that the byte is that of one of `all`, whatever bytes the compiler chose for them.
 fn one_of<T>(value: &T, all: &[T]) {
     let known = all.iter().any(|one| byte(one) == byte(value));
-    assert!(known, "byte {} is no value", byte(value));
+    assert!(known, "byte {} is not a value", byte(value));
 }
 
 fn flag(value: &bool) {
-    assert!(byte(value) <= 1, "no bool");
+    assert!(byte(value) <= 1, "not a bool");
 }
 
 fn side(value: &Side) {
-    assert!(matches!(byte(value), 0 | 7), "no Side");
+    assert!(matches!(byte(value), 0 | 7), "not a Side");
 }
 
 fn letter(value: &char) {
-    assert!(char::from_u32(bits(value, 0)).is_some(), "no char");
+    assert!(char::from_u32(bits(value, 0)).is_some(), "not a char");
 }
 
-/// Whether both are equal, floats by their bits.
+/// Returns true if both graphs are equal. Floats are compared by their bits.
 pub(crate) fn same(a: &Node<'_>, b: &Node<'_>) -> bool {
     let mut pairs = vec![(a, b)];
     while let Some((a, b)) = pairs.pop() {

@@ -1,4 +1,4 @@
-//! Replays the corpora without a fuzzer, on any compiler.
+//! Replays the corpora without a fuzzer, with any compiler.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use jstream_fuzz::message::{framed, unframed};
 use jstream_fuzz::mode;
 use jstream_fuzz::model::Node;
 
-/// The inputs of a target, with their names.
+/// Returns the inputs of a target with their names.
 fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("corpus")
@@ -103,7 +103,7 @@ fn assert_read<T: Transportable + 'static>(name: &str, message: &[u8]) {
     }
 }
 
-/// Seeds that the reader refuses at its door teach the fuzzer nothing.
+/// A seed that the reader refuses at once teaches the fuzzer nothing.
 #[test]
 fn seeds_are_messages_of_this_format() {
     let mut framed_seeds = 0;
@@ -124,8 +124,8 @@ fn seeds_are_messages_of_this_format() {
     assert!(framed_seeds > 0, "no seeds");
 }
 
-/// How a compiler lays out a type may differ from how the one that made the seeds did; what arrives
-/// of those of today must not.
+/// The seeds may have the type layouts of another compiler, but the samples of this compiler must
+/// be valid messages.
 #[test]
 fn samples_are_messages_of_this_format() {
     fn check<F: Family>() {

@@ -55,8 +55,8 @@ fn golden(name: &str, bytes: &[u8], wrong: &mut Vec<String>) -> Vec<u8> {
 fn assert_none_changed(wrong: &[String]) {
     assert!(
         wrong.is_empty(),
-        "these files are not what is written today; if the format changed, see FORMAT.md, and run \
-         this with `VECTORS=overwrite`: {wrong:?}"
+        "these files differ from the output of the current writer; if the format changed, see \
+         FORMAT.md and run this test with `VECTORS=overwrite`: {wrong:?}"
     );
 }
 
@@ -72,7 +72,7 @@ fn is_laid_out_so(case: &Case) -> bool {
     let same = fs::read(path).unwrap_or_default() == case.schema;
     if !same {
         eprintln!(
-            "skipped: this compiler lays {} out in another way",
+            "skipped: this compiler uses another layout for {}",
             case.name
         );
     }

@@ -1,4 +1,4 @@
-//! Archives of rkyv's, among other things.
+//! Archives of rkyv among other parts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, DefaultHasher};
@@ -14,7 +14,7 @@ use super::{Family, MOST, sent};
 
 pub struct Archives;
 
-/// Hashes alike in each run, so that seeds are the same each time.
+/// A hasher with the same hashes in each run, so that the seeds are reproducible.
 type Fixed = BuildHasherDefault<DefaultHasher>;
 
 #[derive(Archive, Serialize, Deserialize, Arbitrary, Debug, Clone)]
@@ -153,7 +153,7 @@ impl Family for Archives {
         Ok(sent(Self::kit(), &mixed(input)?))
     }
 
-    /// Owners are made of archives, or an error says why not.
+    /// Restores the archived value, or expects an error.
     fn more(message: &[u8]) {
         let Ok(jbuf) = Spent::heap(message.len()).copy_from(message) else {
             return;

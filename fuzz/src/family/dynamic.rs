@@ -1,4 +1,4 @@
-//! Trait objects, of two traits with classes in common.
+//! Trait objects of two traits with classes in common.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ pub struct Dynamic;
 #[transportable]
 pub trait Figure {
     fn look(&self, seen: &mut Seen);
-    /// Where it stands, and how large it is.
+    /// Returns the size of the object.
     fn size(&self) -> usize;
 }
 
@@ -78,7 +78,7 @@ impl Figure for Point {
     }
 }
 
-// What is sent is not looked at.
+// Only received objects are visited, not the ones that are sent.
 impl Figure for Group {
     fn look(&self, _: &mut Seen) {}
     fn size(&self) -> usize {

@@ -1,4 +1,4 @@
-//! Fields with a will of their own: sent as another value, left out, verified, changed in place.
+//! Fields with options: sent as another value, skipped, verified, or changed in place.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::testing::Kit;
@@ -9,7 +9,7 @@ use crate::touch::{Seen, Touch, touch_fields};
 
 pub struct Fields;
 
-/// At most 100.
+/// A number of at most 100.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Percent(u8);
 
@@ -188,7 +188,7 @@ impl Family for Fields {
         Ok(sent(Self::kit(), &Record::arbitrary(input)?))
     }
 
-    /// Changes what arrived, takes it apart, copies it, and makes it again.
+    /// Changes the received object, detaches it, restores an owner from it, and shares it.
     fn more(message: &[u8]) {
         let jbuf = Spent::heap(message.len()).copy_from(message);
         let read = Reader::default().read::<Record>(jbuf.expect("it has the capacity"));
@@ -207,7 +207,7 @@ impl Family for Fields {
         let (received, _) = received.detach().expect("it was accepted before");
         Seen::all_of(received.get());
         assert_eq!(received.get().samples, samples);
-        // Numbers of a field with a form of its own are looked at only now.
+        // The values of a field with its own form are checked only now.
         if let Ok(owned) = received.get().to_owned() {
             assert_eq!(owned.samples, samples);
             assert!(owned.label.is_empty());

@@ -61,7 +61,7 @@ impl Touch for AllRef<'_> {
                 assert_eq!(self.indexed_set.get_index(at), Some(number));
             }
         }
-        // What is not there, and what is between.
+        // Keys that are missing, and bounds between keys.
         for probe in ["", "a", "zzz", "ß"] {
             let found = self.sorted.get_key_value(probe);
             assert!(found.is_none_or(|(key, _)| *key == probe));

@@ -1,4 +1,4 @@
-//! Families of types, and what is done to messages of each.
+//! Families of types, and the attacks on their messages.
 
 pub mod archives;
 pub mod dynamic;
@@ -13,31 +13,32 @@ use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::Transportable;
 use jstream::testing::Kit;
 
-/// A type that has everything of a family.
+/// A type with all features of a family.
 pub trait Family {
-    /// The type, for all time.
+    /// The type of the root.
     type Root: Transportable + 'static;
-    /// The name of its target.
+    /// The name of the fuzz target.
     const NAME: &'static str;
 
-    /// The checks, with a walk over every byte of what is handed out. There is one for each thread.
+    /// Returns this thread's kit, which visits every byte of a received object.
     fn kit() -> &'static Kit<Self::Root>;
 
-    /// The message of a value with something of everything.
+    /// Returns the message of a sample value that uses every feature.
     fn sample() -> Vec<u8>;
 
-    /// The message of a value made of `input`, which must arrive.
+    /// Generates a value from `input`, checks that it arrives, and returns its message.
     fn message(input: &mut Unstructured<'_>) -> Result<Vec<u8>>;
 
-    /// More to do with a damaged message than the kit does.
+    /// Performs additional operations on a damaged message.
     fn more(_message: &[u8]) {}
 }
 
-/// The most steps of a script.
+/// The maximum number of steps of a script.
 const STEPS: usize = 8;
 
-/// Does what `input` says: [`Kit::fuzz`], but that the damage of a script, which comes after its
-/// number of steps, is followed by what the message is made of. Nothing stands for the sample.
+/// Runs [`Kit::fuzz`] on `input`. In script mode, the script follows its number of steps, and the
+/// bytes from which the message is generated follow the script. Without such bytes, the sample is
+/// used.
 pub fn run<F: Family>(input: &[u8]) {
     let kit = F::kit();
     let (sound, input) = match input {
@@ -61,7 +62,7 @@ pub fn run<F: Family>(input: &[u8]) {
     F::more(&kit.damaged(&sound, &input));
 }
 
-/// Makes a value of some family, and has the kit damage its message by structure and by bytes.
+/// Generates a value of some family and damages its message by structure and by bytes.
 pub fn structure(input: &[u8]) {
     let mut input = Unstructured::new(input);
     let Ok(which) = u8::arbitrary(&mut input) else {
@@ -75,7 +76,7 @@ pub fn structure(input: &[u8]) {
         4 => attack::<dynamic::Dynamic>,
         _ => attack::<fields::Fields>,
     };
-    // Bytes that make no value say nothing.
+    // Bytes that do not make a value are ignored.
     let _ = attack(&mut input);
 }
 
@@ -91,15 +92,15 @@ fn attack<F: Family>(input: &mut Unstructured<'_>) -> Result<()> {
     let places = jstream::testing::places::<F::Root>(&sound);
     assert!(
         places.complete,
-        "the schema does not lead through a message"
+        "the schema does not cover the whole message"
     );
     Ok(())
 }
 
-/// How many messages are made in each way of damaging.
+/// The maximum number of messages for each kind of damage.
 const MOST: usize = 96;
 
-/// A thread's kit, which looks at everything.
+/// Returns this thread's kit, which visits all of a received object.
 macro_rules! kit {
     ($root:ty) => {{
         thread_local! {
@@ -115,13 +116,13 @@ macro_rules! kit {
 }
 use kit;
 
-/// A few values.
+/// Generates at most `most` values.
 fn several<'a, T: Arbitrary<'a>>(input: &mut Unstructured<'a>, most: usize) -> Result<Vec<T>> {
     let count = input.int_in_range(0..=most)?;
     (0..count).map(|_| input.arbitrary()).collect()
 }
 
-/// Checks that a value arrives; gives its message.
+/// Checks that a value arrives, and returns its message.
 fn sent<T: Transportable + 'static, V: Transportable>(kit: &Kit<T>, value: &V) -> Vec<u8> {
     kit.round_trip(value)
         .unwrap_or_else(|finding| panic!("{finding}"))

@@ -1,4 +1,4 @@
-//! Options, results and enums: whatever has a tag.
+//! Options, results and enums: all types with tags.
 
 use std::cmp::Ordering;
 use std::num::{NonZeroI64, NonZeroU8};

@@ -1,4 +1,4 @@
-//! Objects that several pointers lead to, and circles of them.
+//! Shared targets and cycles.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::touch::{Seen, Touch, touch_fields};
 
 pub struct SharedGraph;
 
-/// Owned and borrowed sharing side by side.
+/// Shared targets of several kinds, and a cycle of links.
 #[derive(Transportable)]
 #[transportable(invariant)]
 pub struct Net<'b> {
@@ -54,7 +54,7 @@ pub struct Link<'b> {
 touch_fields!(Net<'_>: nodes again lead leaves texts numbers words ring nothing);
 touch_fields!(Node<'_>: name leaf);
 
-// Long chains of further pointers, and circles: no recursion.
+// Visited without recursion, because chains of shared pointers may be long and cyclic.
 impl Touch for Leaf<'_> {
     fn touch(&self, seen: &mut Seen) {
         let mut left = vec![*self.leaves()];
@@ -79,7 +79,7 @@ impl<'b> Leaf<'b> {
 impl Touch for Link<'_> {
     fn touch(&self, seen: &mut Seen) {
         let mut left = vec![self];
-        // The pointer that led here is no shared one, or one that noted it.
+        // The pointer that led here is a plain one, or a shared one whose target was recorded.
         while let Some(link) = left.pop() {
             link.ok.touch(seen);
             link.leaf.touch(seen);
@@ -95,7 +95,7 @@ impl Touch for Link<'_> {
     }
 }
 
-/// Where a net's parts live.
+/// Arenas that own the parts of a net.
 #[derive(Default)]
 struct Arenas<'a> {
     leaves: Arena<Leaf<'a>>,
@@ -161,7 +161,7 @@ fn net<'a>(input: &mut Unstructured<'_>, arenas: &'a Arenas<'a>) -> Result<Vec<u
         nothing: bool::arbitrary(input)?.then_some(Shared::new(&())),
     };
     let sound = sent(SharedGraph::kit(), &net);
-    // What owns its parts travels as the same.
+    // Owners of shared targets are sent in the same way.
     let (text, one): (Arc<str>, Rc<u64>) = (text.into(), Rc::new(7));
     let owned = vec![(text.clone(), one.clone()), (text, one)];
     sent(&Kit::<Vec<(Arc<str>, Rc<u64>)>>::new(), &owned);

@@ -27,9 +27,9 @@ pub struct Texts {
     numbers: Vec<NonZeroU32>,
     mixed: Vec<(u8, u32, bool)>,
     pairs: Vec<(String, u8)>,
-    #[allow(clippy::vec_box, reason = "pointers side by side are what it is about")]
+    #[allow(clippy::vec_box, reason = "tests adjacent pointers")]
     boxes: Vec<Box<u16>>,
-    #[allow(clippy::redundant_allocation, reason = "a pointer to a pointer is")]
+    #[allow(clippy::redundant_allocation, reason = "tests a pointer to a pointer")]
     deep: Box<Box<String>>,
     array: [String; 2],
     matrix: [[i16; 2]; 3],

@@ -87,7 +87,7 @@ impl Family for Vectors {
         Ok(sent(Self::kit(), &lists(input, 3)?))
     }
 
-    /// An owner can be made of what arrives if it fits, and is the same then.
+    /// Restoring an owner gives the same value each time, or an error if the content does not fit.
     fn more(message: &[u8]) {
         let Ok(jbuf) = Spent::heap(message.len()).copy_from(message) else {
             return;

@@ -1,4 +1,4 @@
-//! Hellos and objects of typed channels, against both sides, listening and joining.
+//! Hello frames and objects of typed channels, sent to listening and to joining sides.
 
 use std::io::IoSlice;
 use std::sync::LazyLock;
@@ -17,10 +17,10 @@ use super::{PATIENCE, address, options, say};
 const JOIN: u32 = 0x6a73_6301;
 const ANSWER: u32 = 0x6a73_6302;
 
-/// The most messages of one input.
+/// The maximum number of messages per input.
 const MESSAGES: usize = 24;
 
-/// What the channel is of.
+/// The element type of the channel.
 #[derive(Transportable)]
 struct Order {
     number: u32,
@@ -28,7 +28,7 @@ struct Order {
     legs: Vec<f64>,
 }
 
-/// The schema of the channel's type, and the message of an object of it.
+/// The schema of the element type, and the message of an element.
 static KNOWN: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
     let (schema, root) = Schema::of::<Order>();
     let order = Order {
@@ -55,7 +55,7 @@ fn of(address: &Address) -> Channel<Order> {
     channel(&address.to_string()).options(options)
 }
 
-/// Says hello, most often the right one, and sends messages.
+/// Sends a hello frame, usually a valid one, and then messages.
 fn messages(peer: &Endpoint, input: &mut Unstructured<'_>, kind: u32, role: u64) -> Result<()> {
     let [schema, message] = &*KNOWN;
     if input.ratio(15, 16)? {
@@ -147,7 +147,7 @@ fn against_sender_that_joins(input: &mut Unstructured<'_>) {
             Ok(sender) => send(&sender),
             Err(error) => assert!(!error.to_string().is_empty()),
         });
-        // On a busy machine the time may be over before anybody has connected.
+        // On a busy machine, the sender may time out before it has connected.
         let incoming = LISTENER.accept_timeout(Duration::from_millis(100));
         if let Some(Ok(peer)) = incoming.ok().map(Incoming::establish) {
             let _ = messages(&peer, input, ANSWER, 0);

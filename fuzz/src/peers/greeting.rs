@@ -1,4 +1,4 @@
-//! Greetings, of both sides, and the frames behind them.
+//! Greetings of both sides, and the frames behind them.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -11,17 +11,17 @@ use jstream_transport::{Address, Endpoint, Listener, connect, listen};
 
 use super::{PATIENCE, address, options};
 
-/// What the bits of an input's first byte say.
+/// Flags in the first byte of an input.
 pub mod flag {
-    /// What is said begins with a greeting that is right.
+    /// The data begins with a valid greeting.
     pub const GREETED: u8 = 1;
-    /// Two bytes follow that change one of the greeting.
+    /// Two more bytes of the input change one byte of the greeting.
     pub const DAMAGED: u8 = 2;
-    /// A server is played, against one who connects.
+    /// The input plays a server against a connecting client.
     pub const SERVER: u8 = 4;
 }
 
-/// What this version says on this machine.
+/// Returns the greeting of this version on this machine.
 pub(super) fn hello() -> [u8; 32] {
     let mut hello = [0; 32];
     hello[..8].copy_from_slice(b"jstream\0");
@@ -32,7 +32,7 @@ pub(super) fn hello() -> [u8; 32] {
     hello
 }
 
-/// The address of a socket, as the system has it.
+/// Returns a socket address in the system's form.
 pub(super) fn of_system(address: &Address) -> SocketAddr {
     let address = address.to_string();
     let (_, name) = address.split_once('@').expect("it is abstract");
@@ -64,9 +64,9 @@ pub fn run(input: &[u8]) {
     }
 }
 
-/// Says all, and no more.
+/// Sends all bytes and closes the send direction.
 fn say_all(mut stream: &UnixStream, said: &[u8]) {
-    // Who has heard enough hangs up.
+    // The other side may close the connection before it has read everything.
     let _ = stream.write_all(said);
     let _ = stream.shutdown(Shutdown::Write);
 }
@@ -78,7 +78,7 @@ fn drain(endpoint: &Endpoint) {
             Ok(message) => assert!(message.payload.len() <= 1 << 20),
             Err(error) => {
                 let timed_out = matches!(error, jstream_transport::RecvError::TimedOut { .. });
-                assert!(!timed_out, "a connection without a peer goes on");
+                assert!(!timed_out, "the connection does not end without its peer");
                 return assert!(!error.to_string().is_empty());
             }
         }
@@ -89,11 +89,11 @@ fn against_server(said: &[u8]) {
     static LISTENER: LazyLock<Listener> =
         LazyLock::new(|| listen(&address("uds", "greeted"), &options()).expect("it is free"));
     let at = of_system(LISTENER.local_address());
-    let stream = UnixStream::connect_addr(&at).expect("somebody listens");
+    let stream = UnixStream::connect_addr(&at).expect("the listener is there");
     say_all(&stream, said);
     match LISTENER
         .accept()
-        .expect("somebody has connected")
+        .expect("the peer has connected")
         .establish()
     {
         Ok(endpoint) => drain(&endpoint),
@@ -110,7 +110,7 @@ fn against_client(said: &[u8]) {
     let (address, listener) = &*LISTENER;
     thread::scope(|scope| {
         let player = scope.spawn(|| {
-            let (mut stream, _) = listener.accept().expect("somebody connects");
+            let (mut stream, _) = listener.accept().expect("the client connects");
             say_all(&stream, said);
             let _ = stream.read_to_end(&mut Vec::new());
         });
@@ -118,7 +118,7 @@ fn against_client(said: &[u8]) {
             Ok(endpoint) => drain(&endpoint),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
-        // Waits for the end of the thread: what it still holds counts as a leak of this input.
+        // Joins the thread, because memory that it still holds would count as a leak of this input.
         player.join().expect("nothing panics there");
     });
 }

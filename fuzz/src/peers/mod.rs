@@ -1,7 +1,7 @@
-//! Peers of every layer of the transport that say what an input tells them.
+//! Peers for every layer of the transport that send what an input chooses.
 //!
-//! Nothing here waits for a clock: the peer ends its connection when it has said everything, and the side that is
-//! attacked must then come to an end, too.
+//! No result depends on timing: the peer closes its connection after it has sent everything, and
+//! the attacked side must then end, too.
 
 pub mod channels;
 pub mod greeting;
@@ -16,20 +16,20 @@ use std::time::Duration;
 use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream_transport::{Address, Endpoint, Header, Listener, Options, connect};
 
-/// The most frames of one input.
+/// The maximum number of frames per input.
 const FRAMES: usize = 64;
 
-/// A connection that does not end within this time is a finding.
+/// The time within which a connection must end. A connection that takes longer is a finding.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// An address of this process.
+/// Returns an address that is unique to this process.
 fn address(scheme: &str, name: &str) -> Address {
     let at = if scheme == "uds" { "@" } else { "" };
     let address = format!("{scheme}://{at}fuzz-{name}-{}", std::process::id());
     address.parse().expect("it is one")
 }
 
-/// Options of a side that is attacked, with small limits.
+/// Options of the attacked side, with small limits.
 fn options() -> Options {
     let mut options = Options::default();
     options.max_message = 1 << 20;
@@ -37,7 +37,7 @@ fn options() -> Options {
     options
 }
 
-/// Both ends of a connection: the one of the peer, and the one that was accepted.
+/// Connects to the listener. Returns the end of the peer and the accepted end.
 fn join(listener: &Listener) -> (Endpoint, Endpoint) {
     thread::scope(|scope| {
         let connecting = scope.spawn(|| connect(listener.local_address(), &options()));
@@ -52,7 +52,7 @@ fn join(listener: &Listener) -> (Endpoint, Endpoint) {
     })
 }
 
-/// A word as frames have them: most are small.
+/// Chooses a word of a frame header; most are small.
 fn word(input: &mut Unstructured<'_>) -> Result<u64> {
     let small = u64::from(u8::arbitrary(input)?);
     Ok(match small % 8 {
@@ -64,7 +64,7 @@ fn word(input: &mut Unstructured<'_>) -> Result<u64> {
     })
 }
 
-/// Bytes of any kind, or one of those that are known to mean something.
+/// Chooses a payload: arbitrary bytes, or one of those with a known meaning.
 fn payload(input: &mut Unstructured<'_>, known: &[&[u8]]) -> Result<Vec<u8>> {
     let mut payload = match u8::arbitrary(input)? % 4 {
         0 => Vec::new(),
@@ -84,7 +84,8 @@ fn payload(input: &mut Unstructured<'_>, known: &[&[u8]]) -> Result<Vec<u8>> {
     Ok(payload)
 }
 
-/// Says a message of a kind from a list, or of any other; false when the connection has ended.
+/// Sends a message of one of `kinds`, or rarely of any other. Returns false if the connection has
+/// ended.
 fn say(
     peer: &Endpoint,
     input: &mut Unstructured<'_>,

@@ -1,4 +1,4 @@
-//! Frames of ranks in any order, against a rank that sends and receives.
+//! Frames of ranks in any order, sent to a rank that sends and receives.
 
 use std::io::IoSlice;
 use std::sync::LazyLock;
@@ -37,7 +37,7 @@ pub fn run(input: &[u8]) {
     let mut options = Options::default();
     options.eager = Some(256);
     let rank = Mesh::new(0, 2, &options).endpoint(1, endpoint);
-    let rank = rank.expect("it belongs to nobody else").build();
+    let rank = rank.expect("the endpoint is not shared").build();
     let filled = |length: usize| Spent::heap(length).zeroed(length).expect("there is room");
     let mut receives: Vec<_> = (0..4).map(|tag| rank.irecv(1, tag % 3)).collect();
     receives.push(rank.irecv_into(1, 3, Spent::heap(16)));
@@ -48,7 +48,8 @@ pub fn run(input: &[u8]) {
         if let Ok(Some(found)) = rank.iprobe(1, 0) {
             probed += 1;
             if probed % 2 == 0 {
-                // If it is only announced, its payload may never come: a blocking receive would wait.
+                // If the message was only announced, its payload may never arrive, and a blocking
+                // receive would wait for ever.
                 receives.push(found.irecv());
             }
         }
@@ -60,11 +61,11 @@ pub fn run(input: &[u8]) {
     drop(bare);
     for mut receive in receives {
         let ended = receive.wait_timeout(PATIENCE);
-        assert!(ended.is_some(), "a receive waits for a peer that is gone");
+        assert!(ended.is_some(), "a receive does not end without its peer");
     }
     for mut send in sends {
         let ended = send.wait_timeout(PATIENCE);
-        assert!(ended.is_some(), "a send waits for a peer that is gone");
+        assert!(ended.is_some(), "a send does not end without its peer");
     }
     drop(cancelled);
 }

@@ -1,4 +1,5 @@
-//! Puts, gets and their answers, in any order, against a side that exposes memory and asks for some itself.
+//! Puts, gets and their replies in any order, sent to a side that exposes memory and makes requests
+//! itself.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -13,13 +14,13 @@ use jstream_transport::{Listener, RecvError, RemoteKey, Rights, listen};
 use super::greeting::{hello, of_system};
 use super::{FRAMES, PATIENCE, address, options, payload, word};
 
-/// How many bytes are exposed.
+/// The length of the exposed memory in bytes.
 const EXPOSED: usize = 1000;
 
 static LISTENER: LazyLock<Listener> =
     LazyLock::new(|| listen(&address("uds", "remote"), &options()).expect("it is free"));
 
-/// A frame of an operation, as bytes.
+/// Makes the bytes of a frame of an operation.
 fn frame(input: &mut Unstructured<'_>, key: u64) -> Result<Vec<u8>> {
     let operation = if input.ratio(31, 32)? {
         input.int_in_range(0..=5)?
@@ -53,11 +54,11 @@ fn frame(input: &mut Unstructured<'_>, key: u64) -> Result<Vec<u8>> {
 pub fn run(input: &[u8]) {
     let mut input = Unstructured::new(input);
     let at = of_system(LISTENER.local_address());
-    let mut stream = UnixStream::connect_addr(&at).expect("somebody listens");
+    let mut stream = UnixStream::connect_addr(&at).expect("the listener is there");
     stream.write_all(&hello()).expect("there is room");
     let endpoint = LISTENER
         .accept()
-        .expect("somebody has connected")
+        .expect("the peer has connected")
         .establish();
     let endpoint = endpoint.expect("it is of this version");
     stream.set_nonblocking(true).expect("it is a socket");
@@ -66,8 +67,8 @@ pub fn run(input: &[u8]) {
     let memory = Spent::heap(EXPOSED).zeroed(EXPOSED).expect("there is room");
     let exposure = endpoint
         .expose(memory, rights)
-        .expect("there is randomness");
-    // What is asked of the peer has the numbers 0 and 1, or the like.
+        .expect("the system has randomness");
+    // These requests to the peer have small numbers such as 0 and 1, which the input can match.
     let theirs = RemoteKey::from_words(exposure.key().to_words()).expect("it is a key");
     let got = endpoint.post_get(&theirs, 0, 100);
     let filled = Spent::heap(8).copy_from(&[7; 8]).expect("there is room");
@@ -78,7 +79,7 @@ pub fn run(input: &[u8]) {
         let Ok(frame) = frame(&mut input, key) else {
             break;
         };
-        // What there is no room for is cut off.
+        // If the socket has no room, the frame is cut off.
         if !stream
             .write(&frame)
             .is_ok_and(|written| written == frame.len())
@@ -99,7 +100,7 @@ pub fn run(input: &[u8]) {
             Err(RecvError::TimedOut { .. }) => {
                 assert!(
                     begin.elapsed() < PATIENCE,
-                    "a connection without a peer goes on"
+                    "the connection does not end without its peer"
                 );
             }
             Err(error) => {

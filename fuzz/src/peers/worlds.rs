@@ -1,4 +1,4 @@
-//! Words of worlds, against rank 0, and against who joins it.
+//! Bootstrap messages of worlds, sent to rank 0 and to a joining rank.
 
 use std::io::IoSlice;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ const WELCOME: u32 = 0x6a73_7702;
 const HERE: u32 = 0x6a73_7703;
 const KINDS: std::ops::RangeInclusive<u32> = 0x6a73_7701..=0x6a73_7708;
 
-/// The most words of one input.
+/// The maximum number of messages per input.
 const WORDS: usize = 12;
 
 fn world_options() -> WorldOptions {
@@ -35,7 +35,7 @@ fn fresh(name: &str) -> jstream_transport::Address {
     address("inproc", &format!("{name}-{number}"))
 }
 
-/// Says words, the first of which is most often the right one.
+/// Sends bootstrap messages, the first of which is usually valid.
 fn words(peer: &Endpoint, input: &mut Unstructured<'_>, first: u32, words: [u64; 3]) -> Result<()> {
     let known: [&[u8]; 6] = [
         &[0; 16],
@@ -83,7 +83,7 @@ fn against_rank_0(
     let address = meeting.addresses()[0].clone();
     thread::scope(|scope| {
         let joining = scope.spawn(|| meeting.join());
-        // Nobody is there any more when it has taken too long.
+        // The listener is gone if the bootstrap has already timed out.
         if let Ok(peer) = connect(&address, &options()) {
             let size = u64::from(size);
             let _ = words(&peer, input, ASK, [1, 1, size]);
@@ -105,7 +105,7 @@ fn against_member(
             options.listen = vec![fresh("worlds-member")];
             World::join(LISTENER.local_address(), 1, size, &options)
         });
-        // On a busy machine the time may be over before anybody has connected.
+        // On a busy machine, the member may time out before it has connected.
         let incoming = LISTENER.accept_timeout(Duration::from_millis(100));
         if let Some(Ok(peer)) = incoming.ok().map(Incoming::establish) {
             let _ = words(&peer, input, WELCOME, [1, 0, 0]);

@@ -126,7 +126,7 @@ fn what_a_pool_counts_is_exported() {
         assert_eq!(
             values.get("jstream_pool_leaked_jbufs", "pool=wire"),
             None,
-            "nothing was out"
+            "no buffer was in use"
         );
     });
 }

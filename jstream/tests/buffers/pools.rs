@@ -239,7 +239,7 @@ fn what_one_thread_gives_back_another_takes() {
     });
     let stats = pool.stats();
     assert_eq!(stats.in_use, 0);
-    assert_eq!(stats.mapped, SLAB, "what comes back is used again");
+    assert_eq!(stats.mapped, SLAB, "returned buffers are reused");
 }
 
 /// Runs `work` while another thread, which took and returned `count` buffers, is still alive and
@@ -277,7 +277,10 @@ fn what_a_thread_keeps_others_find() {
         });
         // Buffers cached by threads that have ended are found, too.
         beside_a_keeper(&pool, slots, || {
-            assert!(pool.take(SLAB).is_ok(), "all of them make room");
+            assert!(
+                pool.take(SLAB).is_ok(),
+                "idle buffers are unmapped to make room"
+            );
         });
     }
 }
@@ -405,7 +408,7 @@ fn who_waits_gets_what_comes_back() {
     });
     let stats = pool.stats();
     assert_eq!(stats.in_use, 0);
-    assert!(stats.waits > 0, "four threads had two jbufs");
+    assert!(stats.waits > 0, "four threads shared two buffers");
 }
 
 #[test]
@@ -423,7 +426,7 @@ fn who_waits_in_vain_is_told() {
     let error = pool.take(SLAB + 1).unwrap_err();
     assert!(
         matches!(error, PoolError::Exhausted { .. }),
-        "it can't ever be had: {error}"
+        "the request can never succeed: {error}"
     );
     drop(jbuf);
     assert!(pool.take(1).is_ok());
@@ -510,7 +513,11 @@ fn the_program_gets_back_what_it_is_done_with() {
     let again = posted.lock().unwrap().pop().unwrap();
     assert_eq!(again.place(), place);
     drop(again.copied_from(b"once more").unwrap());
-    assert_eq!(posted.lock().unwrap().len(), 1, "each use ends with a call");
+    assert_eq!(
+        posted.lock().unwrap().len(),
+        1,
+        "each release calls the callback"
+    );
     // A buffer that is kept for ever would keep the memory of the pool. Releasing it calls the
     // callback, too.
     let kept = posted.lock().unwrap().pop();
@@ -613,7 +620,10 @@ fn a_registered_region_stays() {
     assert_eq!(pool.regions().len(), 1);
     drop(jbuf);
     assert_eq!(pool.trim(), 0);
-    assert!(pool.take(SLAB).is_err(), "a device knows the small ones");
+    assert!(
+        pool.take(SLAB).is_err(),
+        "the region is registered with a device"
+    );
     let again = pool.take(256).unwrap();
     assert_eq!(again.place(), Some(place));
     drop((devices, again));

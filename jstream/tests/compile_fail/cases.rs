@@ -37,7 +37,7 @@ fn rustc(args: &[&str]) -> String {
 /// compile and run.
 pub fn run() {
     if env::var_os("JSTREAM_UI").is_some_and(|value| value == "off") {
-        eprintln!("left out, as JSTREAM_UI asks");
+        eprintln!("skipped: JSTREAM_UI=off");
         return;
     }
     let cases = trybuild::TestCases::new();
@@ -64,7 +64,7 @@ pub fn run() {
         .collect();
     assert!(
         differing.is_empty(),
-        "these fail for another reason than they should: {differing:#?}"
+        "these programs fail with unexpected errors: {differing:#?}"
     );
 }
 

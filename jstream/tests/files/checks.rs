@@ -24,9 +24,9 @@ struct Link<'b> {
     to: u64,
 }
 
-/// Asks the map for another object while it verifies this one. Returns an error in either case:
-/// "told" if the map refuses the request with [`FileError::Checking`], otherwise the unexpected
-/// result.
+/// Asks the map for another object while it verifies this one. Returns "told" as an error if the
+/// map refuses the request with [`FileError::Checking`], otherwise the unexpected result as an
+/// error. Accepts the object if its `to` is `u64::MAX`.
 fn leads_to_another(link: &Link<'_>) -> Result<(), String> {
     let map = MAP.get().ok_or("no map")?;
     // Requests that take no lock are allowed.

@@ -79,7 +79,7 @@ fn objects_of_any_types_come_back() {
     assert_eq!(writer.push(&"text".to_owned()).unwrap(), 3);
     assert_eq!(writer.push(&()).unwrap(), 4);
     assert_eq!(writer.push(&line(4)).unwrap(), 5);
-    assert!(!path.exists(), "it has no name before it is complete");
+    assert!(!path.exists(), "the file has no name before it is complete");
     writer.commit().unwrap();
     drop(writer);
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
@@ -127,7 +127,7 @@ fn objects_are_read_in_place_through_a_map() {
     assert_eq!(line.text, "line 200");
     assert!(map.contains(line) && map.contains(line.text));
     let again = map.get::<Line>(200).unwrap();
-    assert!(std::ptr::eq(line, again), "it is read once");
+    assert!(std::ptr::eq(line, again), "the object is read once");
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -201,7 +201,7 @@ fn hundreds_of_appends_keep_the_index_short() {
         .count();
     assert!(
         chunks > 100,
-        "one for each commit, most of which were absorbed"
+        "one for each commit, most of which were merged"
     );
     assert!(chunk_count(&bytes) <= 10);
 }
@@ -296,7 +296,7 @@ fn another_type_is_refused_in_the_words_of_the_files_schema() {
     assert_eq!(
         map.get::<theirs::Line>(0).unwrap().at,
         1,
-        "it was not touched"
+        "the file is unchanged"
     );
 }
 
@@ -438,7 +438,11 @@ fn an_object_that_is_too_large_is_refused_by_both_sides() {
         writer.push(&vec![0u8; 1001]),
         Err(FileError::Write(_))
     ));
-    assert_eq!(writer.push(&vec![0u8; 900]).unwrap(), 0, "and can go on");
+    assert_eq!(
+        writer.push(&vec![0u8; 900]).unwrap(),
+        0,
+        "the writer stays usable"
+    );
     writer.commit().unwrap();
     let mut options = ReadOptions::default();
     options.limits.bytes = 800;

@@ -77,7 +77,7 @@ fn when_free(write: impl Fn() -> Result<(), FileError>) {
             written => return written.unwrap(),
         }
     }
-    panic!("it stays locked");
+    panic!("the file stays locked");
 }
 
 #[test]
@@ -364,7 +364,7 @@ fn a_full_device_is_an_error() {
         assert_eq!(
             source.kind(),
             ErrorKind::StorageFull,
-            "it can be tried again"
+            "the commit can be retried"
         );
     }
 }

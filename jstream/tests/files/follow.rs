@@ -62,7 +62,7 @@ fn a_reader_goes_on_with_what_was_appended() {
         for _ in 0..count {
             writer.push(&text(writer.len())).unwrap();
         }
-        assert!(!reader.reload().unwrap(), "it is not committed");
+        assert!(!reader.reload().unwrap(), "the object is not committed");
         writer.commit().unwrap();
         assert_eq!(read_on(&mut reader), 0);
         assert!(reader.reload().unwrap() && !reader.reload().unwrap());

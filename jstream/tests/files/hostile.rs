@@ -313,7 +313,7 @@ fn objects_that_share_bytes_are_not_made_native_twice() {
         let map = FileMap::from_bytes(bytes.clone(), options.clone()).unwrap();
         let one = map.get::<Note>(1).unwrap();
         match map.get::<Note>(2) {
-            Ok(same) => assert!(std::ptr::eq(one, same), "two objects in one place"),
+            Ok(same) => assert!(std::ptr::eq(one, same), "two objects at one offset"),
             Err(error) => assert!(
                 matches!(
                     error,
@@ -322,7 +322,7 @@ fn objects_that_share_bytes_are_not_made_native_twice() {
                 "{error}"
             ),
         }
-        assert_eq!(*one.text, *"note 1", "what was handed out stays");
+        assert_eq!(*one.text, *"note 1", "a returned object stays valid");
         // The same two objects, requested in the opposite order.
         let map = FileMap::from_bytes(bytes, options.clone()).unwrap();
         let two = map.get::<Note>(2).map(|note| note.at);

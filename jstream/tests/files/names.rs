@@ -130,7 +130,7 @@ fn one_writer_at_a_time_has_the_name() {
             }
         }
         let &[holder] = holders.as_slice() else {
-            panic!("round {round}: {holders:?} have the name");
+            panic!("round {round}: {holders:?} committed");
         };
         assert_number(&path, holder);
     }

@@ -15,7 +15,7 @@ pub const OF_FEATURES: [&str; 4] = ["uuid.", "jiff.", "indexmap.", "ndarray."];
 
 /// Vectors with types of other crates.
 pub fn features() -> Vec<Case> {
-    #[allow(unused_mut, reason = "there may be none of these features")]
+    #[allow(unused_mut, reason = "all of these features may be disabled")]
     let mut all = Vec::new();
     #[cfg(feature = "uuid")]
     all.push(case(

@@ -1,28 +1,29 @@
-//! What is wrong with a message is the same to a reader and to whoever looks into it.
+//! A reader and an inspection find the same faults in a message.
 
 use jstream::inspect::{Code, Message};
 use jstream::{MessageSegment, ReadError};
 
-/// The path without the root's name.
+/// Returns the path without the name of the root.
 fn tail(path: &str) -> &str {
     let end = path.find(['.', '[', '…']).unwrap_or(path.len());
     &path[end..]
 }
 
-/// Whether what a reader blames is, or holds, or leads to what was found.
+/// Returns true if the part at `offset`, which a reader blames, is the faulty part, contains it, or
+/// leads to it.
 fn is_blamed(found: &Message, offset: usize) -> bool {
     let fault = found.fault.as_ref().unwrap();
     if fault.at.contains(&offset) || fault.at.start == offset {
         return true;
     }
-    // A reader blames an option for what stands in it.
+    // A reader blames an option for a fault inside it.
     found.nodes.iter().any(|node| {
         let path = found.path(node.id);
         node.at.start == offset && tail(&fault.path).starts_with(tail(&path))
     })
 }
 
-/// Asserts that what was found is what a reader says, but for what readers alone can know.
+/// Asserts that an inspection and a reader agree, except about faults that only a reader detects.
 #[track_caller]
 pub(crate) fn assert_agree(what: &str, found: &Message, read: &Result<(), ReadError>) {
     let refused = match read {
@@ -33,7 +34,7 @@ pub(crate) fn assert_agree(what: &str, found: &Message, read: &Result<(), ReadEr
         Err(error) => error,
     };
     let text = refused.to_string();
-    // Limits are a reader's own, and so are functions of the program.
+    // Only readers have limits, and only readers call functions of the program.
     if text.contains("Limits::") || text.contains("is too much") {
         return;
     }
@@ -45,7 +46,7 @@ pub(crate) fn assert_agree(what: &str, found: &Message, read: &Result<(), ReadEr
         ReadError::Lengths { .. } => fault.code == Code::Lengths,
         ReadError::Descriptor { .. } => fault.code == Code::Descriptor,
         ReadError::NotUtf8 { offset } => fault.code == Code::NotUtf8 && fault.at.start == *offset,
-        // Any object of the circle may be named.
+        // Either may name any object of the cycle.
         ReadError::Value { what, .. } if what.contains("reached from itself") => {
             fault.code == Code::Circle
         }

@@ -1,4 +1,5 @@
-//! What the program does not read, look for, or let through to a terminal.
+//! Limits of the program: on the bytes that it reads, on its search, and on the characters that it
+//! prints to a terminal.
 
 use serde_json::Value as Json;
 use xxhash_rust::xxh3::xxh3_64;
@@ -7,7 +8,7 @@ use crate::program::files::written;
 use crate::program::{Folder, printed, run};
 use crate::samples;
 
-/// What has no end is not read to its end, and only as much is read as was allowed.
+/// Endless inputs are not read to their end, and no more bytes are read than `--bytes` allows.
 #[test]
 fn inputs_without_an_end() {
     let text = printed(1, &["/dev/zero"]);
@@ -24,7 +25,7 @@ fn inputs_without_an_end() {
     let fewer = (just - 1).to_string();
     let output = run(2, &[&message, "--schema", &schema, "--bytes", &fewer]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("--bytes reads more"));
-    // What is nothing that is known is as long as it is.
+    // The length of an unknown input is reported correctly.
     let text = printed(1, &[&folder.file("none", &[b'x'; 5000]), "--json"]);
     let json: Json = serde_json::from_str(&text).unwrap();
     assert_eq!((&json["len"], &json["objects"]), (&5000.into(), &0.into()));
@@ -39,7 +40,7 @@ fn names_command_no_terminal() {
     assert!(output.contains("\\u{1b}[31mred\\u{202e}"), "{output}");
     assert!(!output.contains(['\u{1b}', '\u{202e}']), "{output}");
 
-    // A struct `a\u{202e}b` of no fields.
+    // A struct `a\u{202e}b` without fields.
     let schema = b"\x01\x01\x05a\xe2\x80\xaeb\x00\x01\x02\x00";
     let text = printed(0, &[&folder.file("\u{1b}", schema)]);
     assert!(text.contains("struct a\\u{202e}b"), "{text}");
@@ -49,7 +50,7 @@ fn names_command_no_terminal() {
     assert_eq!(json["schemas"][0]["types"][0]["name"], "a\u{202e}b");
 }
 
-/// A file whose index has a million entries without content.
+/// A file whose index has a million blank entries.
 fn empty_index() -> Vec<u8> {
     const COUNT: u64 = 1_000_000;
     let words = |words: &[u64]| {

@@ -18,8 +18,8 @@ fn schema<T: Transportable + 'static>() -> Vec<u8> {
     schema.to_bytes(root)
 }
 
-/// A call and its result, a call that fails, and what is missing; the method is described behind
-/// its first call.
+/// A capture with a call and its result, a failed call, and a record of lost messages. The method
+/// is described behind its first call.
 fn capture() -> Vec<u8> {
     let message = |kind, number, word, payload: Vec<u8>| {
         let direction = match kind {
@@ -65,7 +65,7 @@ fn capture() -> Vec<u8> {
     capture
 }
 
-/// What the program says of these bytes.
+/// Runs the program on a capture.
 fn run(name: &str, capture: &[u8], arguments: &[&str]) -> Output {
     let file = format!("jstream-inspect-{}-{name}.jcap", std::process::id());
     let path = std::env::temp_dir().join(file);
@@ -113,7 +113,8 @@ fn the_values_of_a_message_are_shown() {
     assert_eq!(value("3"), Json::Null);
 }
 
-/// Names, addresses, reasons and values of a forged capture do not reach the terminal as commands.
+/// Control characters in names, addresses, reasons and values of a forged capture do not reach the
+/// terminal.
 #[test]
 fn text_of_a_capture_commands_no_terminal() {
     let hostile = |before: &str| format!("{before}\u{1b}[2J\u{9b}31m\n\r\u{7f}\u{202e}");

@@ -1,4 +1,4 @@
-//! Messages made of JSON are those that the writer makes.
+//! Messages composed from JSON equal those that the writer makes.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use jstream::schema::Schema;
 use jstream::{Transportable, Writer};
 use serde_json::{Value as Json, json};
 
-/// Everything of a message is kept.
+/// Options that keep every value of a message.
 fn whole() -> Options {
     let mut options = Options::default();
     options.elements = usize::MAX;
@@ -18,8 +18,8 @@ fn whole() -> Options {
     options
 }
 
-/// Vectors with what can't be made: cells, classes, hashed maps, times, addresses, targets that are
-/// met again.
+/// Vectors that can't be composed from JSON: cells, classes, hashed maps, times, addresses, and
+/// further pointers to shared targets.
 const REFUSED: [&str; 10] = [
     "addresses",
     "drawing",
@@ -162,7 +162,7 @@ fn values_are_written_as_they_are_shown() {
     assert_eq!(compose(&schema, root, &Json::Null).unwrap(), written(&()));
 }
 
-/// What is said of the order with `change`.
+/// Composes the order with `change` and returns the error.
 fn complaint(change: impl FnOnce(&mut Json)) -> String {
     let (schema, root) = Schema::of::<Order>();
     let mut value = order_json();

@@ -1,6 +1,6 @@
-//! Text, JSON and pictures, as they should be.
+//! Golden files of text, JSON and pictures.
 //!
-//! `INSPECTIONS=overwrite cargo test -p jstream --features cli --test inspect` writes them anew.
+//! `INSPECTIONS=overwrite cargo test -p jstream --features cli --test inspect` rewrites them.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(crate) fn assert_golden(name: &str, found: &str) {
     );
 }
 
-/// All that is said of a message, with the bytes or without.
+/// Returns the complete text about a message, with or without its bytes.
 fn said(sample: &Sample, bytes: &[u8], hex: bool) -> String {
     let mut style = Style::default();
     style.hex = hex;
@@ -44,7 +44,7 @@ fn said(sample: &Sample, bytes: &[u8], hex: bool) -> String {
     said
 }
 
-/// Types whose layout the language defines, so that every compiler gives these.
+/// Samples whose layout the language defines, so that every compiler produces the same output.
 fn stable() -> [Sample; 2] {
     [samples::order(), samples::ring()]
 }
@@ -140,7 +140,7 @@ fn pictures_have_so_many_boxes_and_draw_shared_objects_once() {
     }
     let mut picture = String::new();
     dot::write(&samples::shared().look(), 60, &mut picture).unwrap();
-    // "one" is met twice, "täxt" and the list too.
+    // Three targets have a further pointer: "one", "täxt" and the list.
     assert_eq!(picture.matches("style=dashed").count(), 3, "{picture}");
     assert_eq!(picture.matches("one&quot;").count(), 1, "{picture}");
 }

@@ -1,4 +1,5 @@
-//! Damaged messages: nothing panics, and what a reader refuses is an error here too, at its place.
+//! Damaged messages: nothing panics, and the inspection reports what a reader refuses, at its
+//! offset.
 
 use jstream::inspect::text::{self, Style};
 use jstream::inspect::{Input, Items, dot, json, svg};
@@ -6,7 +7,7 @@ use jstream::inspect::{Input, Items, dot, json, svg};
 use crate::agree::assert_agree;
 use crate::samples::{self, Sample};
 
-/// Looks at a damaged message as a reader does.
+/// Inspects a damaged message and compares the result with that of a reader.
 fn compare(sample: &Sample, bytes: &[u8], what: &str) {
     let found = sample.look_at(bytes);
     let what = format!("{}, {what}", sample.name);
@@ -115,7 +116,7 @@ fn streams_are_taken_apart() {
     stream.extend(&order.bytes);
     assert_eq!(Items::of(&stream).filter_map(Result::ok).count(), 4);
 
-    // Every byte of it.
+    // Every byte of the stream.
     for at in 0..stream.len() {
         let mut damaged = stream.clone();
         damaged[at] ^= 0x55;
@@ -150,7 +151,7 @@ fn circles_are_found() {
     let chain = samples::chain();
     let found = chain.look();
     assert_eq!(found.fault, None);
-    // The pointer of the last one to the first.
+    // A pointer from the last object to an earlier one.
     let mut bytes = chain.bytes.clone();
     let at = bytes.len() - 16;
     assert_eq!(bytes[at..], [0; 16]);

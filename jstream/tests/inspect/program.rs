@@ -1,4 +1,4 @@
-//! The program, as it is run.
+//! The program `jstream-inspect`, run as a child process.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::samples::{self, Sample};
 
-/// A folder that is removed in the end.
+/// A folder that is removed when it is dropped.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -26,7 +26,7 @@ impl Folder {
         path.to_str().unwrap().to_owned()
     }
 
-    /// A message and its schema.
+    /// Writes the message and the schema of a sample to files and returns their paths.
     pub(crate) fn sample(&self, sample: &Sample) -> [String; 2] {
         [
             self.file("message", &sample.bytes),
@@ -116,7 +116,7 @@ fn what_is_wrong_ends_with_one() {
     assert!(output.stdout.is_empty());
     assert!(String::from_utf8_lossy(&output.stderr).contains(&at));
 
-    // No schema, and another one.
+    // First no schema, then the schema of another type.
     let text = printed(1, &[&message]);
     assert!(
         text.contains("--schema FILE") && text.contains("descriptor"),
@@ -125,7 +125,7 @@ fn what_is_wrong_ends_with_one() {
     let other = folder.file("other", &samples::ring().schema);
     assert!(printed(1, &[&message, "--schema", &other]).contains("no schema with the descriptor"));
 
-    // Nothing that is known; nothing at all; half a schema.
+    // An unknown input, an empty one, and half a schema.
     let noise = folder.file("noise", b"neither this nor that");
     assert!(printed(1, &[&noise]).contains("neither a message"));
     let empty = folder.file("empty", b"");
@@ -203,7 +203,7 @@ fn streams_from_the_standard_input() {
     );
     let (_, text) = run(&["--object", "1"], &stream);
     assert!(!text.contains("object 0") && text.contains("Ada"), "{text}");
-    // Places count from the start of the stream.
+    // Offsets count from the start of the stream.
     let place = format!("  {:#06x}    name: &str = \"Ada\"", start + 40);
     assert!(text.contains(&place), "{text}");
 
@@ -217,7 +217,7 @@ fn streams_from_the_standard_input() {
     assert_eq!(json["messages"][1]["at"], start);
     assert_eq!(json["schemas"].as_array().unwrap().len(), 2);
 
-    // The gap between the two.
+    // The gap between the two messages.
     stream[start - 1] = 1;
     let (code, text) = run(&[], &stream);
     assert!(
@@ -293,7 +293,7 @@ pub(crate) mod files {
     use crate::golden::assert_golden;
     use crate::samples::{Leg, Side};
 
-    /// A file of so many legs and a name.
+    /// Writes a file of `legs` legs and a name.
     pub(crate) fn written(path: &Path, legs: u32) {
         let mut writer = FileWriter::create(path).unwrap();
         for quantity in 0..legs {
@@ -380,7 +380,7 @@ pub(crate) mod files {
         let place = usize::try_from(reader.entry(1).unwrap().place).unwrap();
         let sound = fs::read(&path).unwrap();
 
-        // A side that is none.
+        // An invalid `Side`.
         let mut bytes = sound.clone();
         bytes[place + 40 + 12] = 9;
         let wrong = folder.file("wrong", &bytes);
@@ -392,7 +392,7 @@ pub(crate) mod files {
             "{text}"
         );
         assert!(text.contains("checksum"), "{text}");
-        // Another quantity is found by the checksum alone.
+        // Only the checksum reveals a changed quantity.
         let mut bytes = sound.clone();
         bytes[place + 40 + 8] = 9;
         let wrong = folder.file("wrong", &bytes);
@@ -416,7 +416,7 @@ pub(crate) mod files {
         }
     }
 
-    /// A file of two commits, in which there are trait objects of two classes.
+    /// Writes a file of two commits with trait objects of two classes.
     fn of_figures(folder: &Folder) {
         let path = folder.0.join("figures.jst");
         let mut options = WriteOptions::default();
@@ -428,7 +428,7 @@ pub(crate) mod files {
         writer.commit().unwrap();
     }
 
-    /// What is printed in a folder, so that no path is.
+    /// Runs the program inside the folder, so that its output contains no path.
     #[track_caller]
     fn printed_in(folder: &Folder, arguments: &[&str]) -> String {
         let output = program(arguments).current_dir(&folder.0).output().unwrap();
@@ -451,7 +451,7 @@ pub(crate) mod files {
         assert_eq!(json["file"]["slot"], 1);
         let pretty = serde_json::to_string_pretty(&json["file"]).unwrap() + "\n";
         assert_golden("figures.file.json", &pretty);
-        // One object alone, and no file.
+        // A single object, and an input that is not a file.
         let one = printed_in(&folder, &["figures.jst", "--object", "1"]);
         assert!(!one.contains("generation"), "{one}");
         let json = printed_in(&folder, &["figures.jst", "--object", "1", "--json"]);
@@ -468,7 +468,7 @@ pub(crate) mod files {
         let folder = Folder::new("commits");
         of_figures(&folder);
         let sound = fs::read(folder.0.join("figures.jst")).unwrap();
-        // The newer commit is cut short, as by a crash.
+        // The newer commit is incomplete, as after a crash.
         let mut bytes = sound.clone();
         bytes[1024 + 3] ^= 1;
         let text = printed(0, &[&folder.file("torn", &bytes)]);
@@ -491,7 +491,7 @@ pub(crate) mod files {
         let mut reader = FileReader::open(&path).unwrap();
         let place = usize::try_from(reader.entry(1).unwrap().place).unwrap();
         let mut bytes = fs::read(&path).unwrap();
-        // Another quantity, which the type allows.
+        // Another quantity, which is valid for its type.
         bytes[place + 40 + 8] = 9;
         let wrong = folder.file("wrong", &bytes);
         let text = printed(1, &[&wrong, "--object", "1"]);

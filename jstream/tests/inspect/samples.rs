@@ -15,7 +15,7 @@ use jstream::inspect::{Catalog, Message, Options, message};
 use jstream::schema::Schema;
 use jstream::{ReadError, Reader, Spent, Transportable, Writer, transportable};
 
-/// A message of a type, and what is needed to look at it.
+/// A message of a type, and the schemas that are needed to inspect it.
 pub struct Sample {
     pub name: &'static str,
     pub bytes: Vec<u8>,
@@ -38,7 +38,7 @@ impl Sample {
         }
     }
 
-    /// The same, with a class that may stand behind pointers to trait objects.
+    /// Adds the schema of a class of trait objects.
     pub fn with<C: Transportable + 'static>(mut self) -> Self {
         self.catalog.add_type::<C>().unwrap();
         self
@@ -52,7 +52,7 @@ impl Sample {
         message(bytes, &self.catalog, &Options::default())
     }
 
-    /// What a reader says of a message.
+    /// Reads a message and returns the reader's error.
     pub fn read(&self, bytes: &[u8]) -> Result<(), ReadError> {
         (self.read)(bytes)
     }
@@ -328,7 +328,7 @@ pub struct Chain {
     pub other: Option<Rc<Chain>>,
 }
 
-/// Trait objects, in types whose layout the language defines.
+/// A type of trait objects whose layout the language defines.
 #[derive(Transportable)]
 #[repr(C)]
 pub struct Pair {
@@ -345,7 +345,7 @@ pub fn figures() -> Pair {
     }
 }
 
-/// Shared objects that lead to others of their type.
+/// Shared objects with pointers to others of their type.
 pub fn chain() -> Sample {
     let chain = |name, next, other| Chain { name, next, other };
     let last = Rc::new(chain(3, None, None));
@@ -354,7 +354,7 @@ pub fn chain() -> Sample {
     Sample::of::<Chain>("chain", &first)
 }
 
-/// One of each family.
+/// A sample of each kind.
 pub fn all() -> Vec<Sample> {
     vec![
         order(),

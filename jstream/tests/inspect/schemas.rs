@@ -1,15 +1,16 @@
-//! Schemas that come from anywhere.
+//! Untrusted schemas.
 
 use jstream::inspect::{Catalog, CatalogError, Options, message};
 
 use crate::samples;
 
-/// A schema in its encoding, and what is said of it.
+/// Adds an encoded schema to a catalog and returns the error.
 fn refused(bytes: &[u8]) -> String {
     Catalog::default().add_bytes(bytes).unwrap_err().to_string()
 }
 
-/// `size` and `align` of a type without a name, and its kind.
+/// Encodes a schema of these types, each given by an empty name, its size, its alignment and its
+/// kind.
 fn schema(types: &[&[u8]]) -> Vec<u8> {
     let mut bytes = vec![1, u8::try_from(types.len()).unwrap()];
     bytes.extend(types.concat());
@@ -21,21 +22,21 @@ fn types_that_fit_nowhere_are_refused() {
     // A struct of 8 bytes that holds itself.
     let own = [0, 8, 8, 2, 1, 1, b'a', 0, 0];
     assert!(refused(&schema(&[&own])).contains("holds itself"));
-    // An array of two of it in 8 bytes.
+    // An array of two elements of 8 bytes that has a size of 8 bytes.
     let leaf = [0, 8, 8, 0];
     assert!(refused(&schema(&[&[0, 8, 8, 5, 1, 2], &leaf])).contains("don't fill"));
-    // Two fields in one place; one that lies outside.
+    // Two fields at the same offset; a field outside the struct.
     let twice = [0, 8, 8, 2, 2, 1, b'a', 0, 1, 1, b'b', 0, 1];
     assert!(refused(&schema(&[&twice, &leaf])).contains("one place"));
     let outside = [0, 8, 8, 2, 1, 1, b'a', 1, 1];
     assert!(refused(&schema(&[&outside, &leaf])).contains("outside"));
-    // An alignment of 3, a pointer of 4 bytes, text inline, a root of text, a tag of 3 bytes.
+    // An alignment of 3, a pointer of 4 bytes, inline text, text as the root, a tag of 3 bytes.
     assert!(refused(&schema(&[&[0, 3, 3, 0]])).contains("size and alignment"));
     assert!(refused(&schema(&[&[0, 4, 4, 6, 1], &leaf])).contains("another size"));
     assert!(refused(&schema(&[&[0, 1, 1, 4, 1], &[0, 1, 1, 1]])).contains("inline"));
     assert!(refused(&schema(&[&[0, 1, 1, 1]])).contains("root"));
     assert!(refused(&schema(&[&[0, 4, 1, 3, 3, 0]])).contains("tag"));
-    // Something without a size that takes tags off the text.
+    // A type without size that takes its tags from the text segment.
     assert!(refused(&schema(&[&[0, 0, 1, 4, 1], &[0, 0, 1, 0]])).contains("without a size"));
 }
 
@@ -52,7 +53,7 @@ fn depth_is_bounded() {
         bytes.extend(types.concat());
         bytes
     };
-    // 127 structs of one name and layout, each around the next: deep, but not too deep.
+    // 127 nested structs of the same name and layout, which is within the limit.
     assert!(Catalog::default().add_bytes(&encode(&types)).is_ok());
     let mut deeper = vec![1, 0x82, 1];
     deeper.extend([0, 1, 1, 2, 1, 1, b'a', 0, 1]);
@@ -79,7 +80,7 @@ fn every_byte_of_a_schema_changed() {
                 let mut catalog = Catalog::default();
                 match catalog.add_bytes(&bytes) {
                     Ok(descriptor) => {
-                        // The message says that it is of that type.
+                        // The message declares the changed type.
                         let mut told = sample.bytes.clone();
                         told[8..16].copy_from_slice(&descriptor.to_le_bytes());
                         let found = message(&told, &catalog, &Options::default());
@@ -122,7 +123,7 @@ fn elements_without_size_cost_nothing() {
 
 #[test]
 fn a_schema_makes_no_more_work_than_the_message_is_worth() {
-    // A slice of structs of one byte each, a truth value, and of 30,000 fields without size.
+    // A slice of structs of one byte: a bool and 30,000 fields without size.
     let mut bytes = vec![1, 4, 0, 16, 8, 7, 1];
     bytes.extend([0, 1, 1, 2]);
     let fields = 30_001u32;
@@ -148,7 +149,7 @@ fn a_schema_makes_no_more_work_than_the_message_is_worth() {
     told.resize(told.len() + 1000, 0);
     let fault = message(&told, &catalog, &Options::default()).fault.unwrap();
     assert_eq!(fault.code.name(), "work", "{fault}");
-    // What is worth it.
+    // With two elements, the work is within the limit.
     told.truncate(56 + 2);
     told[24..32].copy_from_slice(&2u64.to_le_bytes());
     told[48..56].copy_from_slice(&2u64.to_le_bytes());

@@ -1,11 +1,11 @@
-//! The values that are found are those that were written.
+//! The values that an inspection finds are those that were written.
 
 use jstream::inspect::{Message, Options, Value, json, message};
 use serde_json::{Value as Json, json};
 
 use crate::samples::{self, Sample};
 
-/// What stands at a path, in JSON: of the values there the innermost.
+/// Returns the innermost value at a path, as JSON.
 fn at(found: &Message, sample: &Sample, path: &str) -> Json {
     let node = found.nodes.iter().rfind(|node| found.path(node.id) == path);
     let id = node

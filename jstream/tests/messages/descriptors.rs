@@ -444,7 +444,7 @@ fn a_reader_learns_the_types_of_peers() {
         error
     };
     let ReadError::Descriptor { mismatch: None, .. } = read() else {
-        panic!("it was known before");
+        panic!("the descriptor was known before");
     };
     let learnt = read().to_string();
     assert!(learnt.ends_with("; u64: u64 here, Pair there"), "{learnt}");

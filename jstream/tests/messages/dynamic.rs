@@ -158,7 +158,7 @@ fn each_arrives_as_what_it_was() {
     assert!(best.ptr_eq(also));
     assert_eq!(best.area(), 16.0);
     assert_eq!(drawing.title, "all");
-    assert_eq!(bytes_of(drawing), bytes, "it can be sent on");
+    assert_eq!(bytes_of(drawing), bytes, "the form can be sent again");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_shared_target_is_not_taken_for_one_of_another_phantom_type() {
             assert_ne!(
                 std::ptr::from_ref(number.get()).addr(),
                 std::ptr::from_ref(text.get()).addr(),
-                "a {:#x} is taken for a string",
+                "{:#x} is used as a string",
                 text.of.as_ptr().addr(),
             );
         }),

@@ -25,7 +25,7 @@ fn message<T: Transportable>(value: &T) -> Vec<u8> {
 /// Reads a message and returns the error.
 fn error<T: Transportable + 'static>(message: &[u8]) -> String {
     match Reader::default().read::<T>(filled(message)) {
-        Ok(_) => panic!("nothing is said"),
+        Ok(_) => panic!("the message is accepted"),
         Err(failure) => failure.error.to_string(),
     }
 }

@@ -17,7 +17,7 @@ proptest! {
 
         let gathered = writer.write_to(&sent, &pool).unwrap();
         let written = writer.write(&sent, Spent::heap(gathered.len())).unwrap();
-        prop_assert_eq!(gathered.as_bytes(), written.as_bytes(), "one format, one order");
+        prop_assert_eq!(gathered.as_bytes(), written.as_bytes(), "the writers disagree");
         for filled in [gathered, written] {
             let received = reader.read::<Node<'static>>(filled).unwrap();
             prop_assert_eq!(received.get(), &sent);
@@ -151,7 +151,7 @@ fn results_of_every_layout() {
                 (Ok(()), Ok(())) => {}
                 (Err(Ok(got)), Err(Ok(sent))) => assert_eq!(got, sent),
                 (Err(Err(got)), Err(Err(sent))) => assert_eq!(got, sent),
-                _ => panic!("the one became the other"),
+                _ => panic!("the variant has changed"),
             }
         }
     });

@@ -113,11 +113,7 @@ impl Item {
             }
         };
         let after = stream.as_bytes();
-        assert_eq!(
-            after[..before.len()],
-            before,
-            "what was before is as it was"
-        );
+        assert_eq!(after[..before.len()], before, "earlier items have changed");
         if result.is_err() {
             assert_eq!(after, before);
             return result;
@@ -321,7 +317,7 @@ fn the_rest_of_a_stream_is_read_behind_a_damaged_item() {
     let at = bytes.len();
     bytes.extend(message(&7u32));
     let flag = at - padded(1) + 8;
-    assert_eq!(bytes[flag], 1, "the flags stand behind the words");
+    assert_eq!(bytes[flag], 1, "the flags follow the words");
     bytes[flag] = 2;
     let (stream, mut reader) = (StreamReader::new(filled(&bytes)), Reader::default());
     let error = stream.next::<Vec<bool>>(&mut reader).unwrap_err();

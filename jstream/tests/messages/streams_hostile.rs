@@ -227,7 +227,7 @@ fn bytes_between_items_are_zero() {
     longer.push(0);
     assert!(
         drain(&longer, &mut reader).broken.is_some(),
-        "a byte behind the last item"
+        "a byte follows the last item"
     );
 }
 

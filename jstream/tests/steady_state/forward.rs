@@ -23,7 +23,7 @@ fn received<T: Transportable + 'static, V: Transportable>(value: &V, slack: usiz
 }
 
 /// Forwards an object, checks that the result equals the message that writing the object produces,
-/// and reads it again. Returns true if the object was forwarded in place.
+/// and reads it again. The returned flag is true if the object was forwarded in place.
 fn forwarded<T>(received: Received<T>) -> (bool, Received<T>)
 where
     T: Transportable + 'static,
@@ -430,7 +430,7 @@ fn a_pool_without_room_gives_the_object_back() {
     taken.clear();
     let forwarded = Writer::new().forward_to(object, &pool).unwrap();
     assert!(!forwarded.in_place);
-    assert_eq!(pool.stats().in_use, 1, "its own went back");
+    assert_eq!(pool.stats().in_use, 1, "the old buffer was returned");
     let again = Reader::default().read::<Node<'_>>(forwarded.message);
     assert_eq!(again.unwrap().get(), &LEAF);
 }

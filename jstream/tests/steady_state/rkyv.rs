@@ -33,7 +33,7 @@ fn read<T: Transportable + 'static>(value: &T) -> Received<T> {
     let filled = message(value);
     assert!(
         places::<T>(filled.as_bytes()).complete,
-        "the schema leads through"
+        "the schema covers the message"
     );
     Reader::default().read::<T>(filled).unwrap()
 }
