@@ -1,8 +1,9 @@
-//! Two processes: one looks for prime numbers and sends each as it is found, the other takes as many as it likes; and a
-//! stream the other way, whose items are added up where they arrive.
+//! Two processes with streams in both directions. The server searches for prime numbers and sends
+//! each one when it is found, and the client takes as many as it needs. In the other direction, the
+//! client sends numbers, and the server adds them up as they arrive.
 //!
-//! The server is this program too, started with `--serve`; it says where it listens, and ends with its standard
-//! input.
+//! The server is the same program, started with `--serve`. It prints its address, and ends when its
+//! standard input is closed.
 
 use std::env;
 use std::error::Error;
@@ -14,10 +15,11 @@ use jstream_rmi::{Client, Server, Stream, StreamError, remote};
 
 #[remote]
 trait Primes {
-    /// All prime numbers from `least` on: they have no end, but a stream has who takes it.
+    /// Returns all prime numbers from `least` on. The stream is infinite; the search ends when the
+    /// receiver drops it.
     fn from(&self, least: u64) -> Stream<u64>;
 
-    /// The mean of numbers that come bit by bit, and how many they were.
+    /// Returns the mean and the count of the numbers of a stream.
     async fn mean(&self, numbers: Stream<f64>) -> Result<(f64, u64), String>;
 }
 
@@ -26,7 +28,7 @@ struct Plain;
 #[remote]
 impl Primes for Plain {
     fn from(&self, least: u64) -> Stream<u64> {
-        // It is asked for numbers as long as there is room for them at the other side.
+        // The iterator is advanced only while the receiver has room.
         Stream::of((least.max(2)..).filter(|n| is_prime(*n)))
     }
 
@@ -37,7 +39,7 @@ impl Primes for Plain {
             count = count.saturating_add(1);
         }
         if count == 0 {
-            return Err("of no numbers there is no mean".to_owned());
+            return Err("there are no numbers".to_owned());
         }
         #[allow(clippy::cast_precision_loss, reason = "they are not that many")]
         Ok((sum / count as f64, count))
@@ -58,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let (mut server, address) = start()?;
     let result = calls(&address);
-    // It ends with its standard input.
+    // The server ends when its standard input is closed.
     drop(server.stdin.take());
     server.wait()?;
     result
@@ -99,7 +101,7 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
         .collect();
     println!("primes: {:?}", found?);
 
-    // What is measured goes as it is measured.
+    // Each measurement is sent as soon as it is made.
     let (sender, numbers) = jstream_rmi::stream(16);
     let mean = primes.mean(numbers);
     for measured in [1.5, 2.5, 5.0] {
@@ -108,7 +110,7 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     drop(sender);
     println!("mean and count: {:?}", mean.wait()?.get());
     println!(
-        "of nothing: {:?}",
+        "no numbers: {:?}",
         primes.mean(Stream::of([])).wait()?.get()
     );
     Ok(())

@@ -3,7 +3,7 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::unwrap_used,
-    reason = "a test fails where these fail"
+    reason = "test code"
 )]
 
 mod heap;

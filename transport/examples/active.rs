@@ -1,4 +1,5 @@
-//! Active messages between two processes: one counts, the other waits until it has counted far enough.
+//! Active messages between processes: one client increments a counter, and another waits until the
+//! counter has reached a value.
 //!
 //! ```text
 //! cargo run -p jstream-transport --example active
@@ -23,7 +24,8 @@ fn table() -> Handlers {
             drop(value);
             request.reply(now, &[]);
         })
-        // Polled where the request arrives; goes on behind the `inc` that it waits for.
+        // Polled where the request arrives. If it has to wait, it resumes after the `inc` that
+        // completes its condition.
         .on_async("await value", move |request| {
             let count = waited.clone();
             async move {
@@ -42,16 +44,16 @@ fn table() -> Handlers {
 fn serve(address: &Address) -> Result<(), Box<dyn Error>> {
     let listener = listen(address, &Options::default())?;
     let handlers = table();
-    let bundle = PollGroup::default();
-    // Both connections are served together by one thread.
+    let group = PollGroup::default();
+    // One thread serves both connections.
     let mut children = Vec::new();
     for role in ["count", "wait"] {
         let mut child = Command::new(std::env::current_exe()?);
         children.push(child.args([role, &address.to_string()]).spawn()?);
         let endpoint = listener.accept()?.establish()?;
-        bundle.add(&Peer::join(endpoint, &handlers, Settings::default())?);
+        group.add(&Peer::join(endpoint, &handlers, Settings::default())?);
     }
-    bundle.serve();
+    group.serve();
     for mut child in children {
         child.wait()?;
     }
@@ -66,7 +68,7 @@ fn ask(role: &str, address: &Address) -> Result<(), Box<dyn Error>> {
         let reply = peer
             .request(peer.handler("await value")?, 1000, &[])?
             .wait()?;
-        println!("it has counted to {}", reply.word);
+        println!("the counter has reached {}", reply.word);
         return Ok(());
     }
     let mean = peer.function::<Vec<f64>, f64>("mean")?;

@@ -1,4 +1,4 @@
-//! Endpoints under the smallest executor there is: a thread that parks until it is woken.
+//! Endpoints with a minimal executor: a thread that parks until it is woken.
 
 use std::error::Error;
 use std::future::Future;
@@ -35,7 +35,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Sends everything back, in the jbuf that it came in.
+/// Returns every message in the buffer that it arrived in.
 async fn echo(client: Endpoint) -> Result<(), Failure> {
     while let Ok(message) = client.recv_message_async().await {
         client
@@ -50,7 +50,8 @@ async fn ping(server: &Endpoint, size: usize, pool: &Pool) -> Result<Duration, F
     let start = Instant::now();
     for round in 0..ROUNDS {
         let header = Header::new(1, [u64::from(round), 0, 0]);
-        // Posting it takes the jbuf: a future that is forgotten leaves nobody with freed memory.
+        // The operation owns the buffer, so a leaked future never leaves the device with freed
+        // memory.
         server.send_message_async(header, ball).await?;
         let back = server.recv_message_async().await?;
         assert_eq!(back.header.words, [u64::from(round), 0, 0]);
@@ -72,7 +73,7 @@ fn main() -> Result<(), Failure> {
         for size in SIZES {
             let took = block_on(ping(&server, size, &options.pool))?;
             let each = took.div_f64(f64::from(ROUNDS));
-            println!("{address}: {size} bytes there and back in {each:.1?}");
+            println!("{address}: {size} bytes, round trip in {each:.1?}");
         }
         drop(server);
         echoing.join().map_err(|_| "echoing panicked")??;

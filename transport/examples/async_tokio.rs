@@ -1,5 +1,5 @@
-//! Clients and a server as tasks of one tokio thread. The futures are nobody's in particular: tokio
-//! only polls them.
+//! Clients and a server as tasks of a single tokio thread. The futures of endpoints need no
+//! particular runtime, so tokio only has to poll them.
 
 use std::error::Error;
 use std::time::Duration;
@@ -24,7 +24,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const CLIENTS: usize = 3;
 
-/// Answers until the client has gone.
+/// Answers questions until the client closes.
 async fn serve(client: Endpoint, pool: Pool) -> Result<(), Failure> {
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
     while let Ok(message) = client.recv_message_async().await {
@@ -34,7 +34,7 @@ async fn serve(client: Endpoint, pool: Pool) -> Result<(), Failure> {
             words: words.clone().count() as u64,
             longest: words.max_by_key(|word| word.len()).unwrap_or("").to_owned(),
         };
-        // A little thought, during which others are served.
+        // Simulates work. Other clients are served meanwhile.
         tokio::time::sleep(Duration::from_millis(20)).await;
         let reply = writer.write_to(&answer, &pool)?;
         client.send_message_async(message.header, reply).await?;
@@ -45,7 +45,7 @@ async fn serve(client: Endpoint, pool: Pool) -> Result<(), Failure> {
 async fn accept(listener: Listener, pool: Pool) -> Result<(), Failure> {
     for _ in 0..CLIENTS {
         let incoming = listener.accept_async().await?;
-        // Greetings wait for the peer.
+        // Establishing waits for the handshake of the peer.
         let client = spawn_blocking(move || incoming.establish()).await??;
         spawn_local(serve(client, pool.clone()));
     }
@@ -64,7 +64,7 @@ async fn ask(number: usize, address: Address, options: Options) -> Result<(), Fa
         server
             .send_message_async(Header::new(1, [0; 3]), message)
             .await?;
-        // Giving up and asking again loses nothing.
+        // A receive that is dropped and repeated loses no message.
         let mut patience = 0usize;
         let reply = loop {
             match timeout(Duration::from_millis(5), server.recv_message_async()).await {
@@ -75,7 +75,7 @@ async fn ask(number: usize, address: Address, options: Options) -> Result<(), Fa
         let answer = reader.read::<Answer>(reply.payload)?;
         let answer = answer.get();
         println!(
-            "client {number}: {text:?} has {} words, the longest is {:?}; it came after {patience} looks in vain",
+            "client {number}: {text:?} has {} words, the longest is {:?}; the answer arrived after {patience} timeouts",
             answer.words, answer.longest
         );
     }

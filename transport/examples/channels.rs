@@ -1,7 +1,7 @@
-//! Two processes, and a pipeline of typed channels over shared memory: one process makes texts, the other one's
-//! threads count the words of each, and send what they found back.
+//! A pipeline of typed channels over shared memory, between two processes. One process generates
+//! texts. The threads of the other one count the words of each text and return the results.
 //!
-//! `channels [SCHEME]`: with `uds`, over Unix sockets.
+//! `channels [SCHEME]`: with `uds`, the channels use Unix sockets.
 
 use std::error::Error;
 use std::process::{Child, Command};
@@ -13,14 +13,14 @@ use jstream_transport::channel::{Receiver, Sender};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// What goes there.
+/// A text, sent to the workers.
 #[derive(Transportable)]
 struct Page {
     number: u64,
     text: String,
 }
 
-/// What comes back.
+/// The result for a page, returned by a worker.
 #[derive(Transportable)]
 struct Words {
     number: u64,
@@ -31,7 +31,7 @@ struct Words {
 const PAGES: u64 = 1000;
 const WORKERS: usize = 2;
 
-/// Takes pages until there are no more. The texts are looked at where they were received.
+/// Processes pages until the channel closes. The texts are read in place in the receive buffers.
 fn work(pages: &Receiver<Page>, words: &Sender<Words>) -> Result<(), Failure> {
     for page in pages {
         let page = page?;
@@ -46,7 +46,8 @@ fn work(pages: &Receiver<Page>, words: &Sender<Words>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The other process: each worker has a connection of its own, so pages are shared out in turn.
+/// Runs the second process. Each worker has its own connection, so pages are distributed in
+/// round-robin order.
 fn workers(pages: &str, words: &str) -> Result<(), Failure> {
     thread::scope(|scope| {
         let started = [(); WORKERS].map(|()| {
@@ -78,7 +79,7 @@ fn main() -> Result<(), Failure> {
         .args([&pages, &words])
         .spawn()?;
 
-    // Both are closed only when all workers have come, and are done.
+    // Because of `peers`, both channels close only after all workers have joined and finished.
     let words = channel::<Words>(&words).peers(WORKERS).receiver()?;
     let pages = channel::<Page>(&pages).fan_out().peers(WORKERS).sender()?;
     let making = thread::spawn(move || {

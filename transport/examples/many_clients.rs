@@ -1,5 +1,6 @@
-//! One thread and one completion queue serve many clients: each sends batches of measurements, which are
-//! looked at where they were received, and gets back what stands out of them.
+//! One thread and one completion queue serve many clients. Each client sends batches of
+//! measurements, which are read in place in the receive buffers, and gets back statistics and
+//! outliers.
 
 use std::error::Error;
 use std::thread;
@@ -43,7 +44,7 @@ fn summarize(samples: &[f64]) -> Summary {
     }
 }
 
-/// Serves all clients until the last one has gone; how many batches it was sent.
+/// Serves all clients until the last one closes. Returns the number of batches.
 fn serve(clients: &[Endpoint], pool: &Pool) -> Result<u32, Failure> {
     let queue = CompletionQueue::new()?;
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
@@ -52,7 +53,9 @@ fn serve(clients: &[Endpoint], pool: &Pool) -> Result<u32, Failure> {
     }
     let (mut served, mut connected) = (0u32, clients.len());
     while connected > 0 {
-        let completion = queue.wait(Duration::from_secs(30)).ok_or("nobody sends")?;
+        let completion = queue
+            .wait(Duration::from_secs(30))
+            .ok_or("no client sends")?;
         let client = usize::try_from(completion.user)?;
         let client = clients.get(client).ok_or("an unknown client")?;
         match completion.outcome {
@@ -63,7 +66,7 @@ fn serve(clients: &[Endpoint], pool: &Pool) -> Result<u32, Failure> {
                 queue.post_recv_any(client, completion.user);
                 served = served.saturating_add(1);
             }
-            // A client that hangs up ends its own operations, and nobody else's.
+            // If a client closes, only its own operations fail.
             Outcome::Received(Err(_)) => connected = connected.saturating_sub(1),
             Outcome::Sent(sent) => drop(sent?),
             _ => {}
@@ -72,7 +75,7 @@ fn serve(clients: &[Endpoint], pool: &Pool) -> Result<u32, Failure> {
     Ok(served)
 }
 
-/// Sends its batches, two on their way at a time; how many outliers there were.
+/// Sends batches, with up to two in flight at a time. Returns the number of outliers.
 fn client(number: u32, address: &Address, options: &Options) -> Result<usize, Failure> {
     let endpoint = connect(address, options)?;
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
@@ -82,7 +85,7 @@ fn client(number: u32, address: &Address, options: &Options) -> Result<usize, Fa
         if round < BATCHES {
             let samples = (0..SAMPLES).map(|_| {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                // Mostly noise, now and then a peak.
+                // Mostly noise, with an occasional peak.
                 let peak = if state % 997 == 0 { 1000.0 } else { 0.0 };
                 f64::from(state >> 24) + peak
             });
@@ -122,7 +125,7 @@ fn main() -> Result<(), Failure> {
         Ok::<_, Failure>((served, outliers))
     })?;
     println!(
-        "One thread served {served} batches of {CLIENTS} clients in {:.1?}; {outliers} of {} samples stood out.",
+        "One thread served {served} batches of {CLIENTS} clients in {:.1?}; {outliers} of {} samples were outliers.",
         start.elapsed(),
         served.saturating_mul(SAMPLES),
     );

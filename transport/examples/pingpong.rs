@@ -1,7 +1,8 @@
-//! Two processes send messages of some sizes to and fro, and one of them says how long that took.
+//! Two processes exchange messages of several sizes, and one of them prints the latency.
 //!
-//! `pingpong [ADDRESS]`: over shared memory, or any other address (`tcp://127.0.0.1:0`,
-//! `uds://@pingpong`). `inproc` and `sim` reach no other process, so there the other side is a thread.
+//! `pingpong [ADDRESS]`: uses shared memory by default, or any other address (`tcp://127.0.0.1:0`,
+//! `uds://@pingpong`). `inproc` and `sim` can't reach another process, so the other side is a
+//! thread.
 
 use std::error::Error;
 use std::io::IoSlice;
@@ -16,13 +17,13 @@ type Failure = Box<dyn Error + Send + Sync>;
 const SIZES: [usize; 4] = [8, 1 << 10, 64 << 10, 1 << 20];
 const WAIT: Duration = Duration::from_secs(30);
 
-/// How many rounds there are of a size: fewer of what takes longer.
+/// Returns the number of rounds for a size. Larger messages take longer and get fewer rounds.
 fn rounds(size: usize) -> usize {
     const BYTES: usize = 32 << 20;
     BYTES.checked_div(size).map_or(1, |n| n.clamp(500, 20_000))
 }
 
-/// Sends everything back, in the jbuf that it came in, until the other side has gone.
+/// Returns every message in the buffer that it arrived in, until the peer closes.
 fn echo(address: &Address) -> Result<(), Failure> {
     let endpoint = connect(address, &Options::default())?;
     while let Ok(message) = endpoint.recv_message() {
@@ -31,7 +32,7 @@ fn echo(address: &Address) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The times of all rounds, there and back, the shortest first.
+/// Returns the round-trip times of all rounds in ascending order.
 fn measure(endpoint: &Endpoint, size: usize) -> Result<Vec<Duration>, Failure> {
     let ball = vec![7; size];
     let mut back = vec![0; size];
@@ -74,7 +75,7 @@ fn main() -> Result<(), Failure> {
         let at = |n: usize| times.get(times.len().saturating_mul(n) / 100).copied();
         let (median, most) = (at(50).unwrap_or_default(), at(99).unwrap_or_default());
         println!(
-            "{address}: {size} bytes in {:.2?} one way; 99 of 100 within {:.2?}",
+            "{address}: {size} bytes one way: median {:.2?}, p99 {:.2?}",
             median.div_f64(2.0),
             most.div_f64(2.0)
         );

@@ -1,6 +1,6 @@
-//! Three processes in a row, over shared memory: one reads this crate's sources, one scans them, one adds
-//! up what was found. What goes between them is objects; the scanner sends on pieces of the texts that lie
-//! in its receive buffers.
+//! A pipeline of three processes over shared memory: the first reads the sources of this crate, the
+//! second scans them, and the third adds up the findings. The stages exchange objects. The scanner
+//! sends pieces of the texts in its receive buffers, without copying them first.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,14 +12,14 @@ use std::{env, fs, process};
 use jstream::Transportable;
 use jstream_transport::{Address, Endpoint, Options, RecvError, RecvObjectError, connect, listen};
 
-/// What the first stage sends.
+/// A source file, sent by the first stage.
 #[derive(Transportable)]
 struct Source {
     path: String,
     text: String,
 }
 
-/// What the second stage sends. Its strings are pieces of a source.
+/// The findings in a source file, sent by the second stage. The strings are pieces of the source.
 #[derive(Transportable)]
 struct Findings<'b> {
     path: &'b str,
@@ -52,7 +52,7 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// The first stage.
+/// Runs the first stage.
 fn read(next: &Endpoint) -> Result<(), Failure> {
     for path in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))? {
         let text = fs::read_to_string(&path)?;
@@ -62,7 +62,7 @@ fn read(next: &Endpoint) -> Result<(), Failure> {
     Ok(next.finish()?)
 }
 
-/// A function, if the line begins one.
+/// Returns the function that begins on this line, if there is one.
 fn function(line: &str, number: u64) -> Option<Function<'_>> {
     let (before, rest) = line.trim_start().split_once("fn ")?;
     let mut words = before.split_whitespace();
@@ -77,7 +77,7 @@ fn function(line: &str, number: u64) -> Option<Function<'_>> {
     })
 }
 
-/// The second stage: nothing of the text is copied before the findings are sent.
+/// Runs the second stage. No text is copied before the findings are sent.
 fn scan(before: &Endpoint, next: &Endpoint) -> Result<(), Failure> {
     loop {
         let source = match before.recv_timeout::<Source>(WAIT) {
@@ -96,7 +96,7 @@ fn scan(before: &Endpoint, next: &Endpoint) -> Result<(), Failure> {
     }
 }
 
-/// The third stage.
+/// Runs the third stage.
 fn add_up(before: &Endpoint) -> Result<(), Failure> {
     let start = Instant::now();
     let (mut files, mut lines) = (0u64, 0u64);
@@ -129,12 +129,12 @@ fn add_up(before: &Endpoint) -> Result<(), Failure> {
         }
     }
     if files == 0 {
-        return Err("no source came through".into());
+        return Err("no source file arrived".into());
     }
     let most = names.iter().max_by_key(|(_, count)| **count);
     println!(
-        "{files} files with {lines} lines and {} names of public functions, in {:.1?}; the one met most \
-         often is {most:?}, and the longest way to the next function is after {}.",
+        "{files} files with {lines} lines and {} names of public functions, in {:.1?}; the most frequent name \
+         is {most:?}, and the longest function is {}.",
         names.len(),
         start.elapsed(),
         longest.1,

@@ -1,5 +1,6 @@
-//! A server that looks before it receives: what a request asks for, and how much room it needs, is known from
-//! the probe. Several threads serve; each receives what it has probed, and nobody else does.
+//! A server that probes messages before it receives them. The probe returns the kind of the request
+//! and its length. Several threads serve; each thread receives exactly the message that it has
+//! probed.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "numbers of this program's own"
@@ -15,30 +16,30 @@ use jstream_transport::Address;
 use jstream_transport::rank::world::{World, WorldOptions};
 use jstream_transport::rank::{Rank, Source, Tag};
 
-/// Client processes ask a server process for sums, for what is greatest, and to have numbers sorted.
+/// Client processes ask a server process for sums, for maxima, and for sorted numbers.
 #[derive(Parser)]
 struct Arguments {
-    /// How many clients there are.
+    /// Number of clients.
     #[arg(long, default_value_t = 3)]
     clients: u32,
-    /// How many requests each makes.
+    /// Number of requests per client.
     #[arg(long, default_value_t = 300)]
     requests: u64,
-    /// How many threads serve.
+    /// Number of threads of the server.
     #[arg(long, default_value_t = 2)]
     threads: u32,
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// What a request asks for; its answer has the same tag.
+/// Tags of requests. The answer has the tag of its request.
 const SUM: u64 = 1;
 const MAXIMUM: u64 = 2;
 const SORT: u64 = 3;
-/// A client has no more requests; or the server none, to its own threads.
+/// Sent by a client that has no more requests, and by the server to end its own threads.
 const DONE: u64 = 4;
 
-/// What comes of a request.
+/// Computes the answer to a request.
 fn answer(request: u64, mut numbers: Vec<u64>) -> Vec<u64> {
     match request {
         SUM => vec![
@@ -54,20 +55,20 @@ fn answer(request: u64, mut numbers: Vec<u64>) -> Vec<u64> {
     }
 }
 
-/// What the threads of rank 0 share.
+/// State that the threads of rank 0 share.
 struct Server<'r> {
     rank: &'r Rank,
     threads: u32,
-    /// How many clients have requests.
+    /// Number of clients that still send requests.
     clients: AtomicU32,
 }
 
 impl Server<'_> {
-    /// What each thread does: how many requests it had.
+    /// Serves requests in one thread. Returns the number of requests.
     fn serve(&self) -> Result<u64, Failure> {
         let (rank, mut served) = (self.rank, 0);
         loop {
-            // Another thread that probes now finds another message.
+            // Another thread that probes now gets another message.
             let probed = rank.probe(Source::Any, Tag::Any)?;
             let status = probed.status();
             let mut numbers = vec![0u64; status.len::<u64>()];
@@ -83,7 +84,7 @@ impl Server<'_> {
         }
     }
 
-    /// The last one lets all threads end.
+    /// Records that a client is done. After the last one, all threads are told to end.
     fn client_done(&self) -> Result<(), Failure> {
         if self.clients.fetch_sub(1, Ordering::Relaxed) == 1 {
             for _ in 0..self.threads {
@@ -94,11 +95,11 @@ impl Server<'_> {
     }
 }
 
-/// What all other ranks do.
+/// Sends the requests of a client, which is any rank except 0.
 fn ask(rank: &Rank, requests: u64) -> Result<(), Failure> {
     let mut state = u64::from(rank.rank());
     for number in 0..requests {
-        // Of all lengths: no receive could be sure to have room.
+        // The lengths vary, so the receiver can't know the length before it probes.
         let length = usize::try_from(number * number % 5003)?;
         let numbers = std::iter::repeat_with(|| {
             state = state
@@ -117,7 +118,11 @@ fn ask(rank: &Rank, requests: u64) -> Result<(), Failure> {
         let mut answered_with = vec![0u64; answered.status().len::<u64>()];
         answered.recv(&mut answered_with)?;
         if answered_with != answer(request, numbers) {
-            return Err(format!("request {number} of rank {} went wrong", rank.rank()).into());
+            return Err(format!(
+                "request {number} of rank {} got a wrong answer",
+                rank.rank()
+            )
+            .into());
         }
     }
     Ok(rank.send::<u64>(0, DONE, &[])?)
@@ -150,7 +155,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     if served.iter().sum::<u64>() == u64::from(arguments.clients) * arguments.requests {
         return Ok(());
     }
-    Err("which are not all".into())
+    Err("not all requests were served".into())
 }
 
 fn main() -> ExitCode {

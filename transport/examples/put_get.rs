@@ -1,5 +1,5 @@
-//! A board that is shared: workers put what they have computed straight into the memory of the
-//! coordinator, which is told by notices, and get what the others have put there.
+//! A shared board. Workers put their results directly into the memory of the coordinator, which
+//! receives a notice of each put. They get the results of the other workers from there.
 
 use std::error::Error;
 use std::thread;
@@ -12,12 +12,12 @@ use jstream_transport::{
 
 const WORKERS: u64 = 4;
 const ROUNDS: u64 = 100;
-/// What each worker has on the board, in bytes.
+/// Size in bytes of a worker's part of the board.
 const SHARE: usize = 64 << 10;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Puts its share, and looks at that of its neighbour.
+/// Runs a worker: puts its own part and gets that of its neighbour, repeatedly.
 fn work(number: u64, address: &Address) -> Result<u64, Failure> {
     let endpoint = connect(address, &Options::default())?;
     let key = *endpoint.recv::<RemoteKey>()?.get();
@@ -29,7 +29,7 @@ fn work(number: u64, address: &Address) -> Result<u64, Failure> {
         let mine = vec![u8::try_from(round)?; SHARE];
         endpoint.put_notify(&key, at(number), &mine, Header::tagged(number))?;
         endpoint.get_into(&key, at(neighbour), &mut theirs)?;
-        // The neighbour may be putting right now: then its share is of two rounds.
+        // The neighbour may be in the middle of a put. Then its part has data of two rounds.
         let first = theirs.first().copied().unwrap_or(0);
         let last = theirs.last().copied().unwrap_or(0);
         seen = seen.saturating_add(u64::from(first.max(last)));
@@ -37,7 +37,8 @@ fn work(number: u64, address: &Address) -> Result<u64, Failure> {
     Ok(seen)
 }
 
-/// Receives the notices of one worker, and serves its puts and gets meanwhile.
+/// Receives the notices of one worker, and serves its puts and gets meanwhile. Returns the number
+/// of notices.
 fn serve(endpoint: &Endpoint, board: &Window) -> Result<u64, Failure> {
     let exposure = endpoint.expose(board, Rights::Both)?;
     endpoint.send(&exposure.key())?;
@@ -76,7 +77,7 @@ fn main() -> Result<(), Failure> {
         Ok::<_, Failure>(notices)
     })?;
     let is_full = board.with(|board| board.iter().all(|byte| u64::from(*byte) == ROUNDS));
-    assert!(is_full, "everybody has put the last round");
+    assert!(is_full, "all workers have put the last round");
     println!(
         "{notices} puts of {} KiB, each with a notice, and as many gets in {:.1?}.",
         SHARE >> 10,

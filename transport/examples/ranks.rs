@@ -1,5 +1,6 @@
-//! One function as thread ranks and as process ranks: tokens go around in a ring, and heat spreads along a rod
-//! of which each rank has a piece. The result is that of one thread, to the last bit.
+//! Runs one function as ranks in threads and as ranks in processes. Tokens are passed around a
+//! ring, and heat spreads along a rod that is divided among the ranks. The result is bit-identical
+//! to that of a single thread.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -17,58 +18,57 @@ use jstream_transport::Address;
 use jstream_transport::rank::world::{RANK, World, WorldOptions};
 use jstream_transport::rank::{Destination, Rank, Source};
 
-/// Runs a computation as ranks that are threads, or processes that this program starts. Without options it
-/// does both.
+/// Runs a computation with ranks that are threads or processes. Without options, it runs both.
 #[derive(Parser)]
 struct Arguments {
-    /// As so many threads.
+    /// Run with this number of threads.
     #[arg(long, conflicts_with = "processes")]
     threads: Option<u32>,
-    /// As so many processes.
+    /// Run with this number of processes.
     #[arg(long)]
     processes: Option<u32>,
-    /// The device between the ranks: shm (default), uds, tcp or uring; threads reach each other directly if none
-    /// is named.
+    /// Device between the ranks: shm (default), uds, tcp or uring. Without this option, threads
+    /// communicate directly.
     #[arg(long)]
     over: Option<String>,
-    /// How many cells the rod has.
+    /// Number of cells of the rod.
     #[arg(long, default_value_t = 10_000)]
     cells: usize,
-    /// How many steps of time there are.
+    /// Number of time steps.
     #[arg(long, default_value_t = 300)]
     steps: usize,
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// What the messages are.
+/// Message tags.
 const TOKEN: u64 = 1;
 const TO_LEFT: u64 = 2;
 const TO_RIGHT: u64 = 3;
 const PIECE: u64 = 4;
 
-/// What passes from a cell to its neighbour in a step.
+/// Fraction of the temperature difference that flows to a neighbour in one step.
 const PART: f64 = 0.2;
 
-/// How warm a cell is at first.
+/// Returns the initial temperature of a cell.
 fn initial(cell: usize) -> f64 {
     f64::from(u32::try_from(cell * cell % 1009).unwrap_or(0))
 }
 
-/// One step, of all cells but the first and the last.
+/// Computes one step for all cells except the first and the last.
 fn step(now: &[f64], next: &mut [f64]) {
     for (cell, near) in next[1..].iter_mut().zip(now.windows(3)) {
         *cell = near[1] + PART * (near[0] - 2.0 * near[1] + near[2]);
     }
 }
 
-/// The cells of a rank.
+/// Returns the cells of a rank.
 fn piece(cells: usize, rank: u32, size: u32) -> Range<usize> {
     let (rank, size) = (rank as usize, size as usize);
     cells * rank / size..cells * (rank + 1) / size
 }
 
-/// The whole rod, by one thread.
+/// Computes the whole rod in one thread.
 fn alone(cells: usize, steps: usize) -> Vec<f64> {
     let outside = [0.0];
     let inside = (0..cells).map(initial);
@@ -81,10 +81,11 @@ fn alone(cells: usize, steps: usize) -> Vec<f64> {
     now[1..=cells].to_vec()
 }
 
-/// The same, each rank with its piece and one cell of either neighbour's; rank 0 gets the whole.
+/// Computes the rod with all ranks. Each rank has its piece and one cell of each neighbour. Rank 0
+/// returns the whole rod.
 fn together(rank: &Rank, cells: usize, steps: usize) -> Result<Vec<f64>, Failure> {
     let (me, size) = (rank.rank(), rank.size());
-    // At the ends of the rod there is nobody.
+    // At the ends of the rod there is no neighbour.
     let (to_left, from_left) = match me.checked_sub(1) {
         Some(left) => (Destination::Rank(left), Source::Rank(left)),
         None => (Destination::Null, Source::Null),
@@ -134,7 +135,8 @@ fn together(rank: &Rank, cells: usize, steps: usize) -> Result<Vec<f64>, Failure
     Ok(all)
 }
 
-/// Each rank sends a token around, to which all add their numbers; its own comes back last.
+/// Passes a token of each rank around the ring. Each rank adds its number, and each token must
+/// return to its rank.
 fn ring(rank: &Rank) -> Result<(), Failure> {
     let (me, size) = (rank.rank(), rank.size());
     let (next, before) = ((me + 1) % size, (me + size - 1) % size);
@@ -148,10 +150,13 @@ fn ring(rank: &Rank) -> Result<(), Failure> {
     if token == [u64::from(me), sum] {
         return Ok(());
     }
-    Err(format!("rank {me} got the token {token:?}, not its own with {sum}").into())
+    Err(
+        format!("rank {me} received the token {token:?} instead of its own with the sum {sum}")
+            .into(),
+    )
 }
 
-/// What each rank does.
+/// Runs the work of one rank.
 fn work(rank: &Rank, arguments: &Arguments) -> Result<(), Failure> {
     let begun = Instant::now();
     ring(rank)?;
@@ -162,10 +167,10 @@ fn work(rank: &Rank, arguments: &Arguments) -> Result<(), Failure> {
     }
     let took = begun.elapsed();
     if warmth != alone(arguments.cells, arguments.steps) {
-        return Err("the rod is not as warm as it is for one thread".into());
+        return Err("the result differs from that of a single thread".into());
     }
     println!(
-        "{} ranks: {ring:.1?} for a ring of tokens, {took:.1?} for {} steps of {} cells, which are as they should be",
+        "{} ranks: {ring:.1?} for a ring of tokens, {took:.1?} for {} steps of {} cells; the result is correct",
         rank.size(),
         arguments.steps,
         arguments.cells,
@@ -186,7 +191,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut options = WorldOptions::default();
     options.timeout = Duration::from_secs(20);
     let over = arguments.over.as_deref();
-    // A process that was started as a rank has nothing else to do.
+    // A process that was started as a rank must not start threads.
     let is_process = env::var_os(RANK).is_some();
     let both = arguments.threads.is_none() && arguments.processes.is_none();
     if let Some(threads) = arguments

@@ -1,5 +1,5 @@
-//! Three processes in a ring pass one object along. Each changes it where it was received, and sends on
-//! the very buffer: nothing is copied, nothing is allocated.
+//! Three processes in a ring pass on one object. Each process modifies the object in place in its
+//! receive buffer and forwards the same buffer, without a copy or an allocation.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Write};
@@ -23,7 +23,7 @@ const ROUNDS: u32 = 1000;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Turns what was received into a message again, each sample one more.
+/// Reads a baton, adds one to each sample, and converts it back to a message in the same buffer.
 fn pass_on(baton: Filled, reader: &mut Reader, writer: &mut Writer) -> Result<Filled, Failure> {
     let mut baton = reader.read::<Baton>(baton)?;
     baton.with_mut(|baton| {
@@ -35,7 +35,7 @@ fn pass_on(baton: Filled, reader: &mut Reader, writer: &mut Writer) -> Result<Fi
     Ok(forwarded.message)
 }
 
-/// Connects to the next node, and waits for the one before.
+/// Connects to the next node, and accepts the connection of the previous one.
 fn join(
     listener: &Listener,
     next: &Address,
@@ -48,7 +48,8 @@ fn join(
     })
 }
 
-/// Tells its address on stdout, gets the next node's by stdin, and passes on until the ring is cut.
+/// Runs a node: prints its address to stdout, reads the address of the next node from stdin, and
+/// forwards messages until the ring is broken.
 fn node(options: &Options) -> Result<(), Failure> {
     let listener = listen(&"tcp://127.0.0.1:0".parse()?, options)?;
     println!("{}", listener.local_address());

@@ -1,5 +1,5 @@
-//! Sends messages of all sizes over every device for as long as you like, and looks for what is lost, changed
-//! or never given back.
+//! Soak test: sends messages of all sizes over every device, and checks that none are lost or
+//! modified and that no memory leaks.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -17,34 +17,34 @@ use jstream_transport::{
     Address, Endpoint, Header, ListenError, Listener, Options, RecvError, connect, listen,
 };
 
-/// Sends checksummed messages of mixed sizes over every device, between two processes (two threads for
-/// inproc). Fails when one is lost, changed or out of order, and when memory grows.
+/// Sends checksummed messages of mixed sizes over every device, between two processes (two threads
+/// for inproc). Fails if a message is lost, modified or out of order, or if memory grows.
 #[derive(Parser)]
 struct Arguments {
-    /// How many messages each device carries.
+    /// Number of messages per device.
     #[arg(long, default_value_t = 100_000)]
     messages: u64,
-    /// The devices, by their schemes.
+    /// Devices, by their schemes.
     #[arg(
         long,
         value_delimiter = ',',
         default_value = "inproc,shm,uds,tcp,uring"
     )]
     devices: Vec<String>,
-    /// Sends to this address: what the program starts itself for.
+    /// Sends to this address; the program starts itself with this option.
     #[arg(long, hide = true)]
     to: Option<Address>,
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// The longest payload.
+/// Maximum length of a payload in bytes.
 const LONGEST: usize = 1 << 20;
-/// After so many messages the receiver says what it got.
+/// Number of messages after which the receiver acknowledges them.
 const RECEIPT: u64 = 1000;
-/// How much more memory may be resident at the end than after a tenth of the messages, in bytes.
+/// Maximum growth of resident memory in bytes, compared to the state after a tenth of the messages.
 const SLACK: i64 = 32 << 20;
-/// Longer than anything takes that goes on at all.
+/// Timeout that is longer than any step of a working transfer takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// All messages over one device.
+/// Transfers all messages over one device.
 fn soak(scheme: &str, messages: u64) -> Result<(), Failure> {
     let id = process::id();
     let uri = match scheme {
@@ -78,7 +78,7 @@ fn soak(scheme: &str, messages: u64) -> Result<(), Failure> {
     let options = Options::default();
     let listener = match listen(&uri.parse()?, &options) {
         Err(ListenError::NoDevice { .. }) => {
-            println!("{scheme:6} not in this program");
+            println!("{scheme:6} is not available in this build");
             return Ok(());
         }
         listener => listener?,
@@ -97,7 +97,7 @@ fn soak(scheme: &str, messages: u64) -> Result<(), Failure> {
         let mut sender = start(&address, messages)?;
         let received = accept(&listener).and_then(|endpoint| receive_all(&endpoint, messages));
         if received.is_err() {
-            // It may wait for us.
+            // The sender may be waiting for this process.
             let _ = sender.kill();
         }
         let status = sender.wait()?;
@@ -109,7 +109,11 @@ fn soak(scheme: &str, messages: u64) -> Result<(), Failure> {
     }?;
     let stats = options.pool.stats();
     if stats.in_use > 0 {
-        return Err(format!("{} jbufs did not come back over {scheme}", stats.in_use).into());
+        return Err(format!(
+            "{} buffers were not returned to the pool over {scheme}",
+            stats.in_use
+        )
+        .into());
     }
     let seconds = begun.elapsed().as_secs_f64();
     println!(
@@ -133,7 +137,7 @@ fn start(address: &Address, messages: u64) -> io::Result<Child> {
         .spawn()
 }
 
-/// How long message `index` is: most are small, some are not.
+/// Returns the length of message `index`. Most messages are small.
 fn length(index: u64) -> usize {
     let draw = index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
     let most = match index % 5000 {
@@ -145,7 +149,7 @@ fn length(index: u64) -> usize {
     usize::try_from(draw).unwrap_or(0) % most
 }
 
-/// What all payloads are cut from.
+/// Returns the data from which all payloads are cut.
 fn material() -> Vec<u8> {
     let words = (0..(2 * LONGEST as u64) / 8)
         .map(|n| n.wrapping_mul(0xd134_2543_de82_ef95).rotate_left(29) ^ n);
@@ -164,7 +168,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Sends all messages, and reads what the receiver says it got.
+/// Sends all messages, and checks the acknowledgements of the receiver.
 fn send_all(endpoint: &Endpoint, messages: u64) -> Result<(), Failure> {
     let material = material();
     let mut all = 0u64;
@@ -178,7 +182,11 @@ fn send_all(endpoint: &Endpoint, messages: u64) -> Result<(), Failure> {
         if (index + 1) % RECEIPT == 0 || index + 1 == messages {
             let receipt = endpoint.recv_message_timeout(PATIENCE)?.header;
             if receipt.words != [index + 1, all, 0] {
-                return Err(format!("after {} messages, they got {receipt:?}", index + 1).into());
+                return Err(format!(
+                    "wrong acknowledgement after {} messages: {receipt:?}",
+                    index + 1
+                )
+                .into());
             }
         }
     }
@@ -186,7 +194,11 @@ fn send_all(endpoint: &Endpoint, messages: u64) -> Result<(), Failure> {
     match endpoint.recv_message_timeout(PATIENCE) {
         Err(RecvError::Closed { .. }) => Ok(()),
         Err(error) => Err(error.into()),
-        Ok(message) => Err(format!("nothing was to come, and yet: {:?}", message.header).into()),
+        Ok(message) => Err(format!(
+            "unexpected message after the last one: {:?}",
+            message.header
+        )
+        .into()),
     }
 }
 
@@ -206,7 +218,9 @@ fn receive_all(endpoint: &Endpoint, messages: u64) -> Result<Received, Failure> 
         let sum = checksum(payload);
         let header = message.header;
         if header.words != [index, sum, 0] || payload.len() != length(index) {
-            return Err(format!("message {index} is another: {header:?}").into());
+            return Err(
+                format!("message {index} was lost, modified or reordered: {header:?}").into(),
+            );
         }
         all = all.rotate_left(1) ^ sum;
         bytes += payload.len() as u64;
@@ -225,12 +239,20 @@ fn receive_all(endpoint: &Endpoint, messages: u64) -> Result<Received, Failure> 
     }
     let grown = resident()? - before;
     if grown > SLACK {
-        return Err(format!("{grown} bytes more are resident than after {warm} messages").into());
+        return Err(
+            format!("resident memory has grown by {grown} bytes since message {warm}").into(),
+        );
     }
     match endpoint.recv_message_timeout(PATIENCE) {
         Err(RecvError::Closed { .. }) => {}
         Err(error) => return Err(error.into()),
-        Ok(message) => return Err(format!("one too many: {:?}", message.header).into()),
+        Ok(message) => {
+            return Err(format!(
+                "unexpected message after the last one: {:?}",
+                message.header
+            )
+            .into());
+        }
     }
     let notes = endpoint.degraded().iter();
     Ok(Received {
@@ -240,7 +262,7 @@ fn receive_all(endpoint: &Endpoint, messages: u64) -> Result<Received, Failure> 
     })
 }
 
-/// How much memory of this process is resident, in bytes.
+/// Returns the resident memory of this process in bytes.
 fn resident() -> Result<i64, Failure> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

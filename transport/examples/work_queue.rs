@@ -1,5 +1,5 @@
-//! A queue of work: rank 0 gives pieces to whoever asks first, so that fast workers do more. One of them is
-//! killed, and what it had is given to another.
+//! A work queue: rank 0 gives pieces of work to the workers that ask for them, so fast workers do
+//! more. One worker is killed, and its piece is given to another one.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "numbers of this program's own"
@@ -16,28 +16,28 @@ use jstream_transport::Address;
 use jstream_transport::rank::world::{World, WorldError, WorldOptions};
 use jstream_transport::rank::{self, Rank, Source};
 
-/// Counts primes with processes of uneven speed, one of which is killed on the way.
+/// Counts primes with processes of different speed, one of which is killed.
 #[derive(Parser)]
 struct Arguments {
-    /// How many processes work.
+    /// Number of worker processes.
     #[arg(long, default_value_t = 4)]
     workers: u32,
-    /// How many pieces of work there are.
+    /// Number of pieces of work.
     #[arg(long, default_value_t = 60)]
     pieces: u64,
-    /// Which rank is killed, in its third piece; 0 for none.
+    /// Rank that is killed during its third piece; 0 for none.
     #[arg(long, default_value_t = 2)]
     kill: u32,
 }
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// A piece, from rank 0: its number, or [`NO_MORE`].
+/// Tag of a piece from rank 0: its number, or [`NO_MORE`].
 const PIECE: u64 = 1;
-/// What a worker found: the number of the piece, and how many primes are in it. The first one asks for work
-/// alone.
+/// Tag of a result: the number of the piece, and the number of primes in it. The first message of a
+/// worker has no result and only asks for work.
 const FOUND: u64 = 2;
-/// Nobody sends this: who waits for it learns that a worker is gone.
+/// Tag that is never sent. A receive with this tag fails when the worker is gone.
 const NEVER: u64 = 3;
 
 const NO_MORE: u64 = u64::MAX;
@@ -55,7 +55,7 @@ fn primes(piece: u64) -> u64 {
     numbers.filter(|number| is_prime(*number)).count() as u64
 }
 
-/// What all ranks but 0 do.
+/// Runs a worker, which is any rank except 0.
 fn work(rank: &Rank, kill: u32) -> Result<(), Failure> {
     let mut found = [NO_MORE, 0];
     for turn in 0.. {
@@ -75,7 +75,7 @@ fn work(rank: &Rank, kill: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The pieces, as rank 0 sees them.
+/// The state of all pieces and workers at rank 0.
 struct Queue<'r> {
     rank: &'r Rank,
     left: VecDeque<u64>,
@@ -91,7 +91,7 @@ struct Worker {
 }
 
 impl Queue<'_> {
-    /// Gives a piece to each who waits, as long as there are some.
+    /// Gives a piece to each waiting worker, as long as there are pieces.
     fn give(&mut self) {
         for (number, worker) in &mut self.workers {
             if !worker.waits {
@@ -102,12 +102,12 @@ impl Queue<'_> {
             };
             worker.waits = false;
             worker.has = Some(piece);
-            // One who is gone is found to be so below.
+            // If the worker is gone, its receive with the tag `NEVER` reports it.
             let _ = self.rank.send(*number, PIECE, &[piece]);
         }
     }
 
-    /// All is found, and nobody is about to say more.
+    /// Returns true if all results have arrived and all workers wait for work.
     fn is_done(&self, pieces: u64) -> bool {
         let mut workers = self.workers.values();
         self.found.len() as u64 == pieces && workers.all(|worker| worker.waits)
@@ -124,16 +124,16 @@ impl Queue<'_> {
         }
     }
 
-    /// Takes back what one has who is gone.
+    /// Takes back the piece of a worker that is gone.
     fn gone(&mut self, number: u32) {
         if let Some(worker) = self.workers.remove(&number) {
-            println!("rank {number} had {:?}", worker.has);
+            println!("rank {number} is gone; it had piece {:?}", worker.has);
             self.left.extend(worker.has);
         }
     }
 }
 
-/// What rank 0 does: how many primes there are in all pieces.
+/// Distributes the pieces. Returns the total number of primes.
 fn share_out(rank: &Rank, pieces: u64) -> Result<u64, Failure> {
     let workers = (1..rank.size()).map(|number| (number, Worker::default()));
     let mut queue = Queue {
@@ -142,7 +142,8 @@ fn share_out(rank: &Rank, pieces: u64) -> Result<u64, Failure> {
         found: BTreeMap::new(),
         workers: workers.collect(),
     };
-    // What anybody found; and behind it, at the place of its rank, what each worker never says.
+    // The first request receives results of any worker. The request at the index of a worker's rank
+    // fails when that worker is gone.
     let mut requests = vec![rank.irecv(Source::Any, FOUND)];
     requests.extend((1..rank.size()).map(|number| rank.irecv(number, NEVER)));
     while !queue.is_done(pieces) {
@@ -161,7 +162,7 @@ fn share_out(rank: &Rank, pieces: u64) -> Result<u64, Failure> {
                 }
                 queue.gone(u32::try_from(number)?);
             }
-            None => return Err("nobody works any more".into()),
+            None => return Err("all workers are gone".into()),
         }
         queue.give();
     }
@@ -178,7 +179,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     let world = World::processes(&[address], size, &WorldOptions::default())?;
     if world.rank() > 0 {
         work(&world, arguments.kill)?;
-        // Who was killed says no goodbye.
+        // The killed worker sends no goodbye message.
         return match world.finish() {
             Err(WorldError::Unfinished { ranks, .. }) if ranks == [arguments.kill] => Ok(()),
             end => Ok(end?),
@@ -194,7 +195,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
     if found == expected {
         return Ok(());
     }
-    Err(format!("there are {expected}").into())
+    Err(format!("wrong result: expected {expected} primes").into())
 }
 
 fn main() -> ExitCode {

@@ -430,20 +430,17 @@ fn many_threads_ask_over_one_connection(scheme: &str) {
     });
 }
 
-fn connections_move_between_bundles_under_load(scheme: &str) {
+fn connections_move_between_groups_under_load(scheme: &str) {
     let handlers = Handlers::builder().on("echo", Request::echo).build();
-    let bundles = [PollGroup::default(), PollGroup::default()];
-    let serving: Vec<_> = bundles
-        .iter()
-        .map(|bundle| bundle.start().unwrap())
-        .collect();
+    let groups = [PollGroup::default(), PollGroup::default()];
+    let serving: Vec<_> = groups.iter().map(|group| group.start().unwrap()).collect();
     let peers: Vec<_> = (0..3)
         .map(|_| joined_by(scheme, &Handlers::none(), &handlers, &Settings::default()))
         .collect();
     let asked: Vec<_> = peers
         .iter()
         .map(|(client, server)| {
-            bundles[0].add(server);
+            groups[0].add(server);
             let client = client.clone();
             thread::spawn(move || {
                 let echo = client.handler("echo").unwrap();
@@ -463,11 +460,11 @@ fn connections_move_between_bundles_under_load(scheme: &str) {
     while asked.iter().any(|asked| !asked.is_finished()) {
         for (_, server) in &peers {
             turn += 1;
-            bundles[turn % 2].add(server);
+            groups[turn % 2].add(server);
             if turn % 7 == 0 {
-                bundles[turn % 2].remove(server);
+                groups[turn % 2].remove(server);
                 server.poll();
-                bundles[turn % 2].add(server);
+                groups[turn % 2].add(server);
             }
         }
         thread::sleep(Duration::from_micros(300));
@@ -484,7 +481,7 @@ struct PanicsInDrop;
 impl Drop for PanicsInDrop {
     fn drop(&mut self) {
         if !thread::panicking() {
-            panic!("what is kept panics");
+            panic!("panic in the drop of an attached value");
         }
     }
 }
@@ -561,7 +558,7 @@ over_devices!(inproc shm uds tcp uring: {
     requests_are_cancelled
     a_side_that_ends_gives_requests_back
     many_threads_ask_over_one_connection
-    connections_move_between_bundles_under_load
+    connections_move_between_groups_under_load
     a_lent_request_comes_back_where_it_is_left
 });
 

@@ -49,7 +49,7 @@ fn asked(peer: &Peer, word: u64, bytes: &[u8]) -> Ticket {
 
 /// Waits for the answer, and checks its word and its length.
 fn answered(mut asked: Ticket, word: u64, length: usize) {
-    let answer = asked.wait_timeout(LONG).expect("nobody has answered");
+    let answer = asked.wait_timeout(LONG).expect("no answer in time");
     let answer = answer.unwrap();
     assert_eq!((answer.word, answer.payload.len()), (word, length));
 }
@@ -61,7 +61,7 @@ fn ask(peer: &Peer, word: u64) {
 fn until(happens: impl Fn() -> bool) {
     let until = Instant::now() + LONG;
     while !happens() {
-        assert!(Instant::now() < until, "it does not come");
+        assert!(Instant::now() < until, "timed out");
         thread::sleep(Duration::from_micros(200));
     }
 }
@@ -355,7 +355,7 @@ fn who_waits_for_an_answer_sleeps_as_well(scheme: &str) {
         let waits = client.clone();
         let waiting = thread::spawn(move || {
             let mut asked = waits.request(handler, 1, &[]).unwrap();
-            asked.wait_timeout(LONG).expect("nobody has answered")
+            asked.wait_timeout(LONG).expect("no answer in time")
         });
         let request = asks.recv_timeout(LONG).unwrap();
         thread::sleep(QUIET);

@@ -101,7 +101,8 @@ fn answers_that_are_too_long_leave_the_windows_whole(scheme: &str) {
     }
 }
 
-/// If a peer sends and never reads, its answers are queued, up to the limit of its window.
+/// If a peer sends and never reads, its answers are queued up to the limit of its window. After
+/// that, the connection ends.
 fn who_does_not_read_is_cut_off(scheme: &str) {
     let handlers = Handlers::builder().on("echo", Request::echo).build();
     let mut settings = Settings::default();
@@ -315,7 +316,7 @@ struct Bomb;
 
 impl Drop for Bomb {
     fn drop(&mut self) {
-        assert!(thread::panicking(), "a panic of a panic");
+        assert!(thread::panicking(), "panic in the drop of a panic payload");
     }
 }
 

@@ -43,7 +43,7 @@ fn requests_are_served_however_often_others_look(scheme: &str) {
         let mut ticket = client.request(handler, word, &[]).unwrap();
         let reply = ticket
             .wait_deadline(until.unwrap())
-            .expect("it is not served");
+            .expect("the request was not served in time");
         reply.unwrap();
     }
     stops.store(true, Ordering::Relaxed);

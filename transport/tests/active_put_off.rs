@@ -24,7 +24,7 @@ use jstream_transport::active::{
 fn until(happens: impl Fn() -> bool) {
     let until = Instant::now() + LONG;
     while !happens() {
-        assert!(Instant::now() < until, "it does not come");
+        assert!(Instant::now() < until, "timed out");
         thread::sleep(Duration::from_millis(1));
     }
 }

@@ -51,7 +51,7 @@ fn joined_within(
 fn until(happens: impl Fn() -> bool) {
     let until = Instant::now() + LONG;
     while !happens() {
-        assert!(Instant::now() < until, "it does not come");
+        assert!(Instant::now() < until, "timed out");
         thread::yield_now();
     }
 }

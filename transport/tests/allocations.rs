@@ -1,4 +1,4 @@
-//! In steady state a message costs no allocation, on any device.
+//! In steady state, a message allocates nothing, on any device.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -28,7 +28,7 @@ const SIZES: [usize; 5] = [0, 8, 3000, 5000, 200_000];
 fn ping(endpoint: &Endpoint, payload: &[u8]) {
     for size in SIZES {
         let header = Header::new(1, [size as u64, 0, 0]);
-        // Whole, in a few segments, in many.
+        // Sends a single segment, a few segments, and many segments.
         let (first, second) = payload[..size].split_at(size / 2);
         let parts = [IoSlice::new(first), IoSlice::new(second)];
         let many = [IoSlice::new(&payload[..size / 64]); 64];
@@ -40,7 +40,7 @@ fn ping(endpoint: &Endpoint, payload: &[u8]) {
     }
 }
 
-/// As `ping`, by operations that are posted, and with memory of the program's own.
+/// Like `ping`, with posted operations and with memory of the program.
 fn ping_posted(endpoint: &Endpoint, pool: &Pool, payload: &[u8]) {
     let mut memory = [0; 64];
     for size in SIZES {
@@ -64,7 +64,7 @@ fn ping_posted(endpoint: &Endpoint, pool: &Pool, payload: &[u8]) {
     }
 }
 
-/// As `ping_posted`, by a queue, by futures, and with objects.
+/// Like `ping_posted`, with a completion queue, with futures, and with objects.
 fn ping_others(endpoint: &Endpoint, queue: &CompletionQueue, pool: &Pool, task: &Waker) {
     let numbers = [7u64; 100];
     for size in SIZES {
@@ -91,7 +91,7 @@ fn ping_others(endpoint: &Endpoint, queue: &CompletionQueue, pool: &Pool, task: 
     }
 }
 
-/// With one waker for all, as an executor's task has.
+/// Blocks on a future. Uses one waker for all calls, like the task of an executor.
 fn block_on<T>(mut future: impl Future<Output = T> + Unpin, task: &Waker) -> T {
     loop {
         let polled = Pin::new(&mut future).poll(&mut Context::from_waker(task));
@@ -110,7 +110,8 @@ impl Wake for Unpark {
     }
 }
 
-/// As many slots of each size as are ever in use at once: how many that are in a round is chance.
+/// Allocates as many slots of each size as are ever in use at once, because that number varies
+/// between rounds.
 fn grow(pool: &Pool) {
     let slots = SIZES.map(|size| [(); 16].map(|()| pool.take(size).unwrap()));
     drop(slots);
@@ -124,7 +125,7 @@ fn pong(endpoint: &Endpoint) {
     }
 }
 
-/// Whether messages do without an allocation, once memory that stays is there.
+/// Returns true if a later round of messages allocates nothing.
 fn does_without(scheme: &str, options: fn() -> Options) -> bool {
     let payload = vec![7; 200_000];
     let pool = Pool::default();
@@ -154,7 +155,7 @@ fn does_without(scheme: &str, options: fn() -> Options) -> bool {
             allocations() - before
         };
         rounds();
-        // How much is in use at once is chance, too: of some rounds, those that saw nothing new.
+        // The number of slots in use varies, too, so a single round without allocations is enough.
         let settled = (0..4).any(|_| rounds() == 0);
         drop((client, queue));
         is_done.recv().unwrap();
@@ -162,7 +163,7 @@ fn does_without(scheme: &str, options: fn() -> Options) -> bool {
     })
 }
 
-/// Those of who lends jbufs to the system.
+/// Returns options that lend jbufs to the system.
 fn lending() -> Options {
     let mut options = Options::default();
     options.uring_zero_copy = 2000;
@@ -170,7 +171,7 @@ fn lending() -> Options {
     options
 }
 
-/// Receives and messages that wait, with and without wildcards, and are matched in another order.
+/// Queues receives and messages, with and without wildcards, and matches them in another order.
 fn match_all(matcher: &mut Matcher<u64, u64>) {
     let envelope = |tag| Envelope {
         context: 0,
@@ -212,7 +213,7 @@ fn allocations_of_matching() -> usize {
     allocations() - before
 }
 
-// Without the test harness, whose own thread allocates when it likes.
+// Runs without the test harness, whose own thread allocates at arbitrary times.
 fn main() {
     assert_eq!(allocations_of_matching(), 0);
     for scheme in ["inproc", "shm", "uds", "tcp", "uring"] {

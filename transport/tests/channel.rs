@@ -19,7 +19,8 @@ use jstream_transport::channel::{Channel, OpenError, Receiver, RecvError, SendEr
 use jstream_transport::{Header, Options, channel, connect};
 
 const SCHEMES: [&str; 6] = ["inproc", "shm", "uds", "tcp", "uring", "sim"];
-/// Those on which what was begun goes on by itself: a simulation does nothing but what its threads ask for.
+/// The devices on which operations make progress in the background. A simulation makes progress
+/// only during the calls of its threads.
 const GOING_ON: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 
 #[derive(Transportable)]
@@ -39,7 +40,7 @@ fn order(sender: u32, number: u32) -> Order {
     }
 }
 
-/// A channel that nobody has opened.
+/// Returns a channel at an unused address.
 fn fresh<T: Transportable + 'static>(scheme: &str) -> Channel<T> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     if scheme == "sim" {
@@ -49,12 +50,12 @@ fn fresh<T: Transportable + 'static>(scheme: &str) -> Channel<T> {
     channel(&common::fresh(scheme).to_string())
 }
 
-/// The same channel for those who join, once one side listens.
+/// Returns a channel that joins the side that listens at `address`.
 fn joining<T: Transportable + 'static>(address: &impl ToString) -> Channel<T> {
     channel(&address.to_string())
 }
 
-/// Takes what comes until the channel is closed.
+/// Receives orders until the channel is closed. Returns their senders and numbers.
 fn numbers(receiver: &Receiver<Order>) -> Vec<(u32, u32)> {
     let mut numbers = Vec::new();
     for order in receiver {
@@ -98,7 +99,8 @@ fn many_send_to_one_each_in_its_order() {
                 let address = address.clone();
                 thread::spawn(move || {
                     let sender = joining(&address).sender().unwrap();
-                    // Two threads of one sender would have no order; this one has.
+                    // Sends from two threads would have no order. This thread alternates between
+                    // two handles, so its order is defined.
                     let clone = sender.clone();
                     for number in 0..EACH {
                         let sender = if number % 2 == 0 { &sender } else { &clone };
@@ -191,7 +193,7 @@ fn what_waits_is_bounded() {
         if scheme == "inproc" {
             assert_eq!(sent, 4);
         }
-        // What the system has taken over meanwhile makes room for some more.
+        // The system may have taken over messages meanwhile, which frees space.
         let late = loop {
             match sender.send_timeout(&object, SHORT) {
                 Ok(()) => sent += 1,
@@ -270,7 +272,7 @@ fn a_receiver_that_ends_is_said_to_have_closed() {
         let (sender, receiver) = fresh::<Vec<u8>>(scheme).both().unwrap();
         sender.send(&vec![1; 100]).unwrap();
         sender.send(&vec![2; 100]).unwrap();
-        // One was received, one is never.
+        // The receiver takes one message, and never takes the other.
         assert_eq!(receiver.recv().unwrap().get().len(), 100);
         drop(receiver);
         let ended = loop {
@@ -325,7 +327,7 @@ fn types_and_sides_that_do_not_fit_are_named() {
             matches!(error, OpenError::Listen { .. }) || scheme == "tcp",
             "{error}"
         );
-        // It goes on with those who fit.
+        // The receiver still accepts senders of the right type.
         let sender = joining(address).sender().unwrap();
         sender.send(&order(1, 2)).unwrap();
         drop(sender);
@@ -344,13 +346,14 @@ fn whatever_one_sends_the_others_go_on() {
         let receiver = fresh::<Order>(scheme).peers(2).receiver().unwrap();
         let address = receiver.address();
         let options = Options::default();
-        // Says nothing, and stays.
+        // A connection that stays silent.
         let _silent = connect(address, &options).unwrap();
-        // Begins with something else.
+        // A connection that begins with an unknown message.
         let wrong = connect(address, &options).unwrap();
         wrong.send_message(Header::new(7, [1; 3]), &[]).unwrap();
         assert!(wrong.recv_message().is_err());
-        // Joins, and sends what is no object, one of another type, and one of another kind.
+        // A connection that joins, and sends a malformed object, an object of another type, and an
+        // unknown kind of message.
         let joined = connect(address, &options).unwrap();
         let hello = Header::new(JOIN, [1, jstream::descriptor::<Order>(), 0]);
         joined.send_message(hello, &[]).unwrap();
@@ -408,7 +411,7 @@ fn many_threads_receive_and_none_is_forgotten() {
                 sender.send(&order(*me, number)).unwrap();
             }
             if number % 10 == 0 {
-                // All of them go to sleep.
+                // All receivers fall asleep.
                 thread::sleep(Duration::from_millis(1));
             }
         }

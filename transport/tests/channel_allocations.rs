@@ -1,4 +1,4 @@
-//! In steady state an object of a typed channel costs no allocation, on any device.
+//! In steady state, an object of a typed channel allocates nothing, on any device.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -19,11 +19,12 @@ use jstream_transport::{Options, channel};
 
 type Words = Vec<u64>;
 
-/// A channel whose receiver looks for so long before it sleeps: with none, every object goes through the queue.
+/// Opens a channel whose receiver spins for `spin` before it sleeps. Without spinning, every object
+/// passes through the queue.
 fn open(scheme: &str, spin: Duration) -> (Sender<Words>, Receiver<Words>) {
     let mut options = Options::default();
     options.spin = spin;
-    // As many slots of each size as are ever in use at once.
+    // Allocates as many slots of each size as are ever in use at once.
     let slots = [100, 3000, 9000].map(|size| [(); 8].map(|()| options.pool.take(size).unwrap()));
     drop(slots);
     channel(&fresh(scheme).to_string())
@@ -53,7 +54,7 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
     for _ in 0..100 {
         bounce(&there, &here, &objects);
     }
-    // Both have slept at least once.
+    // Makes both sides sleep at least once.
     for _ in 0..3 {
         here.recv_timeout(Duration::from_millis(30)).unwrap_err();
         bounce(&there, &here, &objects);
@@ -68,7 +69,7 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
     after - before
 }
 
-// Without the test harness, whose own thread allocates when it likes.
+// Runs without the test harness, whose own thread allocates at arbitrary times.
 fn main() {
     for scheme in ["inproc", "shm", "uds", "tcp", "uring"] {
         for spin in [Duration::ZERO, Duration::from_millis(10)] {

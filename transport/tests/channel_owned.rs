@@ -1,4 +1,5 @@
-//! Objects that are given away over typed channels: on every device, and between threads, where they move.
+//! Owned objects in typed channels: on every device, and between threads, where they move without
+//! serialization.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -41,7 +42,7 @@ fn what_is_given_away_comes_as_an_owner_on_every_device() {
         let (sender, receiver) = channel::<Job>(&fresh(scheme).to_string()).both().unwrap();
         let sending = thread::spawn(move || {
             for number in 0..300 {
-                // All ways of sending beside each other, in order.
+                // Mixes all ways of sending; the order is kept.
                 match number % 4 {
                     0 => sender.send(&job(number)).unwrap(),
                     1 => sender.send_owned(job(number)).unwrap(),
@@ -109,7 +110,7 @@ fn what_is_not_sent_comes_back() {
 #[test]
 fn everything_is_dropped_once_whenever_either_side_leaves() {
     for round in 0..60u32 {
-        // As many handles as there are objects.
+        // The reference count is the number of live objects.
         let alive = Arc::new(u64::from(round));
         let receiver = channel::<Arc<u64>>(&fresh("inproc").to_string())
             .capacity(3)
@@ -129,7 +130,7 @@ fn everything_is_dropped_once_whenever_either_side_leaves() {
                                 Err(refused) if matches!(refused.error, SendError::Full) => Ok(()),
                                 sent => sent.map_err(|refused| refused.error),
                             },
-                            // Left to itself.
+                            // The send completes in the background.
                             1 => {
                                 drop(sender.send_owned_async(object));
                                 Ok(())
@@ -243,7 +244,7 @@ fn threads_of_all_kinds_lose_nothing() {
 
 #[test]
 fn two_who_mean_other_types_of_one_form_meet_all_the_same() {
-    // These have one descriptor; their objects become bytes on the way.
+    // Both types have the same descriptor. The objects of the second sender are serialized.
     let receiver = channel::<String>(&fresh("inproc").to_string())
         .peers(2)
         .receiver()
@@ -267,7 +268,7 @@ fn two_who_mean_other_types_of_one_form_meet_all_the_same() {
             near.send_owned("n".repeat(number)).unwrap();
             far.send(&"f".repeat(number).into_boxed_str()).unwrap();
             if number % 25 == 0 {
-                // All of them go to sleep.
+                // All receivers fall asleep.
                 thread::sleep(Duration::from_millis(2));
             }
         }
@@ -429,7 +430,7 @@ fn owners_go_to_many_in_turn() {
             assert_eq!(receiver.recv_owned().unwrap(), [round * 3 + place as u64]);
         }
     }
-    // Those that go are passed over.
+    // Dropped receivers are skipped.
     let mut receivers = receivers.into_iter();
     let last = receivers.next();
     drop(receivers);

@@ -21,7 +21,7 @@ const SCHEMES: [&str; 4] = ["shm", "uds", "tcp", "uring"];
 const ROLE: &str = "JSTREAM_TEST_CHANNEL_ROLE";
 const ADDRESS: &str = "JSTREAM_TEST_CHANNEL_ADDRESS";
 
-/// A process of this program that plays `role`; killed when it is dropped.
+/// A child process of this program that plays `role`. It is killed when it is dropped.
 struct Other(Child);
 
 impl Other {
@@ -53,7 +53,7 @@ impl Drop for Other {
 
 type Numbers = Vec<u64>;
 
-/// What the other processes do.
+/// Entry point of the child processes.
 #[test]
 fn part() {
     let (Ok(role), Ok(address)) = (env::var(ROLE), env::var(ADDRESS)) else {
@@ -91,7 +91,7 @@ fn part() {
                 .sum();
             assert!(sum > 0);
         }
-        _ => panic!("no part is called {role}"),
+        _ => panic!("unknown role {role}"),
     }
 }
 
@@ -137,7 +137,7 @@ fn everything_comes_of_senders_that_end() {
     }
 }
 
-/// Sends until the receiver is found to be gone.
+/// Sends until a send fails.
 fn send_until_it_fails(sender: &Sender<Numbers>) -> SendError {
     loop {
         if let Err(error) = sender.send(&vec![1; 1000]) {
@@ -159,7 +159,7 @@ fn a_killed_receiver_is_told_from_one_that_ended() {
             let mut other = Other::start(role, sender.address());
             sender.send(&vec![1; 1000]).unwrap();
             if killed {
-                // These wait at the receiver that is killed.
+                // These objects are queued at the receiver when it is killed.
                 for _ in 0..2 {
                     sender.send(&vec![1; 1000]).unwrap();
                 }
@@ -171,7 +171,7 @@ fn a_killed_receiver_is_told_from_one_that_ended() {
             if killed {
                 assert!(matches!(error, SendError::Lost { .. }), "{scheme}: {error}");
             }
-            // It was the only one, and did not come back.
+            // It was the only receiver, and did not come back.
             let error = send_until_it_fails(&sender);
             assert!(
                 matches!(error, SendError::Closed { .. }),

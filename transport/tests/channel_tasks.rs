@@ -1,4 +1,4 @@
-//! Typed channels in tasks: under an executor that does nothing but park, and under tokio.
+//! Typed channels in tasks, under a minimal executor and under tokio.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -152,7 +152,7 @@ fn tasks_wait_for_receivers_to_join() {
 #[test]
 fn tasks_open_sides_and_wait_for_each_other() {
     for scheme in SCHEMES {
-        // Where the system chooses no port, nobody has to listen before the address is known.
+        // If the system chooses the port, the address is unknown until a listener exists.
         if matches!(scheme, "tcp" | "uring") {
             continue;
         }
@@ -179,7 +179,7 @@ fn who_gives_up_opening_does_not_join() {
             .poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending(), "{scheme}");
         drop(joining);
-        // It has looked for the last time.
+        // Any attempt to join would have happened by now.
         thread::sleep(Duration::from_millis(100));
         let receiver = channel.receiver().unwrap();
         let late = receiver
@@ -203,7 +203,7 @@ fn owners_go_from_task_to_task_and_cancelled_ones_lose_nothing() {
             block_on(async {
                 for number in 0..2000 {
                     let sent = sender.send_owned_async(vec![number; 3]);
-                    // One in three is left to itself.
+                    // Every third send completes in the background.
                     if number % 3 != 0 {
                         sent.await.unwrap();
                     }

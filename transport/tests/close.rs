@@ -1,4 +1,5 @@
-//! Closing from another thread ends whatever waits, over every device, whether it waits already or not yet.
+//! Closing from another thread ends every wait, over every device, whether the wait has already
+//! begun or not.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -22,15 +23,15 @@ use jstream_transport::{
     RecvObjectError, RemoteError, RemoteKey, SendError, SendObjectError, listen,
 };
 
-/// More than any device takes at once, sent again and again.
+/// A payload length, in bytes, that no device buffers if it is sent repeatedly.
 const LENGTH: usize = 3 << 20;
 
 type Ended = Result<(), Box<dyn Error>>;
 
-/// A name, and what waits.
+/// A name, and a function that waits.
 type Wait<T> = (&'static str, fn(&T) -> Ended);
 
-/// What an endpoint waits for whose peer neither sends, nor reads, nor serves.
+/// All operations of an endpoint that wait if its peer neither sends, nor receives, nor serves.
 const WAITS: &[Wait<Endpoint>] = &[
     ("send_message", |endpoint| {
         let payload = vec![1; LENGTH];
@@ -207,7 +208,7 @@ const WAITS: &[Wait<Endpoint>] = &[
     }),
 ];
 
-/// How one waits for a connection.
+/// All operations that wait for a connection.
 const ACCEPTS: &[Wait<Listener>] = &[
     ("accept", |listener| Ok(listener.accept().map(drop)?)),
     ("accept_timeout", |listener| {
@@ -218,7 +219,7 @@ const ACCEPTS: &[Wait<Listener>] = &[
     }),
 ];
 
-/// Until it fails.
+/// Repeats an operation until it fails.
 fn again(mut attempt: impl FnMut() -> Ended) -> Ended {
     loop {
         attempt()?;
@@ -229,7 +230,8 @@ fn large() -> jstream::Filled {
     filled(&vec![1; LENGTH])
 }
 
-/// Of what nobody exposes; but the peer does not say so.
+/// Returns a key of memory that no peer exposes. The peer does not serve, so it does not report
+/// that.
 fn key() -> RemoteKey {
     RemoteKey::from_words([5, LENGTH as u64, 3]).unwrap()
 }
@@ -242,7 +244,7 @@ fn outcome(outcome: Outcome) -> Ended {
     }
 }
 
-/// Whether an error says that this program closed the connection.
+/// Returns true if the error says that this program closed the connection.
 fn says_closed(error: &(dyn Error + 'static)) -> bool {
     let sending = |error: &SendError| matches!(error, SendError::ClosedLocally { .. });
     let receiving = |error: &RecvError| matches!(error, RecvError::ClosedLocally { .. });
@@ -266,7 +268,7 @@ fn says_closed(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Waits on one thread, closes on another.
+/// Waits on one thread, closes on another, and checks the error of the wait.
 fn closed<T: Send + Sync + 'static>(name: &str, waits: T, wait: fn(&T) -> Ended, close: fn(&T)) {
     let (tell, told) = mpsc::channel();
     let shared = std::sync::Arc::new(waits);
@@ -279,13 +281,14 @@ fn closed<T: Send + Sync + 'static>(name: &str, waits: T, wait: fn(&T) -> Ended,
     close(&shared);
     let (says, error) = told
         .recv_timeout(LONG)
-        .unwrap_or_else(|_| panic!("{name} waits still"));
+        .unwrap_or_else(|_| panic!("{name} still waits"));
     assert!(says, "{name}: {error}");
     thread.join().unwrap();
 }
 
 fn close_late<T>(waits: &T, close: fn(&T)) {
-    // Until it sleeps, as a rule; the other order has a case of its own.
+    // Long enough for the other thread to fall asleep, usually; the other order has a case of its
+    // own.
     thread::sleep(Duration::from_millis(20));
     close(waits);
 }
@@ -299,7 +302,7 @@ fn every_wait_of_an_endpoint_ends(scheme: &str) {
         });
         let (client, _server) = pair(scheme, &patient(), &patient());
         closed(&name, client, *wait, Endpoint::close);
-        // The other side's end, and through a handle that does not keep it.
+        // Closes the other end, through a handle that does not keep the connection open.
         let (_client, server) = pair(scheme, &patient(), &patient());
         let close =
             |endpoint: &Endpoint| close_late(endpoint, |endpoint| endpoint.closer().close());
@@ -320,7 +323,7 @@ fn every_wait_of_a_listener_ends(scheme: &str) {
     }
 }
 
-/// Several threads that wait in several ways for the same.
+/// Several threads wait at the same endpoint in several ways.
 fn all_who_wait_at_once_end(scheme: &str) {
     let (client, _server) = pair(scheme, &patient(), &patient());
     thread::scope(|scope| {
@@ -349,7 +352,7 @@ fn all_who_wait_at_once_end(scheme: &str) {
     );
 }
 
-/// A peer that goes while a message is on its way to it has sent others before, which are here.
+/// If the peer goes away during a send to it, the messages that it sent earlier are still received.
 fn what_was_sent_is_received_though_a_send_was_cut_short(scheme: &str) {
     const MESSAGES: u64 = 5;
     let (client, server) = pair(scheme, &patient(), &patient());
@@ -358,11 +361,11 @@ fn what_was_sent_is_received_though_a_send_was_cut_short(scheme: &str) {
             .send_message(header(number), &[IoSlice::new(b"before")])
             .unwrap();
     }
-    // More than any device takes while nobody reads.
+    // More than any device buffers while the peer does not receive.
     let mut sending = client.post_send(header(0), filled(&vec![1; 32 << 20]));
     let sent = sending.wait_timeout(Duration::from_millis(20));
     drop(server);
-    // Inside the process the message itself moves.
+    // Over `inproc` the message moves at once, so the send succeeds.
     match sent.unwrap_or_else(|| sending.wait()) {
         Ok(_) => {}
         Err(unsent) => {

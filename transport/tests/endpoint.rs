@@ -1,5 +1,5 @@
-//! What endpoints promise on top of what devices do: posted operations, tickets, futures, and many
-//! threads at once.
+//! The guarantees of endpoints beyond those of devices: posted operations, tickets, futures, and
+//! concurrent threads.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -26,7 +26,7 @@ use jstream_transport::{
     SendError, connect, connect_cheapest, device_counters, listen, listen_all,
 };
 
-/// Polls once, with a waker that nobody hears.
+/// Polls a future once, with a waker that does nothing.
 fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -56,7 +56,7 @@ fn posted_receives_come_first_and_in_order(scheme: &str) {
     assert_eq!(tag(server.recv_message()), 2);
     assert_eq!(tag(second.try_take().unwrap()), 1);
     assert_eq!(tag(first.try_take().unwrap()), 0);
-    assert!(first.try_take().is_none(), "it is given once");
+    assert!(first.try_take().is_none(), "the message was taken twice");
 }
 
 fn a_dropped_ticket_loses_no_message(scheme: &str) {
@@ -67,7 +67,7 @@ fn a_dropped_ticket_loses_no_message(scheme: &str) {
     }
     let mut last = server.post_recv_any();
     assert_eq!(tag(last.wait_timeout(LONG).unwrap()), 4);
-    // Dropped out of order, received in order.
+    // Tickets are dropped out of order, and messages are received in order.
     let [a, b, c, d] = tickets.try_into().unwrap();
     drop((c, a, d));
     let mut third = server.post_recv_any();
@@ -128,7 +128,7 @@ fn small_messages_come_into_memory(scheme: &str) {
         let header = server.recv_into_timeout(&mut memory, LONG).unwrap();
         assert_eq!(header.length, length as u64);
         assert!(memory[..length] == payload);
-        // In between, one that is wanted in a jbuf.
+        // In between, a message that is received in a jbuf.
         client.send_message(Header::default(), &segments).unwrap();
         let message = server.recv_message_timeout(LONG).unwrap();
         assert!(message.payload.as_bytes() == payload);
@@ -156,7 +156,7 @@ fn posted_sends_arrive_in_order_before_others(scheme: &str) {
         say(&client, 49);
     });
     for mut ticket in tickets {
-        // What was sent before the last one was sent.
+        // All sends before the last one have completed.
         let spent = ticket.try_take().unwrap().unwrap();
         assert_eq!(spent.is_none(), client.limits().moves);
     }
@@ -181,7 +181,7 @@ fn what_is_wrong_with_a_posted_send_the_ticket_says(scheme: &str) {
     drop(server);
 }
 
-/// Posts large messages until the device takes no more, without anybody who receives.
+/// Posts large messages until the device takes no more. No thread receives them.
 fn stuff(client: &Endpoint) -> Vec<jstream_transport::SendTicket> {
     let mut tickets = Vec::new();
     let mut looks = 0;
@@ -190,7 +190,7 @@ fn stuff(client: &Endpoint) -> Vec<jstream_transport::SendTicket> {
             tickets.push(client.post_send(Header::default(), filled(&[1; 1 << 20])));
             looks = 0;
         }
-        // Where the system makes room as it goes, it may take more a little later.
+        // If the system enlarges its buffers gradually, it may take more a little later.
         if looks == 1 {
             thread::sleep(SHORT);
         }
@@ -314,7 +314,7 @@ fn many_threads_use_one_endpoint(scheme: &str) {
                         1 => block_on(server.recv_message_async()).map_err(RecvError::from),
                         2 => server.recv_message(),
                         _ => {
-                            // Many of these are given up, and none is lost by it.
+                            // Many of these receives are cancelled, and no message is lost.
                             let mut ticket = server.post_recv_any();
                             match poll_once(&mut ticket) {
                                 Poll::Ready(result) => result.map_err(RecvError::from),
@@ -351,7 +351,7 @@ fn a_forgotten_future_owns_its_jbuf(scheme: &str) {
     thread::scope(|scope| {
         let waiting = scope.spawn(|| tag(block_on(other)));
         thread::sleep(SHORT / 4);
-        // The first one goes where nobody looks; who waits behind it is woken all the same.
+        // The first message goes to the forgotten receive. The next receiver is woken nevertheless.
         say(&client, 1);
         say(&client, 2);
         assert_eq!(waiting.join().unwrap(), 2);
@@ -362,7 +362,7 @@ fn a_forgotten_future_owns_its_jbuf(scheme: &str) {
     let _ = poll_once(&mut send).is_ready();
     std::mem::forget(send);
     thread::scope(|scope| {
-        // Whoever sends carries it on.
+        // The next send completes the forgotten one.
         scope.spawn(|| say(&client, 4));
         let message = server.recv_message_timeout(LONG).unwrap();
         assert!(message.payload.as_bytes() == bytes(1 << 20, 3));
@@ -404,14 +404,14 @@ fn tasks_and_threads_wait_side_by_side(scheme: &str) {
     });
 }
 
-/// Both sides send more than the device takes before they receive.
+/// Both sides send more than the device buffers before they receive.
 fn what_is_posted_one_way_goes_on_while_the_other_is_waited_for(scheme: &str) {
     let (client, server) = default_pair(scheme);
     thread::scope(|scope| {
         for endpoint in [&client, &server] {
             scope.spawn(move || {
                 let payload = bytes(1 << 20, 1);
-                // Receives are waited for while sends are posted.
+                // Waits for receives while sends are posted.
                 let sends =
                     [(); 100].map(|()| endpoint.post_send(Header::default(), filled(&payload)));
                 for _ in 0..100 {
@@ -421,7 +421,7 @@ fn what_is_posted_one_way_goes_on_while_the_other_is_waited_for(scheme: &str) {
                 for ticket in sends {
                     ticket.wait().unwrap();
                 }
-                // The other way round.
+                // Waits for sends while receives are posted.
                 let receives = [(); 100].map(|()| endpoint.post_recv_any());
                 for _ in 0..100 {
                     let segments = [IoSlice::new(&payload)];
@@ -469,7 +469,7 @@ fn whoever_is_refused_learns_why(scheme: &str) {
         match connecting.join().unwrap() {
             Err(ConnectError::Refused { reason, .. }) => assert_eq!(reason, "no more than one"),
             Err(error) => panic!("{error}"),
-            // Inside the process a connection is made before it is accepted.
+            // Over `inproc`, a connection is established before it is accepted.
             Ok(endpoint) => {
                 assert_eq!(scheme, "inproc");
                 assert!(endpoint.recv_message_timeout(LONG).is_err());
@@ -518,7 +518,7 @@ fn one_listener_has_several_addresses() {
             assert_eq!(tag(connected.recv_message_timeout(LONG)), 5);
         });
     }
-    // One that does not work is passed over.
+    // An address that fails is skipped.
     let nobody: Address = fresh("inproc");
     let known = [nobody.clone(), listener.local_addresses()[1].clone()];
     thread::scope(|scope| {
@@ -535,7 +535,7 @@ fn one_listener_has_several_addresses() {
     assert!(matches!(error, ConnectError::NoAddress), "{error}");
     let error = listen_all(&[], &Options::default()).unwrap_err();
     assert!(matches!(error, ListenError::NoAddress), "{error}");
-    // An address that is taken frees those before it.
+    // If one address is taken, the addresses before it are released.
     let fourth = fresh("inproc");
     let both = [fourth.clone(), listener.local_addresses()[2].clone()];
     assert!(listen_all(&both, &Options::default()).is_err());

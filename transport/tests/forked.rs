@@ -1,5 +1,5 @@
-//! A process that was forked has copies of its parent's connections: to use them is an error, and nothing of the
-//! parent's changes.
+//! A forked process has copies of its parent's connections. Every use of them returns an error and
+//! changes nothing in the parent.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -23,19 +23,21 @@ use jstream_transport::{
     CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError,
 };
 
-/// Runs `work` in a child, which is to end well.
+/// Runs `work` in a forked child, and checks that the child succeeds.
 fn in_child(work: impl FnOnce()) {
-    // SAFETY: The child runs `work` on its only thread and exits. No other thread of this process is inside the
-    // library or the allocator, whose locks the system sees to.
+    // SAFETY: The child runs `work` on its only thread and exits. No other thread of this process
+    // is inside the library or inside the allocator, whose locks the system keeps consistent across
+    // a fork.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
         let ended = catch_unwind(AssertUnwindSafe(work));
-        // SAFETY: It ends the process, and runs nothing of it before.
+        // SAFETY: `_exit` ends the process without running any other code of it.
         unsafe { libc::_exit(i32::from(ended.is_err())) };
     }
     let mut status = 0;
-    // SAFETY: It waits for a child of this process, and writes to the one integer.
+    // SAFETY: `waitpid` waits for a child of this process, and writes to one integer, which is
+    // live.
     let waited = unsafe { libc::waitpid(child, &raw mut status, 0) };
     assert_eq!((waited, status), (child, 0), "the child has failed");
 }
@@ -94,7 +96,7 @@ fn endpoints_of_a_parent_are_refused_and_go_on_there() {
                 is_refused(&server, &queue);
                 server.close();
                 drop((client, server, queue));
-                // The ring of this thread is the parent's.
+                // The `io_uring` ring of this thread belongs to the parent.
                 if scheme != "uring" {
                     let (client, server) = default_pair(scheme);
                     exchange(&client, &server);
@@ -146,7 +148,7 @@ fn peers_and_bundles_of_a_parent_are_refused_and_go_on_there() {
                     is_forked(client.request(echo, 0, &[]));
                     is_forked(client.try_send(echo, 0, &[]));
                     is_forked(block_on(client.ready(0)));
-                    // All of these would wait for ever.
+                    // Each of these calls would block for ever.
                     bundle.serve();
                     server.serve();
                     drop(bundle.start().unwrap());

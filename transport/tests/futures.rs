@@ -1,4 +1,4 @@
-//! Tickets as futures, under an executor that counts.
+//! Tickets as futures, under an executor that counts wake-ups.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -57,7 +57,7 @@ fn cancelled_futures_lose_no_message() {
             let (mut next, mut dropped) = (0, 0);
             while next < 2000 {
                 let mut receive = server.recv_message_async();
-                // Each second one is dropped after one look, whether it has a message or not.
+                // Drops every second future after one poll, whether it has a message or not.
                 let polled = poll_once(Pin::new(&mut receive), &task);
                 match polled {
                     Poll::Ready(message) => {
@@ -81,7 +81,7 @@ fn cancelled_futures_lose_no_message() {
     }
 }
 
-/// Futures that are dropped while a part of their message is here, in their jbuf.
+/// Futures are dropped while part of their message is in their jbuf.
 #[test]
 fn a_message_that_has_begun_survives_its_future() {
     for scheme in SCHEMES {
@@ -102,7 +102,7 @@ fn a_message_that_has_begun_survives_its_future() {
                     let mut receive = server.post_recv(options.pool.take(8_000_000).unwrap());
                     match poll_once(Pin::new(&mut receive), &task) {
                         Poll::Pending => drop(receive),
-                        // Back with it, as if nobody had looked.
+                        // The message completed in time.
                         Poll::Ready(message) => {
                             let message = message.unwrap();
                             assert_eq!(number(&message), round, "{scheme}");
@@ -111,7 +111,8 @@ fn a_message_that_has_begun_survives_its_future() {
                             break;
                         }
                     }
-                    // The rest may have come when it was armed: it is kept for the next receive.
+                    // The rest may have arrived when the future was polled. The message is kept for
+                    // the next receive.
                     if server.counters().messages_received > round {
                         break;
                     }
@@ -149,16 +150,17 @@ fn a_task_is_woken_when_something_is_there() {
             };
             assert_eq!(number(&message), round);
         }
-        // Once each time, but for the wakes that came while it was looking.
+        // One wake-up per message, and at most one more if a wake-up comes during a poll.
         assert!(task.woken() <= 200, "{scheme}: {}", task.woken());
         let rest = task.woken();
         send(&client, 100, &options.pool);
         assert_eq!(number(&server.recv_message().unwrap()), 100);
-        assert_eq!(task.woken(), rest, "{scheme}: nobody waited");
+        assert_eq!(task.woken(), rest, "{scheme}: woken without a waiting task");
     }
 }
 
-/// Four threads wait by futures at one endpoint, and three more by calls; each message comes once.
+/// Four threads wait with futures at one endpoint, and three more with blocking calls. Each message
+/// is received once.
 #[test]
 fn no_wake_is_lost_under_load() {
     const MESSAGES: u64 = 20_000;
@@ -167,7 +169,7 @@ fn no_wake_is_lost_under_load() {
         let (client, server) = pair(scheme, &options, &options);
         let (sum, count) = (AtomicU64::new(0), AtomicU64::new(0));
         let took = |message: Message| {
-            // The ends come last.
+            // The end markers come last.
             if number(&message) == u64::MAX {
                 return false;
             }
@@ -204,7 +206,7 @@ fn no_wake_is_lost_under_load() {
     }
 }
 
-/// Large messages in both directions at once, by futures alone.
+/// Large messages in both directions at once, with futures only.
 #[test]
 fn a_task_that_sends_is_woken_when_there_is_room() {
     for scheme in SCHEMES {
@@ -255,7 +257,7 @@ fn the_task_that_polled_last_is_woken() {
     }
 }
 
-/// A future that is forgotten keeps its jbuf for ever, gets its message, and holds up nobody.
+/// A forgotten future keeps its jbuf for ever, receives its message, and blocks no other operation.
 #[test]
 fn a_forgotten_future_holds_up_nobody() {
     for scheme in SCHEMES {
@@ -275,7 +277,7 @@ fn a_forgotten_future_holds_up_nobody() {
             1,
             "{scheme}: the forgotten one had the first"
         );
-        // The other side waits in vain for none of it.
+        // The connection still works in the other direction.
         send(&server, 2, &options.pool);
         assert_eq!(number(&block_on(client.recv_message_async()).unwrap()), 2);
         client.close();
@@ -287,7 +289,7 @@ fn a_forgotten_future_holds_up_nobody() {
     }
 }
 
-/// The first of two that is ready.
+/// Returns the output of the future that is ready first.
 async fn select<A, B>(one: A, two: B) -> Result<A::Output, B::Output>
 where
     A: Future + Unpin,
@@ -324,7 +326,7 @@ fn one_task_waits_for_several_endpoints() {
                 let mut next = [0; 2];
                 while next != [1000; 2] {
                     let [one, two] = [0, 1].map(|which| pairs[which].1.recv_message_async());
-                    // The one that was not ready is dropped, and asked for again.
+                    // The future that was not ready is dropped, and created again.
                     let (which, message) = match select(one, two).await {
                         Ok(message) => (0, message),
                         Err(message) => (1, message),
@@ -337,7 +339,7 @@ fn one_task_waits_for_several_endpoints() {
     }
 }
 
-/// Two futures of one endpoint in one task: dropping one leaves the other waiting.
+/// Two futures of one endpoint in one task: if one is dropped, the other still waits.
 #[test]
 fn a_dropped_future_leaves_its_neighbour_waiting() {
     for scheme in SCHEMES {
@@ -434,11 +436,11 @@ struct Panics;
 
 impl Wake for Panics {
     fn wake(self: Arc<Self>) {
-        panic!("a waker that the test made so");
+        panic!("panic in a waker");
     }
 }
 
-/// A waker that panics is nobody else's trouble: not the sender's, nor the next task's.
+/// A waker that panics affects neither the sender nor the next task.
 #[test]
 fn a_waker_that_panics_holds_up_nobody() {
     for scheme in SCHEMES {
@@ -464,7 +466,7 @@ fn a_waker_that_panics_holds_up_nobody() {
         };
         assert_eq!(number(&message.unwrap()), 2, "{scheme}");
         let Poll::Ready(message) = poll_once(first.as_mut(), &task) else {
-            panic!("{scheme}: the first one has its message")
+            panic!("{scheme}: the first future is not ready")
         };
         assert_eq!(number(&message.unwrap()), 1, "{scheme}");
     }

@@ -1,10 +1,11 @@
-//! Peers that mean harm, by the numbers that the cases have among all of this project. Those that need more
-//! than a socket stand where that is:
+//! Hostile peers, by the numbers of the cases, which are unique in this project. Cases that need
+//! more than a socket are elsewhere:
 //!
-//! - 2, of puts and gets: `remote_hostile.rs`; of shared memory: `device::shm::tests::lies`;
-//! - 15, who writes after the check, rewinds what it counts, or truncates the file: `device::shm::tests::lies`;
-//!   who dies holding a slot: `device::shm::tests::deaths`;
-//! - 20, who resets inside a message: `tcp.rs`, `sockets.rs`.
+//! - 2, for puts and gets: `remote_hostile.rs`; for shared memory: `device::shm::tests::lies`;
+//! - 15, a peer that writes after the check, rewinds its counters, or truncates the file:
+//!   `device::shm::tests::lies`;
+//!   a peer that dies while it holds a slot: `device::shm::tests::deaths`;
+//! - 20, a peer that resets the connection inside a message: `tcp.rs`, `sockets.rs`.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -30,7 +31,7 @@ use jstream_transport::{
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The header of a message.
+/// Returns the header of a message.
 fn message(length: u64) -> [u8; 40] {
     frame(0, 77, [0; 3], length)
 }
@@ -40,14 +41,14 @@ fn empty(endpoint: &Endpoint) {
     assert!(matches!(nothing, RecvError::TimedOut { .. }), "{nothing}");
 }
 
-/// What little came is committed, not what was announced.
+/// Memory is committed for the received bytes, not for the announced length.
 fn case_1_the_largest_length_then_silence(scheme: &str) {
     const PEERS: usize = 16;
     const CAME: usize = 1000;
     let name = format!("{scheme}::case_1_the_largest_length_then_silence");
     alone(&name, || {
         let mut options = Options::default();
-        // Longer than it takes to look at all of them.
+        // Longer than the checks of all connections take.
         options.message_timeout = 10 * SHORT;
         options.pool = Pool::default();
         let peers: Vec<_> = (0..PEERS)
@@ -60,14 +61,14 @@ fn case_1_the_largest_length_then_silence(scheme: &str) {
             stream.write_all(&[1; CAME]).unwrap();
             empty(endpoint);
         }
-        // They claimed 1 GiB, of which a header alone gets little.
+        // The peers announced 1 GiB. A header alone reserves little of it.
         let claimed = PEERS * usize::try_from(MAX).unwrap();
         assert!(options.pool.stats().mapped < claimed / 4);
-        // A part of what one of them claimed, with room for what a sanitizer takes.
+        // Part of the claim of one peer, with a margin for sanitizers.
         let slab = 16 << 20;
         let grown = resident().saturating_sub(before);
         assert!(grown < PEERS * CAME + slab, "{grown} bytes");
-        // Each has its time from when it is waited for.
+        // The timeout of each message begins when the endpoint first waits for it.
         thread::scope(|scope| {
             for (_, endpoint) in &peers {
                 scope.spawn(|| {
@@ -97,7 +98,7 @@ fn case_2_lengths_at_the_limits(scheme: &str) {
             };
             assert_eq!((said, max), (length, MAX));
         }
-        // The peer learns that it is over.
+        // The peer is told that the connection has ended.
         let _ = stream.read_to_end(&mut Vec::new());
     }
     let mut options = patient();
@@ -115,7 +116,7 @@ fn case_2_lengths_at_the_limits(scheme: &str) {
     assert!(matches!(error, RecvError::TooLarge { .. }), "{error}");
 }
 
-/// Each byte comes in time, all of them don't.
+/// Sends bytes one at a time. Each byte arrives in time, but the whole does not.
 fn trickle(mut stream: &TcpStream, bytes: &[u8]) {
     for byte in bytes {
         thread::sleep(SHORT / 8);
@@ -155,7 +156,7 @@ fn case_3_a_message_byte_by_byte(scheme: &str) {
     // From the header on, and from the payload on.
     for at_once in [1, 41] {
         let (mut stream, endpoint) = receiving_over(scheme, &options);
-        // Before the first byte there is no limit.
+        // Before the first byte, no timeout runs.
         let error = endpoint.recv_message_timeout(SHORT * 3).unwrap_err();
         assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
         thread::scope(|scope| {
@@ -190,12 +191,12 @@ fn case_3_half_a_message_then_silence(scheme: &str) {
             };
             assert_eq!(received, part as u64);
         }
-        // The peer is told.
+        // The peer is told that the connection has ended.
         let _ = stream.read_to_end(&mut Vec::new());
     }
 }
 
-/// Each peer stays within its limit; all of them together stay within the pool's.
+/// Each peer stays within its own limit. All peers together stay within the limit of the pool.
 fn case_5_a_cap_over_all_connections(scheme: &str) {
     const PEERS: usize = 40;
     const LENGTH: usize = 1 << 20;
@@ -210,7 +211,7 @@ fn case_5_a_cap_over_all_connections(scheme: &str) {
             .map(|_| receiving_over(scheme, &options))
             .collect();
         let before = resident();
-        // Enough of each that all would exceed the cap many times over.
+        // All payloads together exceed the limit many times over.
         let payload = bytes(LENGTH, 5);
         let (first, rest) = payload.split_at(LENGTH / 2);
         let mut refused = 0;
@@ -243,7 +244,7 @@ fn case_5_a_cap_over_all_connections(scheme: &str) {
                         Err(RecvError::NoBuffer { length, .. }) => {
                             assert_eq!(length, LENGTH as u64);
                             refused += 1;
-                            // Room for the others.
+                            // Frees space for the other peers.
                             held.clear();
                             true
                         }
@@ -261,20 +262,20 @@ fn case_5_a_cap_over_all_connections(scheme: &str) {
                 .into_iter()
                 .for_each(|thread| thread.join().unwrap());
         });
-        assert!(refused > 0, "all had room at once");
+        assert!(refused > 0, "no message was rejected");
         assert_eq!(options.pool.stats().in_use, 0);
     });
 }
 
-/// Sets how many descriptors this process may have.
+/// Sets the limit of file descriptors of this process.
 fn allow(descriptors: Option<u64>) {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let current = descriptors;
     setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
 }
 
-/// Who accepts gets errors, slowly; the connections that there are go on, and who came meanwhile is still
-/// there.
+/// While the process has no free descriptors, accepting fails at a limited rate. Existing
+/// connections still work, and the pending connection is accepted later.
 fn case_19_out_of_descriptors(scheme: &str) {
     let name = format!("descriptors_of::{scheme}::case_19_out_of_descriptors");
     alone(&name, || {
@@ -295,7 +296,7 @@ fn case_19_out_of_descriptors(scheme: &str) {
             thread::scope(|scope| {
                 let before = descriptors();
                 let client = scope.spawn(|| connect(&address, &patient()).unwrap());
-                // The client has all of its own before there are no more.
+                // Waits until the client has opened all of its descriptors.
                 let mut seen = before;
                 while seen == before || seen != descriptors() {
                     seen = descriptors();
@@ -311,7 +312,7 @@ fn case_19_out_of_descriptors(scheme: &str) {
                     errors += 1;
                     echo(errors);
                 }
-                // Whoever accepts again and again does not spin.
+                // A loop that accepts does not spin.
                 let rests = begun.elapsed().as_millis() / 20;
                 assert!(u128::from(errors) <= rests + 2, "{errors} errors");
                 connect(&address, &patient()).unwrap_err();
@@ -326,7 +327,7 @@ fn case_19_out_of_descriptors(scheme: &str) {
     });
 }
 
-/// Who connects and says nothing holds up nobody else.
+/// Peers that connect and stay silent do not block other peers.
 fn case_20_half_open_connections(scheme: &str) {
     let mut options = patient();
     options.handshake_timeout = SHORT;
@@ -340,7 +341,7 @@ fn case_20_half_open_connections(scheme: &str) {
                 scope.spawn(|| incoming.establish().unwrap_err())
             })
             .collect();
-        // One that speaks is served in their midst.
+        // A peer that speaks is served meanwhile.
         let (mut stream, endpoint) = greeted(&listener);
         stream.write_all(&message(3)).unwrap();
         stream.write_all(b"abc").unwrap();
@@ -355,7 +356,7 @@ fn case_20_half_open_connections(scheme: &str) {
         }
     });
     for mut stream in silent {
-        // It was hung up.
+        // The listener closed the connection.
         assert!(
             stream
                 .read_to_end(&mut Vec::new())
@@ -386,7 +387,7 @@ fn case_20_idle_connections_cost_little() {
         assert_eq!(options.pool.stats().mapped, 0);
         let threads = std::fs::read_dir("/proc/self/task").unwrap().count();
         assert!(threads < 8, "{threads} threads");
-        // One in their midst is served.
+        // One of the connections is served.
         let (stream, endpoint) = &mut all[count / 2];
         stream.write_all(&message(3)).unwrap();
         stream.write_all(b"abc").unwrap();
@@ -406,7 +407,7 @@ fn case_24_greetings_that_do_not_fit(scheme: &str) {
             stream.shutdown(Shutdown::Write).unwrap();
         }
         let error = listener.accept().unwrap().establish().unwrap_err();
-        // Who speaks this protocol learns why, as far as it can; nobody waits for ever.
+        // A peer that speaks this protocol learns the reason if possible. No peer waits for ever.
         match stream.read_to_end(&mut Vec::new()) {
             Ok(_) => {}
             Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset),

@@ -1,4 +1,4 @@
-//! What holds inside the process alone.
+//! Properties of `inproc` connections only.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

@@ -1,4 +1,5 @@
-//! A thread that signals interrupt all the while does not notice: it waits for what it waits for, and as long as it says.
+//! Threads that are interrupted by signals wait for the same events, and for the same time, as
+//! other threads.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -19,9 +20,10 @@ use jstream_transport::{
     Address, CompletionQueue, ConnectError, Endpoint, Message, Options, Outcome, RecvError, connect,
 };
 
-/// How long is waited in vain.
+/// The timeout of receives that get no message.
 const IN_VAIN: Duration = Duration::from_millis(30);
-/// The system counts some times in ticks, of which the first has begun.
+/// Tolerance of time limits: the system counts some of them in ticks, the first of which is partly
+/// over.
 const TICK: Duration = Duration::from_millis(10);
 
 static SIGNALS: AtomicUsize = AtomicUsize::new(0);
@@ -30,23 +32,25 @@ extern "C" fn count(_: libc::c_int) {
     SIGNALS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Does `work` on this thread, to which a signal comes every millisecond. What it interrupts does not begin again by itself.
+/// Runs `work` on this thread while the thread receives a signal every millisecond. Interrupted
+/// system calls are not restarted automatically.
 fn interrupted<R>(work: impl FnOnce() -> R) -> R {
-    // SAFETY: All of its fields may be zero: no flags, and no signal that waits meanwhile.
+    // SAFETY: All fields of `sigaction` may be zero: no flags, and no blocked signals.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = count as extern "C" fn(libc::c_int) as usize;
-    // SAFETY: `action` is whole, and its handler adds to an atomic number alone, which may be done wherever a
-    // signal comes. Nobody else uses this signal.
+    // SAFETY: `action` is fully initialized. Its handler only adds to an atomic number, which is
+    // async-signal-safe. No other code of this process uses this signal.
     let installed =
         unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
     assert_eq!(installed, 0);
-    // SAFETY: It asks for this thread's name, and can't fail.
+    // SAFETY: `pthread_self` returns the handle of this thread, and can't fail.
     let thread = unsafe { libc::pthread_self() };
     let (before, over) = (SIGNALS.load(Ordering::Relaxed), AtomicBool::new(false));
     let done = thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                // SAFETY: That thread lives: it does not leave the scope before this one has ended.
+                // SAFETY: The thread is alive: it does not leave the scope before this thread has
+                // ended.
                 assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGUSR1) }, 0);
                 thread::sleep(Duration::from_millis(1));
             }
@@ -59,7 +63,7 @@ fn interrupted<R>(work: impl FnOnce() -> R) -> R {
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Receives what another thread sends now and then, and nothing in between.
+/// Receives messages that another thread sends at intervals, and times out in between.
 fn talks(scheme: &str, receive: impl Fn(&Endpoint) -> Message) {
     let (here, there) = default_pair(scheme);
     thread::scope(|scope| {
@@ -70,7 +74,7 @@ fn talks(scheme: &str, receive: impl Fn(&Endpoint) -> Message) {
             }
         });
         interrupted(|| {
-            // The other thread ends with it.
+            // Dropping this endpoint ends the other thread.
             let here = here;
             for number in 0..20 {
                 here.send_message(header(number), &[]).unwrap();
@@ -116,7 +120,7 @@ fn who_waits_for_room_at_a_listener_waits_as_long_as_it_says() {
     let listener = socket().unwrap();
     listener.bind(&name).unwrap();
     listener.listen(0).unwrap();
-    // There is room for one.
+    // The backlog has room for one connection.
     let first = socket().unwrap();
     first.connect(&name).unwrap();
     let mut options = Options::default();

@@ -1,4 +1,4 @@
-//! The program that measures, as it is run.
+//! Tests of the `jperf` program, run as a child process.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,

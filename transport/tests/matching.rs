@@ -1,4 +1,4 @@
-//! The matcher beside a model of it that is obviously right.
+//! Compares the matcher with a simple reference model.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -15,15 +15,15 @@ use jstream_transport::matching::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What a receive and a message are told apart by.
+/// The identity of a receive or of a message.
 type Label = usize;
 
-/// Two lists, looked through from the start.
+/// The reference model: two lists that are searched from the start.
 #[derive(Default)]
 struct Model {
     receives: Vec<(Label, Pattern)>,
     messages: Vec<(Label, Heading)>,
-    /// The labels of those messages that are claimed.
+    /// The labels of the claimed messages.
     claimed: Vec<Label>,
     live: Vec<bool>,
 }
@@ -71,16 +71,16 @@ impl Model {
     }
 }
 
-/// Both, and what they gave out.
+/// The matcher and the model, and the handles that they have issued.
 struct Both {
     matcher: Matcher<Label, Label>,
     model: Model,
     next: Label,
-    /// All that there ever were.
+    /// All receives and messages so far.
     receives: Vec<(ReceiveId, Label)>,
     messages: Vec<(MessageId, Label)>,
     claims: Vec<(Claim, Label)>,
-    /// What sources have to keep.
+    /// The message that each source keeps because it was rejected as full.
     kept: HashMap<u32, (Heading, Label)>,
 }
 
@@ -128,7 +128,7 @@ impl Both {
             Step::Post(pattern) => self.post(pattern),
             Step::Arrive(heading) => {
                 let source = heading.envelope.source;
-                // The others of a source are behind the one that it keeps.
+                // Later messages of a source wait behind the message that it keeps.
                 if !self.kept.contains_key(&source) {
                     let label = self.label();
                     self.arrive(heading, label);
@@ -237,7 +237,7 @@ impl Both {
         }
     }
 
-    /// All sources try again that are told to; then none is left that could go on.
+    /// Retries all ready sources. After that, no source keeps a message that could arrive.
     fn retry(&mut self) {
         while let Some(source) = self.matcher.next_ready() {
             let (heading, label) = self.kept.remove(&source).unwrap();
@@ -299,7 +299,7 @@ impl Both {
         }
     }
 
-    /// Removes a claim and tells where its message is in the model.
+    /// Removes a claim, and returns it with the position of its message in the model.
     fn claimed(&mut self, i: usize) -> Option<(Claim, usize)> {
         let i = i.checked_rem(self.claims.len())?;
         let (claim, label) = self.claims.swap_remove(i);
@@ -350,7 +350,7 @@ impl Both {
         assert_eq!(ended, expected);
     }
 
-    /// Everything that is left goes out in order.
+    /// Receives all remaining messages in order, and ends all sources.
     fn finish(mut self) {
         self.step(Step::Retry);
         while !self.claims.is_empty() {
@@ -412,7 +412,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Sources end seldom, as little is left then.
+/// Steps that end sources. They are rare because few steps are possible afterwards.
 fn death() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (0..5u32).prop_map(Step::End),
@@ -438,7 +438,7 @@ proptest! {
 
     #[test]
     fn long_queues_are_the_models(
-        // As if nobody received for a while, then nobody sent, and so on.
+        // Phases in which messages are only received, only sent, and so on.
         phases in vec((0..3u8, 1..150usize), 1..8),
         patterns in vec(pattern(), 32),
         headings in vec(heading(), 32),

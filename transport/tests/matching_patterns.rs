@@ -1,4 +1,4 @@
-//! Patterns of tags, full queues, and threads.
+//! Tag patterns, full queues, and concurrent access to the matcher.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -25,7 +25,7 @@ fn heading(source: u32, tag: u64, payload: &[u8]) -> Heading {
     Heading::new(envelope, payload.len() as u64)
 }
 
-/// A payload that is unlike all others.
+/// Returns a payload that is unique for its tag.
 fn payload(tag: u64) -> Vec<u8> {
     let length = tag * 37 % 300;
     (0..length)
@@ -34,8 +34,8 @@ fn payload(tag: u64) -> Vec<u8> {
         .collect()
 }
 
-/// Sections 4.1.3 and 2.3.4 of the thesis on McMPI: what was sent comes in the order of the receives,
-/// whichever side was first.
+/// Sections 4.1.3 and 2.3.4 of the thesis on McMPI: messages are received in the order of the
+/// receives, whether the receives or the messages come first.
 fn batch(count: u64, order: &[u64], any_source: bool, posted_first: bool) {
     let mut bounds = Bounds::default();
     (bounds.messages, bounds.bytes) = (usize::MAX, u64::MAX);
@@ -74,7 +74,7 @@ fn batch(count: u64, order: &[u64], any_source: bool, posted_first: bool) {
     if !posted_first {
         for &tag in order {
             let Ok(Post::Matched(matched)) = matcher.post(pattern(tag), None, tag) else {
-                panic!("all have arrived")
+                panic!("a message is missing")
             };
             received.push((matched.receive, matched.message));
         }
@@ -160,7 +160,8 @@ fn a_full_source_waits_and_no_other() {
     ));
     assert_eq!(arrive(&mut matcher, other, 1, 11), Arrival::Full(1));
     assert_eq!(matcher.next_ready(), None);
-    // A receive for what is kept back is enough, though there is no room.
+    // A receive for the message that was held back makes its source ready, although there is no
+    // space.
     let wanted = Pattern::any(CONTEXT).sent_by(other).tagged(1);
     matcher.post(wanted, None, ()).unwrap();
     assert_eq!(
@@ -171,7 +172,7 @@ fn a_full_source_waits_and_no_other() {
         arrive(&mut matcher, other, 1, 11),
         Arrival::Matched(_)
     ));
-    // A claimed message still takes its room.
+    // A claimed message still occupies its space.
     let claim = matcher.claim(&Pattern::any(CONTEXT).sent_by(full)).unwrap();
     assert_eq!(matcher.next_ready(), None);
     assert_eq!(matcher.take(claim).1, 0);
@@ -183,7 +184,7 @@ fn a_full_source_waits_and_no_other() {
         arrive(&mut matcher, full, 2, 10),
         Arrival::Waits(_)
     ));
-    // What is longer than all that may wait needs a receive.
+    // A message longer than the whole bound needs a posted receive.
     assert_eq!(arrive(&mut matcher, other, 5, 101), Arrival::Full(5));
     matcher
         .post(Pattern::any(CONTEXT).tagged(5), None, ())
@@ -217,7 +218,7 @@ fn receives_from_anybody_wait_for_the_first_and_outlive_all_but_the_last() {
         .unwrap();
     assert_eq!(receives(matcher.end_source(two)), [3]);
     assert_eq!(matcher.end_source(two), []);
-    // What was sent before is still here.
+    // Messages that were sent before the end are still available.
     assert!(matches!(
         matcher.post(Pattern::any(CONTEXT).sent_by(two), None, 4),
         Ok(Post::Matched(_))
@@ -283,7 +284,7 @@ fn threads_that_probe_never_have_the_same_message() {
                         thread::yield_now();
                         continue;
                     };
-                    // Between the two, others look for messages too.
+                    // Between the claim and the take, other threads search for messages too.
                     let heading = *claim.heading();
                     assert!(pattern.matches(&heading.envelope));
                     if attempt % 5 == 4 {

@@ -1,7 +1,7 @@
-//! TCP between two network namespaces: over a line that loses and delays, and over one that is cut.
+//! TCP between two network namespaces: over a lossy line with delays, and over a line that is cut.
 //!
-//! They need root, `ip` and `tc`, and a kernel that has them: where something is missing, a test says
-//! so and does nothing.
+//! The tests need root, `ip`, `tc` and the kernel modules behind them. If any of these is missing,
+//! a test prints a note and passes.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -25,20 +25,20 @@ use jstream_transport::{Header, Options, RecvError, SendError, connect, listen};
 const NETWORK: &str = "10.213.0";
 const SERVER: &str = "10.213.0.1";
 
-/// How many messages travel over a line that loses, and how long the longest is.
+/// The number of messages sent over the lossy line, and the maximum length in bytes.
 const MESSAGES: u64 = 300;
 const LONGEST: u64 = 40_000;
 
-/// Two namespaces with a line between them.
+/// Two network namespaces joined by a line.
 struct Line(Hosts);
 
 impl Line {
-    /// Or why there is none.
+    /// Returns the reason if the namespaces cannot be created.
     fn new() -> Result<Self, String> {
         Hosts::new(NETWORK).map(Self)
     }
 
-    /// Makes both directions lose and delay.
+    /// Adds loss and delay in both directions, or another `tc` queueing discipline.
     fn disturb(&self, how: &str) -> Result<(), String> {
         let mut names = self.0.names.iter();
         names.try_for_each(|name| run(&format!("tc -n {name} qdisc add dev line root {how}")))
@@ -48,7 +48,7 @@ impl Line {
         run(&format!("ip -n {} link set line down", self.0.names[0])).unwrap();
     }
 
-    /// This program in a namespace.
+    /// Starts this program in a namespace.
     fn spawn(&self, side: usize, role: &str) -> Running {
         let mut child = self
             .0
@@ -60,19 +60,19 @@ impl Line {
     }
 }
 
-/// A process that does not outlive its test.
+/// A child process that is killed when it is dropped.
 struct Running {
     child: Child,
     said: BufReader<std::process::ChildStdout>,
 }
 
 impl Running {
-    /// Waits until it says something that begins with `word`, and returns the rest.
+    /// Waits for a line of output that contains `word`, and returns the text after it.
     fn says(&mut self, word: &str) -> String {
         loop {
             let mut line = String::new();
             assert!(self.said.read_line(&mut line).unwrap() > 0, "no {word}");
-            // The harness has not ended its own line.
+            // The test harness may have written the beginning of the line.
             if let Some((_, rest)) = line.split_once(word) {
                 return rest.trim().into();
             }
@@ -100,14 +100,14 @@ fn options() -> Options {
     options
 }
 
-/// Those of who lends jbufs to the system, as far as the addresses allow it.
+/// Returns options that lend jbufs to the system if the addresses permit it.
 fn lending() -> Options {
     let mut options = options();
     options.uring_zero_copy = 1000;
     options
 }
 
-/// A jbuf with the bytes of a message.
+/// Returns a jbuf with the given bytes.
 fn jbuf(options: &Options, bytes: &[u8]) -> Filled {
     options
         .pool
@@ -121,7 +121,7 @@ fn length(number: u64) -> usize {
     usize::try_from(number.wrapping_mul(7919) % LONGEST).unwrap()
 }
 
-/// The processes in the namespaces.
+/// Entry point of the child processes in the namespaces.
 #[test]
 fn in_a_namespace() {
     let Ok(role) = std::env::var(ROLE) else {
@@ -187,7 +187,7 @@ fn in_a_namespace() {
             assert!(matches!(error, SendError::Lost { .. }), "{error}");
             assert!(unsent.filled.as_bytes() == bytes);
             drop((unsent.filled, endpoint));
-            assert_eq!(options.pool.stats().in_use, 0, "the system has let go");
+            assert_eq!(options.pool.stats().in_use, 0, "jbufs are still lent");
             println!("ended {error}");
         }
         "take nothing" => {
@@ -196,7 +196,7 @@ fn in_a_namespace() {
             let _endpoint = listener.accept().unwrap().establish().unwrap();
             thread::sleep(LONG);
         }
-        // One that only waits, and one that sends as long as it can.
+        // A client that only receives, and a client that sends until an error.
         "wait" | "push" => {
             let endpoint = connect(&address, &options()).unwrap();
             println!("connected");
@@ -215,7 +215,7 @@ fn in_a_namespace() {
             assert!(matches!(error, RecvError::Lost { .. }), "{error}");
             println!("ended {error}");
         }
-        _ => panic!("no role {role}"),
+        _ => panic!("unknown role {role}"),
     }
 }
 
@@ -227,11 +227,11 @@ fn nothing_is_lost_on_a_line_that_loses() {
     };
     if let Err(why) = line.disturb("netem delay 3ms 2ms loss 2%") {
         skipped(&why);
-        // A line with too little room loses, too.
+        // A line with a short queue loses packets, too.
         if let Err(why) = line.disturb("tbf rate 50mbit burst 20kb limit 30kb") {
             return skipped(&why);
         }
-        println!("instead the line is slow, and loses what it has no room for");
+        println!("instead, the line has a low rate and a short queue");
     }
     for role in ["send", "lend"] {
         let mut receiver = line.spawn(0, "receive");
@@ -261,7 +261,7 @@ fn a_line_that_is_cut_ends_what_is_pending() {
         server.says("listening");
         let mut client = line.spawn(1, role);
         client.says("connected");
-        // Until what can be sent was sent, as a rule.
+        // Usually long enough for the client to fill all buffers.
         thread::sleep(Duration::from_millis(500));
         line.cut();
         let cut = Instant::now();

@@ -1,4 +1,4 @@
-//! What was posted goes on, whoever waits and for whatever, and also when nobody asks for it any more.
+//! Posted operations make progress during any wait of the endpoint, and also without a wait.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -19,7 +19,7 @@ use jstream_transport::{
     CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError, SendTicket,
 };
 
-/// More than any device takes at once.
+/// The number and the length in bytes of messages that together exceed the buffers of any device.
 const MANY: u32 = 100;
 const LENGTH: usize = 200_000;
 
@@ -38,7 +38,7 @@ fn receive_many(endpoint: &Endpoint) {
     }
 }
 
-/// Receives everything, and answers.
+/// Receives all messages, and sends an answer.
 fn receive_and_answer(endpoint: &Endpoint) {
     receive_many(endpoint);
     endpoint.send_message(Header::default(), &[]).unwrap();
@@ -87,16 +87,17 @@ fn a_thread_that_sleeps_already_holds_up_nothing(scheme: &str) {
     });
 }
 
-/// What somebody else has sent is no reason to keep the connection.
+/// A completed send does not keep the connection, even if another thread has completed it.
 fn what_others_have_sent_keeps_no_connection(scheme: &str) {
     let (client, server) = default_pair(scheme);
     let mut tickets = post_many(&client);
-    // A thread of the process carries on this one, and with it all.
+    // The background thread of the process completes the dropped send, and with it the others.
     drop(tickets.remove(0));
     let last = tickets.pop().unwrap();
     thread::scope(|scope| {
         let sending = scope.spawn(|| last.wait().unwrap());
-        // Until it sleeps, as a rule, and has taken the place of that thread.
+        // Usually long enough for the thread to fall asleep as the one that makes progress, in
+        // place of the background thread.
         thread::sleep(SHORT);
         receive_many(&server);
         sending.join().unwrap();
@@ -147,7 +148,7 @@ fn a_queue_carries_on_what_has_a_ticket(scheme: &str) {
     });
 }
 
-/// A peer that does not read makes nobody wait who only tries.
+/// A non-blocking send never waits for a peer that does not read.
 fn trying_does_not_wait(scheme: &str) {
     let (client, server) = default_pair(scheme);
     for length in [100, 10_000, 20_000, 3_000_000] {
@@ -174,8 +175,8 @@ fn trying_does_not_wait(scheme: &str) {
     }
 }
 
-/// Two peers that have posted receives, and wait for what they send alone: none takes the other's message
-/// but for those receives.
+/// Two peers post receives, and then wait only for their sends. Each device takes the peer's
+/// message only for those receives.
 fn threads_that_send_receive_meanwhile(scheme: &str) {
     let mut options = Options::default();
     options.spin = Duration::MAX;
@@ -194,8 +195,8 @@ fn threads_that_send_receive_meanwhile(scheme: &str) {
     });
 }
 
-/// One peer posts receives when its thread that sends sleeps already, and the other sends all that it has before it
-/// receives anything.
+/// One peer posts receives after its sending thread has fallen asleep. The other peer sends
+/// everything before it receives anything.
 fn a_thread_that_sleeps_in_a_send_learns_of_receives(scheme: &str) {
     let (client, server) = default_pair(scheme);
     let payload = bytes(LENGTH, 1);
@@ -225,7 +226,8 @@ fn a_thread_that_sleeps_in_a_send_learns_of_receives(scheme: &str) {
     });
 }
 
-/// The same with tasks, and with more messages than any device takes.
+/// Like `threads_that_send_receive_meanwhile`, with tasks, and with more messages than any device
+/// buffers.
 fn tasks_that_send_receive_meanwhile(scheme: &str) {
     let (client, server) = default_pair(scheme);
     thread::scope(|scope| {
@@ -244,7 +246,7 @@ fn tasks_that_send_receive_meanwhile(scheme: &str) {
     });
 }
 
-/// What was posted at the same time has waited for as long.
+/// Messages posted at the same time share their send timeout.
 #[test]
 fn messages_that_nobody_takes_end_together() {
     let (mut impatient, mut narrow) = (Options::default(), Options::default());
@@ -256,7 +258,7 @@ fn messages_that_nobody_takes_end_together() {
     let late = tickets.next().unwrap().wait().unwrap_err().error;
     assert!(matches!(late, SendError::TimedOut { .. }), "{late}");
     for mut ticket in tickets {
-        let late = ticket.try_take().expect("it waits anew").unwrap_err().error;
+        let late = ticket.try_take().expect("still waits").unwrap_err().error;
         assert!(matches!(late, SendError::TimedOut { .. }), "{late}");
     }
 }

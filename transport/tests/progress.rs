@@ -1,4 +1,4 @@
-//! Threads that carry on what was posted.
+//! Background threads that drive posted operations.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -15,12 +15,12 @@ use common::{LONG, SCHEMES, bytes, header, pair, send};
 use jstream::Pool;
 use jstream_transport::{Options, Progress, RecvError};
 
-/// How many jbufs of the pool are in use.
+/// Returns the number of jbufs of the pool that are in use.
 fn used(pool: &Pool) -> usize {
     pool.stats().in_use
 }
 
-/// Tickets are carried on while nobody waits for them.
+/// Posted operations make progress while no thread waits for their tickets.
 #[test]
 fn a_progress_thread_carries_on() {
     const LARGE: usize = 3_000_000;
@@ -39,7 +39,7 @@ fn a_progress_thread_carries_on() {
                     client.post_send(header(number), filled)
                 })
                 .collect();
-            // Nobody looks at the tickets meanwhile.
+            // No thread polls the tickets meanwhile.
             while server.counters().messages_received < (round + 1) * 3 {
                 thread::yield_now();
             }
@@ -56,7 +56,7 @@ fn a_progress_thread_carries_on() {
             }
         }
         drop(progress);
-        // It is as before: whoever waits carries on.
+        // Without the progress thread, the waiting thread drives the operation again.
         let receive = server.post_recv_any();
         send(&client, 9, b"later", &options.pool);
         assert_eq!(receive.wait().unwrap().header.words[0], 9);

@@ -1,4 +1,5 @@
-//! The examples of `PROTOCOL.md`: a bare socket says what the page says, and hears what the page says.
+//! The examples of `PROTOCOL.md`: a bare socket sends the bytes of the document and compares the
+//! received bytes with it.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -25,14 +26,14 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
 const PAGE: &str = include_str!("../PROTOCOL.md");
 
-/// What one side says before the other one does.
+/// The bytes that one side sends before the other side answers.
 #[derive(Debug, PartialEq)]
 struct Turn {
     client: bool,
     bytes: Vec<u8>,
 }
 
-/// The examples of the page, in order.
+/// Returns the examples of the document, in order.
 fn examples() -> Vec<Vec<Turn>> {
     let (_, examples) = PAGE.split_once("\n## 10. Examples\n").unwrap();
     let (examples, _) = examples.split_once("\n## ").unwrap();
@@ -66,7 +67,7 @@ fn options() -> Options {
     options
 }
 
-/// A name that no other run has.
+/// Returns a name that no other run of the test uses.
 fn name(of: &str) -> String {
     format!("protocol-{of}-{}", process::id())
 }
@@ -78,7 +79,7 @@ fn abstract_name(name: &str) -> SocketAddr {
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
-/// Says one side's part, and compares what the other says.
+/// Sends the turns of one side, and compares the received bytes with the turns of the other side.
 fn play(stream: &mut dyn Stream, turns: &[Turn], client: bool) {
     for turn in turns {
         if turn.client == client {
@@ -103,14 +104,14 @@ fn hear_the_end(endpoint: &Endpoint) {
     assert!(matches!(end, RecvError::Closed { .. }), "{end}");
 }
 
-/// What a program does in the first example where it listens.
+/// Plays the server of the first example with an endpoint.
 fn serve(endpoint: &Endpoint) {
     hear(endpoint, 7, [1, 2, 3], b"hello");
     endpoint.send_message(Header::new(8, [0; 3]), &[]).unwrap();
     hear_the_end(endpoint);
 }
 
-/// What it does where it connects.
+/// Plays the client of the first example with an endpoint.
 fn ask(endpoint: &Endpoint) {
     let parts = [IoSlice::new(b"hel"), IoSlice::new(b"lo")];
     endpoint
@@ -121,7 +122,7 @@ fn ask(endpoint: &Endpoint) {
     hear_the_end(endpoint);
 }
 
-/// Where endpoints and bare sockets meet.
+/// Returns the devices that connect endpoints and bare sockets.
 fn schemes() -> [&'static str; 3] {
     ["tcp", "uring", "uds"]
 }
@@ -134,7 +135,7 @@ fn free_address(scheme: &str) -> Address {
     uri.parse().unwrap()
 }
 
-/// A bare socket that is connected to `address`.
+/// Connects a bare socket to `address`.
 fn bare_client(address: &Address) -> Box<dyn Stream> {
     let uri = address.to_string();
     match uri.split_once("://").unwrap() {
@@ -148,7 +149,8 @@ fn bare_client(address: &Address) -> Box<dyn Stream> {
 
 type Accepting = Box<dyn FnOnce() -> Box<dyn Stream> + Send>;
 
-/// A bare socket that listens: where, and what accepts.
+/// Creates a bare socket that listens. Returns its address and a function that accepts a
+/// connection.
 fn bare_server(scheme: &str) -> (Address, Accepting) {
     if scheme == "uds" {
         let name = name("bare");
@@ -201,7 +203,7 @@ fn who_connects_speaks_as_the_page_says() {
     }
 }
 
-/// Lengths and places of section 6.
+/// Lengths and offsets of section 6 of the document.
 const FILE: u64 = 4_268_032;
 const LANE: u64 = 2_134_016;
 const SLOTS: u64 = 4096;
@@ -210,7 +212,7 @@ const RECEIVER_ARMED: u64 = 128;
 const ENDED: u64 = 384;
 const GONE: u64 = 512;
 
-/// Hears the server's offer, and takes what comes with it.
+/// Receives the server's offer and the file descriptors that come with it.
 fn hear_offer(socket: &UnixStream) -> ([u64; 4], Vec<OwnedFd>) {
     let mut bytes = [0; 32];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
@@ -235,7 +237,7 @@ fn word(memory: &File, at: u64) -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// A client that maps nothing: it reads and writes the memory file.
+/// A client that does not map the memory file, but reads and writes it.
 #[test]
 fn shared_memory_is_as_the_page_says() {
     let examples = examples();
@@ -260,7 +262,7 @@ fn shared_memory_is_as_the_page_says() {
             .write_all(&offer.map(u64::to_ne_bytes).concat())
             .unwrap();
         let ([_, _, _, flags], given) = hear_offer(&socket);
-        assert_eq!(flags & !1, 0, "nobody can read at address 8");
+        assert_eq!(flags & !1, 0, "address 8 can't be read");
         let [memory, second] = <[OwnedFd; 2]>::try_from(given).unwrap();
         let seals = rustix::fs::fcntl_get_seals(&memory).unwrap();
         assert!(seals.contains(SealFlags::SHRINK | SealFlags::GROW));
@@ -268,7 +270,8 @@ fn shared_memory_is_as_the_page_says() {
         assert_eq!(memory.metadata().unwrap().len(), FILE);
         assert!(second.peer_addr().is_ok());
 
-        // The first message, before the server knows that it has a connection; and we sleep already.
+        // The first message is written before the server has established the connection, and this
+        // side is already armed for a wake-up.
         memory.write_all_at(&examples[2][0].bytes, SLOTS).unwrap();
         let armed = LANE + RECEIVER_ARMED;
         memory.write_all_at(&1u64.to_ne_bytes(), armed).unwrap();

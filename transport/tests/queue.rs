@@ -1,4 +1,4 @@
-//! One queue for the operations of many endpoints.
+//! A completion queue for the operations of many endpoints.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -21,7 +21,7 @@ use jstream_transport::{
     Completion, CompletionQueue, Endpoint, Options, Outcome, RecvError, SendError,
 };
 
-/// How many jbufs of the pool are in use.
+/// Returns the number of jbufs of the pool that are in use.
 fn used(pool: &Pool) -> usize {
     pool.stats().in_use
 }
@@ -94,7 +94,7 @@ fn who_only_polls_is_served_too() {
             if let Some(completion) = queue.poll() {
                 return completion;
             }
-            assert!(begun.elapsed() < LONG, "nothing comes");
+            assert!(begun.elapsed() < LONG, "no completion in time");
         }
     }
     fn serve(endpoints: &[Endpoint], queue: &CompletionQueue, count: u64, answer: bool) {
@@ -187,7 +187,7 @@ fn completions_of_an_endpoint_come_in_order() {
     }
 }
 
-/// Four threads wait at one queue, four others send; each message is received once.
+/// Four threads wait at one queue, and four others send. Each message is received once.
 #[test]
 fn threads_share_a_queue() {
     const PAIRS: usize = 8;
@@ -209,7 +209,7 @@ fn threads_share_a_queue() {
             for _ in 0..4 {
                 scope.spawn(|| {
                     while count.load(Ordering::Relaxed) < all {
-                        // The last one leaves the others waiting.
+                        // The thread that receives the last message does not wake the others.
                         let Some(completion) = queue.wait(SHORT) else {
                             continue;
                         };

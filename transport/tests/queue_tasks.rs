@@ -1,4 +1,4 @@
-//! Queues that tasks wait at, that programs poll, and beside which others wait.
+//! Completion queues with tasks, with programs that poll, and beside other receives.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -53,7 +53,7 @@ fn tasks_share_a_queue() {
             while count.load(Ordering::Relaxed) < 3000 {
                 thread::yield_now();
             }
-            // The one that still waits is the first to get something, then the ends of the tasks.
+            // The first of these completes the pending receive; the others end the tasks.
             for _ in 0..4 {
                 queue.post_recv_any(&server, 1);
             }
@@ -65,7 +65,8 @@ fn tasks_share_a_queue() {
     }
 }
 
-/// A future that is dropped takes nothing, and what another one of the same task waits for comes.
+/// A dropped future takes no completion, and another future of the same task still gets its
+/// completion.
 #[test]
 fn a_dropped_future_takes_nothing() {
     let options = Options::default();
@@ -120,7 +121,7 @@ fn its_descriptor_can_be_polled() {
             };
             assert_eq!(received(completion).1, number);
         }
-        // What another thread's receive carried on is told, too.
+        // A completion that was produced by another thread's receive is signalled too.
         queue.post_recv_any(&server, 100);
         assert!(queue.poll().is_none());
         thread::scope(|scope| {
@@ -134,7 +135,7 @@ fn its_descriptor_can_be_polled() {
     }
 }
 
-/// A future and a call of an endpoint whose queue nobody looks at.
+/// A future and a blocking call progress at an endpoint whose completion queue is not polled.
 #[test]
 fn others_do_not_depend_on_a_queue() {
     for scheme in SCHEMES {

@@ -1,4 +1,4 @@
-//! In steady state a message between ranks costs no allocation, whichever way it takes.
+//! In steady state, a message between ranks allocates nothing, on every path.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -20,10 +20,10 @@ use jstream_transport::rank::{Rank, Source};
 
 const SIZES: [usize; 5] = [0, 8, 3_000, 20_000, 400_000];
 
-/// Of which each has all sizes.
+/// The number of rounds in one measurement. Each round sends messages of all sizes.
 const ROUNDS: usize = 5;
 
-/// One round: what is expected, what is not, confirmed, exchanged, posted.
+/// Runs one round: expected, unexpected, synchronous, exchanged and posted messages.
 fn round(rank: &Rank, pool: &Pool, memory: &mut [u8], bytes: &[u8]) {
     let other = 1 - rank.rank();
     for size in SIZES {
@@ -51,8 +51,8 @@ fn main() {
     for way in ways() {
         let (zero, one) = two(way);
         let (begin, end) = (Barrier::new(2), Barrier::new(2));
-        // The fewest allocations of some turns. How much is in use at once, and so what a pool or a queue grows to,
-        // is chance.
+        // Counts the fewest allocations of several measurements. The number of buffers in use at
+        // once varies, so a pool or a queue may still grow.
         let run = |rank: &Rank| {
             let pool = Pool::default();
             let mut memory = vec![0; 400_000];
@@ -62,7 +62,8 @@ fn main() {
                 for _ in 0..ROUNDS {
                     round(rank, &pool, &mut memory, &bytes);
                 }
-                // The other one has counted before this one begins again, frees, or ends.
+                // The barrier delays the next measurement, and all drops, until both ranks have
+                // read the counter.
                 let after = allocations();
                 end.wait();
                 after - before

@@ -1,5 +1,5 @@
-//! Programs and peers that do to ranks what they should not: memory that is lent comes back whole, and
-//! nothing is lost that need not be.
+//! Programs and peers that misuse ranks: lent memory is returned intact, and no message is lost
+//! without need.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -23,7 +23,7 @@ use jstream_transport::{Endpoint, Header, RecvError, listen};
 
 const EAGER: u32 = 0x6a73_7201;
 
-/// Rank 0 of 2, its end of the connection, and the bare end of its peer.
+/// Returns rank 0 of 2, its end of the connection, and the bare end of its peer.
 fn against(scheme: &str) -> (Rank, Endpoint, Endpoint) {
     let listener = listen(&fresh(scheme), &patient()).unwrap();
     let (bare, endpoint) = join(&listener, &patient());
@@ -36,7 +36,7 @@ fn eager(tag: u64) -> Header {
     Header::new(EAGER, [tag, 0, 0])
 }
 
-/// Fails instead of hanging.
+/// Runs `work`, and aborts the process instead of hanging.
 fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| {
         let (done, wait) = channel();
@@ -44,7 +44,7 @@ fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {
         match wait.recv_timeout(LONG / 6) {
             Ok(result) => result,
             Err(_) => {
-                eprintln!("{what}: nothing came of it in time");
+                eprintln!("{what}: not finished in time");
                 std::process::abort()
             }
         }
@@ -68,7 +68,7 @@ fn who_receives_from_the_connection_beside_a_rank_gets_nothing() {
             rank.scope(|scope| {
                 let receiving = scope.irecv(1, 1, &mut memory);
                 while !receiving.is_done() {
-                    // What has come of the message so far is in memory that is lent to the rank.
+                    // The received part of the message is in memory that is lent to the rank.
                     let nothing = endpoint.try_recv_message().unwrap_err();
                     assert!(matches!(nothing, RecvError::Taken { .. }), "{nothing}");
                     let nothing = endpoint.try_recv_into(&mut [0; 64]).unwrap_err();
@@ -105,7 +105,7 @@ fn a_message_that_was_begun_before_the_rank_was_made_is_its_first() {
                     bare.send_message(eager(1), &[IoSlice::new(b"next")])
                         .unwrap();
                 });
-                // The header is here by then, and much of the rest is not.
+                // The header has arrived by then, and much of the payload has not.
                 let mut ticket = endpoint.post_recv_any();
                 let here = ticket.wait_timeout(Duration::from_millis(1));
                 if let Some(all) = here {
@@ -174,7 +174,7 @@ fn a_confirmed_message_may_be_changed_when_it_is_confirmed() {
             });
             for turn in 0..4u8 {
                 let mut receiving = one.irecv(0, 1);
-                // The message is matched before all of it is here.
+                // The message is matched before all of it has arrived.
                 let quick = receiving.wait_timeout(Duration::from_micros(300));
                 thread::sleep(SHORT / 8);
                 let message = quick.unwrap_or_else(|| receiving.wait()).unwrap();
@@ -263,17 +263,17 @@ fn a_message_that_was_not_sent_comes_back_as_it_was() {
 fn a_task_that_sends_goes_on_though_nothing_more_is_received() {
     let mut options = Options::default();
     options.bounds.messages = 2;
-    // Over any device it is announced, and its receiver has to answer.
+    // Over any device, a message of this length is announced, and its receiver has to answer.
     let length = 300_000;
     for way in ways().filter(|way| *way != "threads") {
         println!("{way}");
         let all = group(way, 2, &options);
         let (zero, one) = (&all[0], &all[1]);
-        // Rank 0 has no room for all of them.
+        // Rank 0 has no space for all of these messages.
         let flood: Vec<_> = (0..8).map(|_| one.isend(0, 7, filled(b"flood"))).collect();
         assert!(
             zero.recv_timeout(1, 9, &mut [0u8], SHORT / 4).is_err(),
-            "nobody sends that"
+            "received a message that was not sent"
         );
         thread::scope(|threads| {
             let sending = threads.spawn(|| {
@@ -289,7 +289,7 @@ fn a_task_that_sends_goes_on_though_nothing_more_is_received() {
             }
             sending.join().unwrap();
         });
-        // Nobody asks for the rest any more, and so it comes by itself.
+        // The dropped sends complete in the background.
         drop(flood);
         for _ in 0..8 {
             in_time("the flood", || zero.recv_filled(1, 7)).unwrap();
@@ -330,7 +330,7 @@ fn who_cancels_what_was_received_cancels_nothing_else() {
                     assert!(one.recv_filled(0, 1).is_ok());
                 });
                 let first = zero.issend(1, 1, filled(&bytes(length, 1)));
-                // By then the first one has been received, and is known to have been.
+                // The first message has been received by then, and rank 0 knows it.
                 zero.ssend(1, 2, &[1u8]).unwrap();
                 let second = zero.issend(1, 1, filled(&bytes(length, 2)));
                 first.cancel().unwrap();

@@ -1,4 +1,4 @@
-//! Messages that nobody receives are taken back, also by a scope that a panic ends.
+//! Messages that are not received are cancelled, also by a scope that a panic ends.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -17,7 +17,7 @@ use common::ranks::{group, ways};
 use common::{LONG, SHORT, bytes, filled};
 use jstream_transport::rank::{Error, Options, Source};
 
-/// Fails instead of hanging.
+/// Runs `work`, and aborts the process instead of hanging.
 fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| {
         let (done, wait) = channel();
@@ -25,14 +25,14 @@ fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {
         match wait.recv_timeout(LONG / 6) {
             Ok(result) => result,
             Err(_) => {
-                eprintln!("{what}: nothing came of it in time");
+                eprintln!("{what}: not finished in time");
                 std::process::abort()
             }
         }
     })
 }
 
-/// A message that a rank posts, and no other one receives.
+/// A rank posts messages that no other rank receives.
 #[test]
 fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
     for way in ways() {
@@ -44,7 +44,7 @@ fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
         for (length, confirmed) in [(8, true), (300_000, true), (300_000, false)] {
             let message = bytes(length, 5);
             thread::scope(|threads| {
-                // Carries on the connection of the other one.
+                // Drives the connection of rank 1.
                 let (done, wait) = channel::<()>();
                 threads.spawn(move || {
                     while wait.try_recv() != Err(TryRecvError::Disconnected) {
@@ -74,7 +74,7 @@ fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
             assert!(one.iprobe(0, 1).unwrap().is_none());
             assert!(one.iprobe(0, 2).unwrap().is_none());
         }
-        // As many as there is room for.
+        // As many messages as there is space for.
         for number in 0..3u64 {
             zero.isend(1, 3, filled(&number.to_ne_bytes()))
                 .wait()
@@ -87,7 +87,7 @@ fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
     }
 }
 
-/// What had no room is taken back from where it waits for some, and those behind it have its place.
+/// A message that waits for space is cancelled, and the messages behind it move up.
 #[test]
 fn what_has_no_room_is_taken_back_from_the_middle() {
     let mut options = Options::default();
@@ -107,7 +107,7 @@ fn what_has_no_room_is_taken_back_from_the_middle() {
         assert_eq!(message.payload.as_bytes(), number.to_ne_bytes());
     }
     sixth.wait().unwrap();
-    // One that was found is its finder's.
+    // A message that was found by a probe belongs to the thread that found it.
     let last = zero.issend(1, 1, filled(b"last"));
     let found = one.probe(0, 1).unwrap();
     thread::scope(|threads| {
@@ -119,7 +119,7 @@ fn what_has_no_room_is_taken_back_from_the_middle() {
     });
 }
 
-/// Those behind a message that never had room get what it had waited for.
+/// If the first message without space is cancelled, the messages behind it get the space.
 #[test]
 fn what_is_first_without_room_is_taken_back() {
     let mut options = Options::default();
@@ -142,7 +142,7 @@ fn what_is_first_without_room_is_taken_back() {
     });
 }
 
-/// A message to oneself is there, also when nobody else is.
+/// A message of a rank to itself is received even if all other ranks have ended.
 #[test]
 fn a_message_to_oneself_outlives_all_others() {
     let mut all = group("threads", 2, &Options::default());

@@ -1,4 +1,5 @@
-//! Ranks that send more than others have room for: who exceeds it waits, answers pass, and nothing is lost.
+//! Ranks that exceed the bounds of their peers: excess messages wait, answers pass them, and no
+//! message is lost.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -18,10 +19,10 @@ use common::tasks::block_on;
 use common::{LONG, SCHEMES, SHORT, bytes, filled};
 use jstream_transport::rank::{self, Error, Options, Rank, wait_all};
 
-/// Longer than what travels at once, whatever the device.
+/// A payload length in bytes that is announced instead of sent eagerly, on every device.
 const ANNOUNCED: usize = 300_000;
 
-/// Two connected ranks that allow each other so much.
+/// Creates two connected ranks with the given bounds.
 fn two(scheme: &str, messages: usize, bytes: u64) -> (Rank, Rank) {
     let mut options = Options::default();
     (options.bounds.messages, options.bounds.bytes) = (messages, bytes);
@@ -30,7 +31,7 @@ fn two(scheme: &str, messages: usize, bytes: u64) -> (Rank, Rank) {
     (both.pop().unwrap(), one)
 }
 
-/// Fails instead of hanging.
+/// Runs `work`, and aborts the process instead of hanging.
 fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| {
         let (done, wait) = channel();
@@ -38,14 +39,14 @@ fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {
         match wait.recv_timeout(LONG / 6) {
             Ok(result) => result,
             Err(_) => {
-                eprintln!("{what}: nothing came of it in time");
+                eprintln!("{what}: not finished in time");
                 std::process::abort()
             }
         }
     })
 }
 
-/// Has `rank` take what is here.
+/// Lets `rank` receive the messages that have arrived.
 fn look(rank: &Rank) {
     for _ in 0..4 {
         assert!(rank.iprobe(1 - rank.rank(), 999).unwrap().is_none());
@@ -66,7 +67,7 @@ fn ranks_that_flood_each_other_still_answer() {
             let (floods, message) = ((flood(&zero), flood(&one)), bytes(length, 3));
             let exchange = |rank: &Rank| {
                 let other = 1 - rank.rank();
-                // All that the other side has room for is here.
+                // All messages for which this rank has space have arrived.
                 look(rank);
                 let receiving = rank.irecv(other, 7);
                 assert_eq!(receiving.wait().unwrap().payload.as_bytes(), [0]);
@@ -77,7 +78,8 @@ fn ranks_that_flood_each_other_still_answer() {
             };
             in_time("a confirmed message", || {
                 thread::scope(|threads| {
-                    // Behind the flood in one direction, its answer in the other.
+                    // The message is queued behind the flood in one direction, and its confirmation
+                    // in the other.
                     for rank in [&zero, &one] {
                         threads.spawn(|| {
                             let other = 1 - rank.rank();
@@ -147,7 +149,7 @@ fn what_lacks_room_for_its_bytes_is_announced_in_its_place() {
                     _ => one.issend(0, tag, filled(&bytes(*length, tag))),
                 })
                 .collect();
-            // Those behind can be received first.
+            // Later messages can be received first.
             in_time("messages", || {
                 for tag in [5, 7, 0, 1, 6, 2, 3, 4] {
                     let status = zero.probe(1, tag).unwrap().status();
@@ -373,7 +375,7 @@ fn many_threads_exceed_the_room_at_once() {
     }
 }
 
-/// Receives without a request, and jbufs that leave at once, count as all others do.
+/// Receives without a request and jbufs that are sent at once use credit like all others.
 #[test]
 fn much_more_than_a_window_comes_whatever_the_call() {
     const COUNT: u64 = 3_000;

@@ -1,4 +1,5 @@
-//! Ranks that end with messages that nobody has room for: whoever waits for more of them is told in time.
+//! Ranks that end with messages for which their peers have no space: a receiver that waits for such
+//! a message gets an error in time.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -17,10 +18,11 @@ use jstream_transport::rank::{Error, Mesh, Options, Rank};
 use jstream_transport::sim::{self, Settings, Simulation};
 use jstream_transport::{connect, listen};
 
-/// As many as any rank has room for.
+/// The minimum number of messages for which every rank has space.
 const ROOM: u64 = 4;
 
-/// Two connected ranks with the least room, of which the second one sends for no longer than that.
+/// Creates two connected ranks with the smallest bounds. The second rank has the given send
+/// timeout.
 fn two(scheme: &str, send_timeout: Duration) -> (Rank, Rank) {
     let mut hasty = patient();
     hasty.send_timeout = send_timeout;
@@ -57,11 +59,11 @@ fn what_has_no_room_does_not_keep_a_rank_that_has_ended() {
         let waiting = zero.clone();
         thread::spawn(move || done.send(waiting.recv_filled(1, 2)));
         let Ok(ended) = wait.recv_timeout(LONG / 2) else {
-            panic!("{scheme}: it waits for a rank that has ended")
+            panic!("{scheme}: the receive still waits for a rank that has ended")
         };
         let error = ended.unwrap_err();
         assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
-        // What had room is here all the same.
+        // The messages for which there was space are still received.
         for n in 0..ROOM {
             let message = zero.recv_filled(1, 1).unwrap();
             assert_eq!(message.payload.as_bytes(), n.to_ne_bytes());

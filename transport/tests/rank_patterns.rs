@@ -1,5 +1,6 @@
-//! The patterns of the thesis on McMPI, section 4.1: ping-pong, ping-ping, tags in order, in reverse and in any
-//! order, between ranks that are connected in all ways, with what was sent compared to what comes back.
+//! The patterns of section 4.1 of the thesis on McMPI: ping-pong, ping-ping, and tags in order, in
+//! reverse order and in arbitrary order, over all kinds of connections. The received bytes are
+//! compared with the sent bytes.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -16,12 +17,12 @@ use common::ranks::{group, ways};
 use common::{bytes, filled};
 use jstream_transport::rank::{self, Options, Rank, Source, Tag};
 
-/// Short ones, and one that is announced between threads.
+/// Lengths in bytes of short messages, and of one that is announced between threads.
 const LENGTHS: [usize; 4] = [0, 8, 1_000, 40_000];
-/// One that is announced over every device.
+/// The length in bytes of a message that is announced over every device.
 const LONG: usize = 270_000;
 
-/// A message whose length and bytes are those of no other one of its batch.
+/// Returns a message whose length and bytes are unique in its batch.
 fn message(length: usize, number: usize) -> Vec<u8> {
     bytes(length + number, number as u64 + 1)
 }
@@ -45,7 +46,7 @@ fn in_pairs(all: &[Rank], first: impl Fn(&Rank, u32) + Sync, second: impl Fn(&Ra
     });
 }
 
-/// Section 4.1.1: who receives a message sends it back.
+/// Section 4.1.1: the receiver of a message sends it back.
 fn ping_pong(all: &[Rank], length: usize, is_known: bool) {
     const TURNS: usize = 4;
     in_pairs(
@@ -73,7 +74,7 @@ fn ping_pong(all: &[Rank], length: usize, is_known: bool) {
     );
 }
 
-/// Section 4.1.2: both send before they receive, twice before they wait.
+/// Section 4.1.2: both sides send before they receive, twice before they wait.
 fn ping_ping(all: &[Rank], length: usize, is_known: bool) {
     const TURNS: usize = 4;
     let side = |rank: &Rank, other: u32| {
@@ -98,8 +99,8 @@ fn ping_ping(all: &[Rank], length: usize, is_known: bool) {
     in_pairs(all, side, side);
 }
 
-/// Section 4.1.3: `order` is that in which the second rank posts its receives. It sends back what they got, in
-/// that order, so the first rank sees what its messages have become.
+/// Section 4.1.3: the second rank posts its receives in the given `order`. It sends back their
+/// messages in that order, so the first rank can compare them.
 fn tags(all: &[Rank], length: usize, order: &[usize], is_known: bool, is_posted_first: bool) {
     const READY: u64 = 1 << 40;
     const BACK: u64 = 1 << 41;
@@ -148,7 +149,7 @@ fn tags(all: &[Rank], length: usize, order: &[usize], is_known: bool, is_posted_
     );
 }
 
-/// All numbers below `count`, in an order that looks like none.
+/// Returns all numbers below `count`, in a pseudo-random order.
 fn shuffled(count: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..count).collect();
     order.sort_by_key(|number| (*number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -159,7 +160,7 @@ fn shuffled(count: usize) -> Vec<usize> {
 fn pings_come_back_and_cross_each_other() {
     for way in ways() {
         println!("{way}");
-        // One pair, and three that share what connects them inside the process.
+        // One pair, and three pairs that share their connection inside the process.
         for size in [2, 6] {
             let all = group(way, size, &Options::default());
             for length in [0, 1_000, 40_000, LONG] {

@@ -1,5 +1,6 @@
-//! Ranks of one process, whose short messages go through queues while somebody looks there: in every mixture with
-//! others, and with those who sleep, messages keep their order, arrive once, and wake whoever waits.
+//! Ranks of one process, which exchange short messages through queues while the receiver polls. In
+//! every mixture with other messages and with sleeping receivers, messages keep their order, arrive
+//! once, and wake the receiver.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -19,12 +20,13 @@ use common::{LONG, bytes, checksum};
 use jstream::buffer::{Filled, Pool};
 use jstream_transport::rank::{self, Error, Options, Rank, Source, Tag};
 
-/// What a slot of a queue holds, a jbuf in it, and what goes elsewhere.
+/// Lengths in bytes of messages that fit into a slot of a queue, into a jbuf in the queue, and into
+/// neither.
 const LENGTHS: [usize; 7] = [0, 3, 48, 90, 3_000, 4_100, 20_000];
 const HEAD: usize = 16;
 const LONGEST: usize = 20_000 + HEAD;
 
-/// A cheap random number.
+/// A simple random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -37,7 +39,7 @@ impl Dice {
 }
 
 fn message(number: u64, dice: &mut Dice) -> Vec<u8> {
-    // Most are short.
+    // Most messages are short.
     let length = LENGTHS[dice.roll(7).min(dice.roll(7)) as usize];
     let body = bytes(length, number + 1);
     let mut message = number.to_le_bytes().to_vec();
@@ -46,7 +48,7 @@ fn message(number: u64, dice: &mut Dice) -> Vec<u8> {
     message
 }
 
-/// The number of a message that is whole.
+/// Checks a message, and returns its number.
 fn check(message: &[u8]) -> u64 {
     let word = |at: usize| u64::from_le_bytes(message[at..][..8].try_into().unwrap());
     assert_eq!(checksum(&message[HEAD..]), word(8));
@@ -57,7 +59,7 @@ fn jbuf(pool: &Pool, bytes: &[u8]) -> Filled {
     pool.take(bytes.len()).unwrap().copy_from(bytes).unwrap()
 }
 
-/// Sends in some way that keeps the order.
+/// Sends a message by a random method that keeps the order.
 fn send(rank: &Rank, to: u32, tag: u64, message: &[u8], pool: &Pool, dice: &mut Dice) {
     match dice.roll(8) {
         0 => rank.ssend(to, tag, message).unwrap(),
@@ -69,12 +71,12 @@ fn send(rank: &Rank, to: u32, tag: u64, message: &[u8], pool: &Pool, dice: &mut 
         _ => rank.send(to, tag, message).unwrap(),
     }
     if dice.roll(40) == 0 {
-        // Whoever receives falls asleep.
+        // Long enough for the receiver to fall asleep.
         thread::sleep(Duration::from_micros(dice.roll(300)));
     }
 }
 
-/// Receives the next message in some way.
+/// Receives the next message by a random method.
 fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Vec<u8> {
     let mut memory = vec![0xee; LONGEST];
     let status = match dice.roll(8) {
@@ -107,7 +109,8 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Vec<u8> {
     memory[..status.len::<u8>()].to_vec()
 }
 
-/// Ranks that sleep at once, soon, or hardly ever; the bounds of some have room for little more than queues.
+/// Returns options of ranks that sleep at once, soon, or hardly ever. Some bounds leave little
+/// space besides the queues.
 fn kinds() -> impl Iterator<Item = Options> {
     let spins = [
         Duration::ZERO,
@@ -136,12 +139,12 @@ fn one_thread_sends_in_all_ways_and_one_receives_in_all_ways() {
                     let message = message(number, &mut dice);
                     send(&ranks[1], 0, tag, &message, &pool, &mut dice);
                 }
-                // Before the pool goes.
+                // Keeps the pool until all messages have been received.
                 ranks[1].recv(0, 9, &mut [0u8; 0]).unwrap();
             });
             let mut dice = Dice(seed + 100);
             for number in 0..150 {
-                // Another receive that waits all the time must not get in the way.
+                // Another waiting receive must not interfere.
                 let beside = (dice.roll(4) == 0).then(|| ranks[0].irecv(1, 1_000));
                 let source = [Source::Any, Source::Rank(1)][dice.roll(2) as usize];
                 assert_eq!(
@@ -168,7 +171,7 @@ fn several_threads_of_each_rank_send_and_receive() {
                     for number in 0..50 {
                         let message = message(number, &mut dice);
                         let rank = &ranks[source as usize];
-                        // The rank that receives sends to itself, and must not wait for itself.
+                        // The receiving rank sends to itself, and must not wait for itself.
                         if source == 0 {
                             drop(rank.isend(0, tag, jbuf(&Pool::default(), &message)));
                         } else {
@@ -233,7 +236,7 @@ fn who_sleeps_now_and_then_misses_nothing() {
     });
 }
 
-/// Two ranks of which the first looks for messages.
+/// Creates two ranks, the first of which polls for messages.
 fn attentive(options: &Options) -> (Rank, Rank) {
     let mut ranks = rank::threads(2, options);
     let (one, zero) = (ranks.pop().unwrap(), ranks.pop().unwrap());
@@ -270,13 +273,13 @@ fn what_nobody_receives_is_freed() {
     let pool = Pool::default();
     let (zero, one) = attentive(&options);
     for length in LENGTHS {
-        // A longer one waits for its receive.
+        // A longer message would wait for its receive.
         one.send(0, 1, &bytes(length.min(10_000), 5)).unwrap();
         one.send_filled(0, 1, jbuf(&pool, &bytes(length, 5)))
             .unwrap();
     }
     drop(zero);
-    // Nothing gets into a queue whose other end has gone.
+    // No message enters a queue whose other end has gone.
     let error = one.send(0, 1, &[1u8]).unwrap_err();
     assert!(matches!(error, Error::PeerGone { rank: 0, .. }), "{error}");
     assert_eq!((options.pool.stats().in_use, pool.stats().in_use), (0, 0));

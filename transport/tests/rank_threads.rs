@@ -1,5 +1,5 @@
-//! Many threads use ranks at once, in every mixture: each message says who sent it, which one it is and what
-//! it has to be, and none is lost or comes twice.
+//! Many threads use ranks at once, in every mixture. Each message carries its source, its number
+//! and a checksum, so that lost, duplicate and damaged messages are detected.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -24,7 +24,7 @@ const LENGTHS: [usize; 6] = [0, 5, 900, 5_000, 20_000, 150_000];
 const LONGEST: usize = 150_000 + HEAD;
 const HEAD: usize = 24;
 
-/// Source, number and checksum, and what they are of.
+/// Returns a message with its source, its number, a checksum, and a body.
 fn message(source: u32, number: usize) -> Vec<u8> {
     let body = bytes(LENGTHS[number % LENGTHS.len()], number as u64 + 1);
     let mut message = Vec::with_capacity(HEAD + body.len());
@@ -35,7 +35,7 @@ fn message(source: u32, number: usize) -> Vec<u8> {
     message
 }
 
-/// Who sent a message that is whole, and which one it is.
+/// Checks a message, and returns its source and its number.
 fn check(message: &[u8]) -> (u32, usize) {
     let word = |at: usize| u64::from_le_bytes(message[at * 8..][..8].try_into().unwrap());
     assert_eq!(checksum(&message[HEAD..]), word(2));
@@ -44,7 +44,7 @@ fn check(message: &[u8]) -> (u32, usize) {
     (source, number)
 }
 
-/// A cheap random number.
+/// A simple random number generator.
 struct Dice(u64);
 
 impl Dice {
@@ -71,12 +71,12 @@ fn send(rank: &Rank, tag: u64, message: &[u8], dice: &mut Dice) {
     }
 }
 
-/// Receives something, or not, in some way; `None` where nothing came.
+/// Receives a message by a random method. Returns `None` if there was no message.
 fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Option<Vec<u8>> {
     const SOON: Duration = Duration::from_micros(200);
     let mut memory = vec![0xee; LONGEST];
     let got = match dice.roll(6) {
-        // Probing races with all others.
+        // The probe races with all other receivers.
         0 => match rank.iprobe(source, tag).unwrap() {
             Some(found) if dice.roll(3) > 0 => {
                 let status = found.status();
@@ -86,7 +86,7 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Option<Vec
             }
             _ => return None,
         },
-        // Cancelling races with arrival.
+        // The cancellation races with the arrival.
         1 => {
             let mut receiving = rank.irecv(source, tag);
             match receiving.wait_timeout(SOON) {
@@ -98,7 +98,8 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Option<Vec
         2 => rank
             .recv_timeout(source, tag, &mut memory, SOON)
             .map(|status| memory[..status.len::<u8>()].to_vec()),
-        // A panic in a scope takes back what has no message, and waits for what has one.
+        // A panic in a scope cancels receives without a message, and waits for receives that have
+        // one.
         3 => {
             let mut second = vec![0xee; LONGEST];
             let got = Mutex::new(None);
@@ -156,7 +157,7 @@ fn nothing_is_lost_nor_comes_twice_whoever_asks() {
         let seen = Mutex::new(vec![vec![0; MESSAGES * 2]; SENDERS as usize + 1]);
         thread::scope(|threads| {
             for rank in &all[1..] {
-                // Two threads of each rank, each with a tag of its own.
+                // Two threads of each rank, each with its own tag.
                 for part in 0..2 {
                     let left = &left;
                     threads.spawn(move || {
@@ -166,7 +167,7 @@ fn nothing_is_lost_nor_comes_twice_whoever_asks() {
                             let number = number * 2 + part;
                             send(rank, part as u64, &message(me, number), &mut dice);
                         }
-                        // What was let go of goes on as long as somebody waits.
+                        // Detached sends make progress as long as some call waits.
                         while left.load(Ordering::Acquire) > 0 {
                             let _ = rank.iprobe(0, 1000);
                             thread::sleep(Duration::from_micros(200));
@@ -174,7 +175,7 @@ fn nothing_is_lost_nor_comes_twice_whoever_asks() {
                     });
                 }
             }
-            // One of them is alone with a tag and a source at a time, and sees an order; others take any.
+            // Receivers with a tag and a source, and receivers with wildcards.
             for receiver in 0..3u64 {
                 let (rank, left, seen) = (&all[0], &left, &seen);
                 threads.spawn(move || {
@@ -189,7 +190,8 @@ fn nothing_is_lost_nor_comes_twice_whoever_asks() {
                             one => Tag::Is(one - 1),
                         };
                         let before = left.load(Ordering::Acquire);
-                        // A scope waits for ever, so there has to be enough for all.
+                        // A scope waits without a timeout, so there must be enough messages left
+                        // for all receivers.
                         let got = if before > total / 2 && dice.roll(2) == 0 {
                             receive(rank, Source::Any, Tag::Any, &mut dice)
                         } else {
@@ -236,7 +238,8 @@ fn each_tag_of_each_source_keeps_its_order() {
                 threads.spawn(move || {
                     let mut dice = Dice(u64::from(rank.rank()));
                     for number in 0..MESSAGES {
-                        // Waited for one by one, so that their order is known.
+                        // Each send is completed before the next one, so that their order is
+                        // defined.
                         let message = message(rank.rank(), number);
                         match dice.roll(3) {
                             0 => rank.ssend(0, 1, &message).unwrap(),
@@ -285,7 +288,7 @@ fn who_dies_among_threads_ends_what_waits_for_it() {
                         let mut memory = vec![0; LONGEST];
                         let mut expected = 0;
                         loop {
-                            // Two of them wait for what nobody sends.
+                            // Two of the receivers wait for a message that is never sent.
                             let tag = if receiver == 0 { 1 } else { 10 + receiver };
                             match zero.recv_timeout(1, tag, &mut memory, LONG) {
                                 Ok(status) => {
@@ -300,7 +303,7 @@ fn who_dies_among_threads_ends_what_waits_for_it() {
                                 }
                             }
                         }
-                        // Nobody writes there any more.
+                        // No other thread writes to the memory any more.
                         memory.fill(0xaa);
                         thread::sleep(Duration::from_millis(1));
                         assert!(memory.iter().all(|byte| *byte == 0xaa));

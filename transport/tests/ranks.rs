@@ -1,4 +1,5 @@
-//! Ranks, connected in all ways: what is sent is received, by whom it should be, or an error says why not.
+//! Ranks over all kinds of connections: each message is received by the right receive, or an error
+//! states why not.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -16,7 +17,7 @@ use common::{LONG, SHORT, bytes};
 use jstream_transport::RecvError;
 use jstream_transport::rank::{Destination, Error, Mesh, Options, Rank, Source, Status, Tag};
 
-/// Short ones, some around the thresholds, and long ones.
+/// Message lengths in bytes: short, around the thresholds, and long.
 const SIZES: [usize; 9] = [
     0,
     1,
@@ -29,7 +30,7 @@ const SIZES: [usize; 9] = [
     3_000_000,
 ];
 
-/// Runs a case in all ways, with `zero` here and `one` in a thread.
+/// Runs a case over all kinds of connections, with `zero` on this thread and `one` on another.
 fn with_two(zero: impl Fn(&Rank), one: impl Fn(&Rank) + Sync) {
     for way in ways() {
         println!("{way}");
@@ -50,7 +51,7 @@ fn every_size_arrives_whether_it_is_expected_or_not() {
             for (tag, size) in (0..).zip(SIZES) {
                 rank.send(1, tag, &bytes(size, tag)).unwrap();
             }
-            // The other one receives these before they are sent.
+            // Rank 1 receives the following messages before they are sent.
             rank.recv(1, 99, &mut [0u8; 0]).unwrap();
             thread::sleep(SHORT / 4);
             for (tag, size) in (0..).zip(SIZES) {
@@ -118,7 +119,7 @@ fn messages_of_a_pair_keep_their_order() {
     with_two(
         |rank| {
             for number in 0..2_000u64 {
-                // Short and long ones, waiting and posted, in turn.
+                // Short and long messages, of which some are posted.
                 let length = if number % 7 == 0 { 40_000 } else { 2 };
                 let message = vec![number; length];
                 if number % 3 == 0 {
@@ -248,7 +249,7 @@ fn a_confirmed_send_waits_for_its_receive() {
         |rank| {
             for (tag, size) in (0..).zip(SIZES) {
                 rank.ssend(1, tag, &bytes(size, tag)).unwrap();
-                // It is received last, and so this is here.
+                // Rank 1 sends this before it receives the synchronous message, so it has arrived.
                 let mut flag = [0u8];
                 rank.recv_timeout(1, 50 + tag, &mut flag, LONG).unwrap();
             }
@@ -312,7 +313,7 @@ fn who_ends_ends_what_waits_for_it_alone() {
         let any = zero.irecv(Source::Any, 5);
         one.send(0, 2, b"before").unwrap();
         if way != "threads" {
-            // It is received before the end is.
+            // This message is received before the end.
             zero.recv(1, 2, &mut [0u8; 6]).unwrap();
         }
         drop(one);
@@ -353,7 +354,7 @@ fn receives_end_in_time_and_are_taken_back() {
             assert!(forgotten.test().is_none());
             drop(forgotten);
             rank.send(1, 2, &[0u8]).unwrap();
-            // None of them has got it.
+            // None of the ended receives has taken this message.
             rank.recv(1, 1, &mut memory).unwrap();
             assert_eq!(memory, [3; 8]);
         },
@@ -418,7 +419,7 @@ fn an_endpoint_that_belongs_to_a_rank_gives_messages_to_nobody_else() {
     for error in taken {
         assert!(matches!(error, RecvError::Taken { .. }), "{error}");
     }
-    // Nor to another rank.
+    // A second rank on the same endpoint gets no message either.
     let error = mesh(0, 1, other).recv(1, 1, &mut memory).unwrap_err();
     assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
     zero.recv(1, 1, &mut memory).unwrap();

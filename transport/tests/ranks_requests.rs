@@ -1,4 +1,5 @@
-//! Requests of ranks: probes, several at once, again and again, borrowed memory, objects, futures.
+//! Requests of ranks: probes, several at once, persistent requests, borrowed memory, objects, and
+//! futures.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -52,7 +53,7 @@ fn a_probe_tells_the_length_and_has_the_message_alone() {
                 let found = rank.probe(Source::Any, 1).unwrap();
                 assert_eq!(found.status().bytes, size as u64);
                 if i % 2 == 0 {
-                    // It is given back, and found again.
+                    // The dropped message goes back to the queue, and is found again.
                     drop(found);
                     let found = rank.probe_timeout(0, Tag::Any, LONG).unwrap();
                     let mut memory = vec![0u8; size];
@@ -171,7 +172,7 @@ fn waiting_for_any_is_fair() {
         let mut counts = [0; 2];
         let mut receives = [all[0].irecv(1, 1), all[0].irecv(2, 1)];
         for _ in 0..10 {
-            // Both have a message.
+            // Both senders have messages waiting.
             let (place, message) = rank::wait_any(&mut receives).unwrap();
             message.unwrap();
             counts[place] += 1;
@@ -239,7 +240,7 @@ fn borrowed_memory_comes_back_also_from_a_panic() {
                     .zip(0..)
                     .map(|(memory, tag)| scope.irecv(0, tag, memory))
                     .collect();
-                // The last one is left to the scope.
+                // The scope completes the last receive.
                 for receive in receives.into_iter().take(4) {
                     receive.wait().unwrap();
                 }
@@ -268,7 +269,8 @@ fn a_send_that_nobody_wants_is_cancelled() {
     for way in ways().filter(|way| *way != "threads") {
         println!("{way}");
         let (zero, one) = two(way);
-        // They have come together then: what waits for that could be taken back as well.
+        // After this exchange the ranks are connected. A send that waits for the connection could
+        // be cancelled as well.
         one.send(0, 3, &[0u8]).unwrap();
         zero.recv(1, 3, &mut [0u8]).unwrap();
         let sending = zero.issend(1, 1, filled(&[1; 100_000]));
@@ -281,7 +283,7 @@ fn a_send_that_nobody_wants_is_cancelled() {
         });
         assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
         assert!(one.iprobe(0, 1).unwrap().is_none());
-        // One that was received is too late.
+        // A message that was already received can't be cancelled.
         let sending = zero.issend(1, 1, filled(&[1; 100_000]));
         let receiving = one.irecv(0, 1);
         thread::scope(|scope| {

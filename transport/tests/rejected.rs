@@ -1,5 +1,5 @@
-//! Peers that don't keep to the rules and go on sending: they notice that nobody listens any more,
-//! though the endpoint that they sent to still lives.
+//! Peers that break the protocol and go on sending: they are told that the connection has ended,
+//! although the endpoint still exists.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -38,7 +38,7 @@ fn hello() -> [u8; 32] {
     hello
 }
 
-/// A header with an operation and a length.
+/// Returns a header with an operation and a length.
 fn header(op: u32, length: u64) -> [u8; 40] {
     let mut header = [0; 40];
     header[4..8].copy_from_slice(&op.to_le_bytes());
@@ -46,7 +46,8 @@ fn header(op: u32, length: u64) -> [u8; 40] {
     header
 }
 
-/// An endpoint whose peer is a bare socket that was welcomed, and stops a write that is stuck.
+/// Returns a bare socket that has completed the handshake, with a write timeout, and the endpoint
+/// at its other end.
 fn receiving(scheme: &str) -> (Box<dyn Stream>, Endpoint) {
     let mut options = Options::default();
     options.max_message = LIMIT;
@@ -71,7 +72,8 @@ fn receiving(scheme: &str) -> (Box<dyn Stream>, Endpoint) {
     (stream, endpoint)
 }
 
-/// Sends `first`, then whatever, until that fails; how it does. `sent` counts the bytes.
+/// Sends `first`, and then arbitrary bytes, until an error. Returns the error, and counts the bytes
+/// in `sent`.
 fn flood(mut stream: Box<dyn Stream>, first: &[u8], sent: &AtomicUsize) -> ErrorKind {
     if let Err(error) = stream.write_all(first) {
         return error.kind();
@@ -85,7 +87,7 @@ fn flood(mut stream: Box<dyn Stream>, first: &[u8], sent: &AtomicUsize) -> Error
     }
 }
 
-/// Waits until a flood has filled what the system has room for.
+/// Waits until a flood has filled all buffers of the system.
 fn until_stuck(sent: &AtomicUsize) {
     let mut before = 0;
     loop {
@@ -111,12 +113,14 @@ fn by_queue(endpoint: &Endpoint) -> RecvError {
     }
 }
 
-/// What nobody sends: an operation that there is not, an answer to nothing, more than is allowed.
+/// Returns invalid headers: an unknown operation, an answer without a request, and a length above
+/// the limit.
 fn wrong() -> [[u8; 40]; 3] {
     [header(77, 0), header(2, 0), header(0, LIMIT + 1)]
 }
 
-/// A peer that sends nothing more is not left with a connection that looks as if it had ended properly.
+/// A peer that stops sending after an invalid header sees a reset, not a clean end of the
+/// connection.
 fn is_reset(scheme: &str) {
     for first in wrong() {
         let (mut stream, endpoint) = receiving(scheme);
@@ -150,7 +154,7 @@ fn all_kinds(scheme: &str) {
                 let kind = flooding.join().unwrap();
                 let ended = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe];
                 assert!(ended.contains(&kind), "{kind:?}");
-                // It says the same, and sends nothing more.
+                // Later calls return the same error, and sends fail.
                 let again = endpoint.recv_message().unwrap_err();
                 assert_eq!(
                     std::mem::discriminant(&again),

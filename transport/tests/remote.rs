@@ -36,7 +36,7 @@ fn filled(payload: &[u8]) -> Filled {
     spent.copy_from(payload).unwrap()
 }
 
-/// Receives until the peer has gone; how many messages came.
+/// Receives until the peer has gone. Returns the number of messages.
 fn receive_all(endpoint: &Endpoint) -> u64 {
     let mut count = 0;
     loop {
@@ -75,7 +75,7 @@ fn what_is_put_is_there(scheme: &str) {
             exposure.with(|memory| assert!(memory[range.clone()] == payload, "{size}"));
             let got = client.get(&key, offset, size).unwrap();
             assert!(got.as_bytes() == payload, "{size}");
-            // Posted, and what the owner wrote itself.
+            // A posted put, and a change by the owner of the memory.
             let payload = bytes(size, 1000 + seed);
             client
                 .post_put(&key, offset, filled(&payload))
@@ -140,7 +140,7 @@ fn notices_come_behind_their_bytes(scheme: &str) {
                     let ticket = client.post_put_notify(&key, 3, filled(&payload), notice);
                     ticket.wait().unwrap();
                 }
-                // One that fails has no notice.
+                // A put that fails sends no notice.
                 let wrong = RemoteKey::from_words([1, 50_000, 3]).unwrap();
                 client.put_notify(&wrong, 3, &payload, notice).unwrap_err();
                 client.send_message(Header::new(6, [0; 3]), &[]).unwrap();
@@ -183,7 +183,7 @@ fn errors_are_values(scheme: &str) {
         assert!(matches!(error, E::NotAllowed { .. }), "{error}");
         let error = client.get(&writing.key(), 0, 1).unwrap_err();
         assert!(matches!(error, E::NotAllowed { .. }), "{error}");
-        // A key that claims more than there is.
+        // A forged key that claims more memory than is exposed.
         let [number, ..] = reading.key().to_words();
         let forged = RemoteKey::from_words([number, u64::MAX, 3]).unwrap();
         for (offset, size) in [(length, 1), (0, length as usize + 1), (u64::MAX - 5, 5)] {
@@ -193,7 +193,7 @@ fn errors_are_values(scheme: &str) {
             let error = client.get(&reading.key(), offset, size).unwrap_err();
             assert!(matches!(error, E::OutOfBounds { .. }), "{error}");
         }
-        // One that overflows is not even asked for.
+        // A range that overflows is rejected without a request to the peer.
         let error = client.get(&forged, u64::MAX, 2).unwrap_err();
         assert!(matches!(
             error,
@@ -228,7 +228,7 @@ fn messages_stay_in_order(scheme: &str) {
         assert_eq!(message.header.words[0], number);
         assert!(message.payload.as_bytes() == bytes(number as usize * 300, number));
     };
-    // They stand before the answers at the client, and before the requests at the server.
+    // The messages arrive before the answers at the client, and before the requests at the server.
     let progress = Progress::start().unwrap();
     progress.attach(&server);
     for number in 0..MESSAGES {
@@ -316,7 +316,7 @@ fn both_sides_and_many_threads(scheme: &str) {
                     })
                 })
                 .collect();
-            // When all its own are done, it still serves the other side.
+            // When all requests of this side are done, it still serves the peer.
             let finished = &finished;
             scope.spawn(move || {
                 workers
@@ -340,7 +340,7 @@ fn more_requests_than_may_fly(scheme: &str) {
     let gets: Vec<_> = (0..200)
         .map(|index| client.post_get(&key, index, 299_000))
         .collect();
-    // Nobody asks what became of these.
+    // The tickets of these requests are dropped.
     for index in 0..200 {
         drop(client.post_put(&key, index, filled(&[index as u8])));
         drop(client.post_get(&key, index, 299_000));
@@ -385,7 +385,7 @@ fn withdrawn_while_it_is_put_to(scheme: &str) {
                 thread::yield_now();
             }
             let memory = exposure.withdraw().into_filled().unwrap();
-            // It is the program's alone from here on.
+            // From here on, the memory belongs to the program alone.
             assert!(memory.as_bytes().iter().all(|byte| *byte == round));
             assert!(putting.join().unwrap() > 0);
             served.store(true, Ordering::Release);
@@ -413,7 +413,7 @@ fn an_end_ends_requests(scheme: &str) {
         put.wait().unwrap_err();
         client.put(&key, 0, &[1]).unwrap_err();
         client.get(&key, 0, 1).unwrap_err();
-        // What was exposed on it can be had.
+        // The exposed memory can be taken back.
         assert_eq!(exposure.withdraw().into_filled().unwrap().len(), 1 << 20);
     }
 }
@@ -432,7 +432,7 @@ fn a_progress_thread_serves(scheme: &str) {
     let notice = Header::new(3, [4; 3]);
     client.put_notify(&key, 0, &[1; 1 << 20], notice).unwrap();
     assert_eq!(server.recv_message_timeout(LONG).unwrap().header.kind, 3);
-    // More than can be kept, and then they are received.
+    // More messages than are kept for a later receive; they are received meanwhile.
     thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..300 {
@@ -464,7 +464,7 @@ fn tickets_are_futures(scheme: &str) {
         client.post_get(&wrong, 0, 1).await.unwrap_err();
         client.post_get(&key, 1 << 20, 1).await.unwrap_err();
     });
-    // One that is not here yet is had later.
+    // The result of a get that is not complete can be taken later.
     drop(progress);
     let mut get = client.post_get(&key, 0, 10);
     assert!(get.try_take().is_none());
@@ -505,7 +505,7 @@ fn a_window_on_two_endpoints(scheme: &str) {
     let window = window.into_filled().unwrap_err();
     drop(writing);
     let memory = window.into_filled().unwrap();
-    // This one alone.
+    // Only this registration is left.
     assert_eq!(memory.register().unwrap().region().registered(), 1);
     let on_heap = server.expose(Spent::heap(10), Rights::Get).unwrap();
     assert!(on_heap.registration().is_none());

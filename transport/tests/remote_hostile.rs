@@ -1,4 +1,4 @@
-//! Peers whose puts, gets and answers are not what they should be.
+//! Peers whose puts, gets or answers are invalid.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -28,7 +28,7 @@ const GET: u32 = 3;
 const DATA: u32 = 4;
 const NOTICE: u32 = 5;
 
-/// How many requests may wait for their answers, and how much one get may ask for.
+/// The maximum number of requests without an answer, and the maximum length of one get in bytes.
 const MOST_REQUESTS: usize = 32;
 const PIECE: u32 = 256 << 10;
 
@@ -40,7 +40,7 @@ fn exposing(options: &Options) -> (TcpStream, Endpoint, Exposure, u64) {
     (stream, endpoint, exposure, number)
 }
 
-/// The next header at the peer: op, kind, words, length.
+/// Receives the next header at the peer: operation, kind, words, and length.
 fn answer(stream: &mut TcpStream) -> (u32, u32, [u64; 3], u64) {
     let mut header = [0; 40];
     stream.read_exact(&mut header).unwrap();
@@ -50,7 +50,7 @@ fn answer(stream: &mut TcpStream) -> (u32, u32, [u64; 3], u64) {
     (u32_at(4), u32_at(0), words, u64_at(32))
 }
 
-/// What an endpoint makes of these bytes.
+/// Returns the error of an endpoint that receives these bytes.
 fn verdict(bytes: &[u8]) -> HeaderError {
     let (mut stream, endpoint, exposure, _) = exposing(&patient());
     stream.write_all(bytes).unwrap();
@@ -58,7 +58,7 @@ fn verdict(bytes: &[u8]) -> HeaderError {
     let RecvError::Malformed { source, .. } = error else {
         panic!("{error}");
     };
-    // The connection is over, the program goes on.
+    // The connection has ended, and the program still works.
     endpoint.put(&exposure.key(), 0, &[1]).unwrap_err();
     exposure.with(|memory| assert!(memory.iter().all(|byte| *byte == 0)));
     source
@@ -80,7 +80,7 @@ fn frames_that_nobody_sends_end_the_connection() {
         (DONE, 0, [0, 1, 0], 0),
         (DONE, 0, [0, 0, 1], 0),
         (DONE, 0, [0; 3], 1 << 20),
-        // Answers that nobody asked for.
+        // Answers without a request.
         (DONE, 0, [0; 3], 0),
         (DONE, 3, [7, 7, 0], 0),
         (DATA, 0, [0; 3], 0),
@@ -112,7 +112,7 @@ fn requests_out_of_bounds_are_answered() {
         (key, u64::MAX, 0, out),
         (key, u64::MAX - 9, 10, out),
         (key, 1 << 63, 1 << 10, out),
-        // Forged ones.
+        // Forged keys.
         (key ^ 1, 0, 1, no_key),
         (0, 0, 1, no_key),
         (u64::MAX, u64::MAX, 5000, no_key),
@@ -125,14 +125,14 @@ fn requests_out_of_bounds_are_answered() {
         requests.extend(frame(GET, length as u32, [key, offset, request], 0));
         expected.push((verdict, request));
     }
-    // A message comes after all of them.
+    // A message follows all requests.
     requests.extend(frame(0, 5, [0; 3], 0));
     stream.write_all(&requests).unwrap();
     assert_eq!(endpoint.recv_message_timeout(LONG).unwrap().header.kind, 5);
     for ((op, kind, exposed), request) in expected {
         let (got_op, got_kind, words, length) = answer(&mut stream);
         if (op, kind, request % 2) == (DONE, 0, 1) {
-            // The get that is inside.
+            // The get inside the bounds.
             assert_eq!((got_op, words, length), (DATA, [request, 0, 0], 0));
         } else {
             assert_eq!((got_op, got_kind, length), (op, kind, 0));
@@ -142,7 +142,8 @@ fn requests_out_of_bounds_are_answered() {
     exposure.with(|memory| assert!(memory.iter().all(|byte| *byte == 0)));
 }
 
-/// A peer that asks and does not read loses the connection, and what waits for it is bounded.
+/// A peer that sends requests and does not read loses the connection. The answers queued for it are
+/// bounded.
 #[test]
 fn a_flood_of_gets_is_bounded() {
     let mut limit = PoolOptions::default();
@@ -163,7 +164,7 @@ fn a_flood_of_gets_is_bounded() {
                     return;
                 }
             }
-            // Until it has noticed.
+            // Until the peer notices the end.
             let _ = stream.read_to_end(&mut Vec::new());
         });
         let error = endpoint.recv_message_timeout(LONG).unwrap_err();
@@ -172,15 +173,16 @@ fn a_flood_of_gets_is_bounded() {
         };
         let too_many = HeaderError::TooManyRequests { max: MOST_REQUESTS };
         assert_eq!(source, too_many);
-        // Those that the device may not yet have said to be gone, and one that is being made.
+        // Answers that the device may not have completed yet, and one that is being made.
         assert!(options.pool.stats().in_use <= 2 * MOST_REQUESTS + 1);
-        // The peer may be sending still, into what nobody reads any more.
+        // The peer may still be sending; the endpoint no longer reads.
         drop((endpoint, exposure));
     });
     assert_eq!(options.pool.stats().in_use, 0);
 }
 
-/// As many as are allowed, never read: the time-out of sending ends it.
+/// The peer sends as many requests as are allowed, and never reads: the send timeout ends the
+/// connection.
 #[test]
 fn answers_that_are_not_read_end_the_connection() {
     let mut options = patient();
@@ -189,7 +191,7 @@ fn answers_that_are_not_read_end_the_connection() {
     let memory = Spent::heap(PIECE as usize);
     let exposure = endpoint.expose(memory, Rights::Get).unwrap();
     let [key, ..] = exposure.key().to_words();
-    // The system takes some of the answers, so more may be asked for.
+    // The system buffers some of the answers, so more requests are allowed.
     let mut request = 0;
     let ended = (0..1000).any(|_| {
         let sent = stream.write_all(&frame(GET, PIECE, [key, 0, request], 0));
@@ -240,20 +242,20 @@ fn answers_that_do_not_fit_the_request() {
         let error = get.wait().unwrap_err();
         assert!(matches!(error, RemoteError::Unanswered { .. }), "{error}");
     }
-    // A put is not answered by data, and each request is answered once.
+    // The answer to a put has no data, and each request has one answer.
     let (mut stream, endpoint) = receiving(&patient());
     let put = endpoint.post_put(&key, 9, Spent::heap(1).zeroed(1).unwrap());
     assert_eq!(answer(&mut stream), (PUT, 0, [5, 9, 0], 1));
     let mut answers = frame(DONE, 0, [0; 3], 0).to_vec();
     answers.extend(frame(DONE, 0, [0; 3], 0));
     stream.write_all(&answers).unwrap();
-    // Both may be seen at once, but the first one counts.
+    // Both answers may be seen at once. The first one is accepted.
     put.wait().unwrap();
     let error = endpoint.recv_message_timeout(LONG).unwrap_err();
     assert!(matches!(error, RecvError::Malformed { .. }), "{error}");
 }
 
-/// An owner that claims an error for one piece, or vanishes, costs no memory.
+/// If the owner returns an error for one piece, or goes away, the memory of the get is released.
 #[test]
 fn a_get_of_pieces_that_fails_gives_its_memory_back() {
     let key = RemoteKey::from_words([5, 10 << 20, 1]).unwrap();

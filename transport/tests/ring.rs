@@ -1,5 +1,5 @@
-//! Nodes in a ring pass one object along: each changes it where it lies, and sends on the jbuf that it
-//! came in.
+//! Nodes in a ring pass one object along. Each node changes the object in place, and forwards the
+//! jbuf in which it arrived.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -47,7 +47,8 @@ fn note(i: u64) -> Note {
     }
 }
 
-/// Reads the token, changes it, and makes it a message again; none when it has come round often enough.
+/// Reads the token, changes it, and turns it into a message again. Returns `None` after the last
+/// round.
 fn visit(node: u32, message: Filled, reader: &mut Reader, writer: &mut Writer) -> Option<Filled> {
     let mut token = reader.read::<Token>(message).unwrap();
     token.with_mut(|token| {
@@ -99,7 +100,7 @@ fn ring(scheme: &str) {
     let options = Options::new(pool.clone());
     let pairs = (0..NODES).map(|_| pair(scheme, &options, &options));
     let (to, mut from): (Vec<_>, Vec<_>) = pairs.unzip();
-    // Each node has the far end of the connection of the one before it.
+    // Each node has the far end of its predecessor's connection.
     from.rotate_right(1);
     let mut first = Some(first);
     thread::scope(|scope| {

@@ -1,5 +1,5 @@
-//! Connections over sockets when processes die, and when descriptors are scarce. Each test runs in
-//! a process of its own.
+//! Socket connections when processes die, and when file descriptors are scarce. Each test runs in a
+//! process of its own.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -19,7 +19,7 @@ use common::process::{ROLE, again, alone, descriptors, resident};
 use common::{LONG, SHORT, bytes, fresh, patient};
 use jstream_transport::{Address, Header, RecvError, SendError, connect, listen};
 
-/// A child that does not outlive its test.
+/// A child process that is killed when it is dropped.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -33,7 +33,7 @@ impl Drop for Killed {
 fn a_killed_peer_ends_what_is_pending() {
     const NAME: &str = "a_killed_peer_ends_what_is_pending";
     if let Ok(address) = std::env::var(ROLE) {
-        // The child: sends one message, reads nothing, and is killed.
+        // The child sends one message, reads nothing, and is killed.
         let endpoint = connect(&address.parse().unwrap(), &patient()).unwrap();
         endpoint.send_message(Header::new(1, [0; 3]), &[]).unwrap();
         println!("ready");
@@ -66,7 +66,7 @@ fn a_killed_peer_ends_what_is_pending() {
                 let results: Vec<_> = posted.into_iter().map(|ticket| ticket.wait()).collect();
                 (results, Instant::now())
             });
-            // Until the sender waits for room, as a rule.
+            // Usually long enough for the sender to fill all buffers.
             thread::sleep(SHORT);
             let killed = Instant::now();
             child.0.kill().unwrap();
@@ -101,7 +101,8 @@ fn failed_connections_give_everything_back() {
                 if way % 5 == 4 {
                     message[5] = 1;
                 }
-                // The end, or a reset, before, inside and behind the header; or no header at all.
+                // The connection ends or is reset before, inside or after the header, or there is
+                // no header at all.
                 let part = [0, 20, 40, 50_000, 40][way % 5];
                 stream.write_all(&message[..part]).unwrap();
                 if way % 2 == 0 {
@@ -122,7 +123,7 @@ fn failed_connections_give_everything_back() {
         assert_eq!(descriptors(), before);
         let grown = resident().saturating_sub(memory);
         assert!(grown < 4 << 20, "{grown} bytes more");
-        // The listener serves on.
+        // The listener still works.
         let (_stream, _endpoint) = greeted(&listener);
         let _: &Address = listener.local_address();
     });

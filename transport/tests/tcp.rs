@@ -1,4 +1,4 @@
-//! Peers over TCP that don't do what they should.
+//! Peers over TCP that break the protocol.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -67,7 +67,7 @@ fn nobody_listens() {
 
 #[test]
 fn every_address_of_a_name_is_tried() {
-    // Only one of the addresses that localhost may have is listened on.
+    // The server listens on only one of the addresses that `localhost` may have.
     let listener = listener(&patient());
     let Address::Tcp { port, .. } = *listener.local_address() else {
         unreachable!()
@@ -99,7 +99,7 @@ fn a_byte_at_a_time_is_fine_in_time() {
         });
         let endpoint = listener.accept().unwrap().establish().unwrap();
         for length in [300, 5000] {
-            // Time-outs in between lose nothing.
+            // Timeouts in between lose no data.
             let message = loop {
                 match endpoint.recv_message_timeout(Duration::from_millis(2)) {
                     Err(RecvError::TimedOut { .. }) => {}
@@ -131,7 +131,7 @@ fn an_end_inside_a_message() {
             message.resize(40 + 100_000, 1);
             stream.write_all(&message[..part]).unwrap();
             if reset {
-                // What was sent has to be here before the reset throws it away.
+                // The bytes have to be received before the reset discards them.
                 let error = endpoint.recv_message_timeout(SHORT).unwrap_err();
                 assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
                 SockRef::from(&stream)
@@ -146,7 +146,7 @@ fn an_end_inside_a_message() {
             else {
                 panic!("{error}")
             };
-            // A reset may overtake what was sent.
+            // A reset may overtake the bytes before it.
             assert!(received == part as u64 || (reset && received < part as u64));
             let kind = if reset {
                 std::io::ErrorKind::ConnectionReset
@@ -222,7 +222,7 @@ fn who_is_refused_learns_why() {
     });
 }
 
-/// A verdict of nobody.
+/// An invalid verdict.
 #[test]
 fn a_client_checks_the_verdict() {
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -230,7 +230,7 @@ fn a_client_checks_the_verdict() {
     thread::scope(|scope| {
         scope.spawn(|| {
             let (mut stream, _) = server.accept().unwrap();
-            // A reason that is longer than any.
+            // A reason that exceeds the limit.
             let verdict = [1, 0, 0xff, 0xff, 0, 0, 0, 0];
             stream
                 .write_all(&[&hello()[..], &verdict].concat())

@@ -1,5 +1,5 @@
-//! Connections over TLS: certificates that don't do, peers that don't keep to it, and both directions of one
-//! session at once.
+//! Connections over TLS: invalid certificates, peers that break the protocol, and concurrent use of
+//! both directions of a session.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -35,7 +35,7 @@ fn anywhere() -> Address {
     "tls://127.0.0.1:0".parse().unwrap()
 }
 
-/// As at the other end of `address`, without TLS.
+/// Connects a plain TCP socket to a TLS address.
 fn bare(address: &Address) -> TcpStream {
     let Address::Tls { host, port, .. } = address else {
         panic!("{address}")
@@ -56,7 +56,8 @@ fn pair() -> (Endpoint, Endpoint) {
     join(&listen(&anywhere(), &options).unwrap(), &options)
 }
 
-/// What both sides say when the one that connects has `client`, and the other one `server`.
+/// Connects two sides whose configurations do not match. Returns the error messages of the client
+/// and the server.
 fn disagreement(client: Tls, server: Tls) -> (String, String) {
     let listener = listen(&anywhere(), &with(server)).unwrap();
     let address = listener.local_address();
@@ -169,14 +170,14 @@ fn a_server_is_the_one_of_the_address() {
     let elsewhere = authority.certify("db.example").trusting(&authority);
     let (client, _) = disagreement(elsewhere.clone(), elsewhere.clone());
     assert!(client.contains("not valid for name"), "{client}");
-    // The program may know better.
+    // The program can set the expected name.
     let client = with(elsewhere.clone().of_server("db.example").unwrap());
     let (here, there) = join(&listen(&anywhere(), &with(elsewhere)).unwrap(), &client);
     here.send(&7u64).unwrap();
     assert_eq!(*there.recv::<u64>().unwrap().get(), 7);
 }
 
-/// A client that shows no certificate, though it trusts the server's.
+/// Returns the configuration of a client that presents no certificate.
 fn nobody(authority: &Authority) -> ClientConfig {
     let mut roots = RootCertStore::empty();
     let root = CertificateDer::from_pem_slice(authority.pem().as_bytes()).unwrap();
@@ -243,7 +244,7 @@ fn who_does_not_speak_tls_is_told_so() {
         let connecting = scope.spawn(|| connect(&plain, &options).unwrap_err());
         let error = listener.accept().unwrap().establish().unwrap_err();
         assert!(error.to_string().contains("without encryption"), "{error}");
-        // It got a TLS alert, or nothing: either way no greeting.
+        // The client received a TLS alert or no bytes at all, but no greeting.
         let error = connecting.join().unwrap();
         assert!(matches!(error, ConnectError::Handshake { .. }), "{error:?}");
     });
@@ -280,7 +281,7 @@ fn who_stalls_is_not_waited_for() {
     ));
     drop(silent);
 
-    // All of the handshake, and no greeting.
+    // A peer that completes the TLS handshake, and sends no greeting.
     let authority = Authority::new();
     let identity = authority.certify("127.0.0.1");
     let chain = CertificateDer::from_pem_slice(identity.chain.as_bytes()).unwrap();
@@ -298,7 +299,7 @@ fn who_stalls_is_not_waited_for() {
             let name = ServerName::try_from("127.0.0.1").unwrap();
             let session = ClientConnection::new(Arc::new(nobody(&authority)), name).unwrap();
             let mut session = StreamOwned::new(session, &mut stream);
-            // The end of the connection.
+            // Blocks until the connection ends.
             let _ = session.read(&mut [0]);
         });
         let error = listener.accept().unwrap().establish().unwrap_err();
@@ -326,8 +327,8 @@ fn a_handshake_that_ends_is_closed() {
     }
 }
 
-/// Between two sides that don't know of it: the first of what either says goes as it is, then what `change`
-/// makes of it.
+/// Forwards a connection to `server`. `change` may modify each piece from the client; if it returns
+/// false, the connection is cut. Returns the address of the proxy and its thread.
 fn between(
     server: &Address,
     change: impl Fn(&mut [u8]) -> bool + Send + 'static,
@@ -354,7 +355,7 @@ fn between(
     (Address::tls("127.0.0.1", port).unwrap(), carrying)
 }
 
-/// A connection by way of somebody, and what its server gets after the client has sent a million bytes.
+/// Sends 1,000,000 bytes through a proxy. Returns the error at the server.
 fn carried(change: impl Fn(&mut [u8]) -> bool + Send + 'static) -> RecvError {
     let options = certified(patient());
     let listener = listen(&anywhere(), &options).unwrap();
@@ -365,7 +366,7 @@ fn carried(change: impl Fn(&mut [u8]) -> bool + Send + 'static) -> RecvError {
         let here = connecting.join().unwrap();
         let payload = bytes(1_000_000, 1);
         let segment = [std::io::IoSlice::new(&payload)];
-        // It may learn while it sends that nothing gets through.
+        // The client may get an error while it sends.
         drop(here.send_message(header(1), &segment));
         there.recv_message().unwrap_err()
     });

@@ -1,4 +1,4 @@
-//! Processes that trust each other, and read what the other one left where it is.
+//! Processes that trust each other, and read messages in shared memory without a copy.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -40,7 +40,7 @@ fn spawn(role: &str, address: &Address) -> Other {
 }
 
 fn trusting() -> Options {
-    // SAFETY: the tests' names are used by the processes of this program alone.
+    // SAFETY: the names of these tests are used only by processes of this program.
     unsafe { Options::new(Pool::default()).trust_peer() }
 }
 
@@ -59,7 +59,8 @@ fn accept(listener: &Listener) -> Endpoint {
     listener.accept().unwrap().establish().unwrap()
 }
 
-/// An endpoint, and the other process at its end.
+/// Starts a process in the given role. Returns the endpoint that is connected to it, and the
+/// process.
 fn with(role: &str) -> (Endpoint, Other) {
     let listener = bound();
     let other = spawn(role, listener.local_address());
@@ -74,7 +75,7 @@ fn pattern(length: usize, seed: usize) -> Vec<u8> {
         .collect()
 }
 
-/// Whether it lies in memory that is shared with the other process.
+/// Returns true if the value lies in memory that is shared with the other process.
 fn is_shared<T>(value: &[T]) -> bool {
     is_mapped(value.as_ptr().addr(), size_of_val(value))
 }
@@ -100,7 +101,7 @@ fn numbers(count: u64) -> Vec<(u64, String)> {
     (0..count).map(|n| (n, format!("number {n}"))).collect()
 }
 
-/// What a process that `spawn` made does; nothing in the other one.
+/// Entry point of the child processes. In the parent process it does nothing.
 #[test]
 fn part() {
     let (Ok(role), Ok(name)) = (env::var(ROLE), env::var(NAME)) else {
@@ -131,11 +132,11 @@ fn part() {
                 .unwrap();
             endpoint.recv_message().unwrap();
         }
-        _ => panic!("no part {role}"),
+        _ => panic!("unknown role {role}"),
     }
 }
 
-/// Sends back what comes: changed where it is, as a jbuf, or in the same bytes.
+/// Reverses each message in place and sends it back, as a jbuf or as borrowed bytes.
 fn echo(endpoint: &Endpoint, trusted: bool) {
     loop {
         let mut message = match endpoint.recv_message() {
@@ -175,7 +176,7 @@ fn messages_stand_where_the_other_process_left_them() {
                 endpoint.send_filled(header, message).unwrap();
             } else {
                 let message = endpoint.take(length).unwrap().copy_from(&bytes).unwrap();
-                // A short one would be left in place too, but the other side asserts that none is.
+                // A short message could be left in place too, but the peer asserts that none is.
                 let parts = [IoSlice::new(message.as_bytes())];
                 endpoint.send_message(header, &parts).unwrap();
             }
@@ -208,7 +209,7 @@ fn objects_are_read_where_the_other_process_wrote_them() {
         }
     }
     let ticket = endpoint.post_send_object(&numbers(1000)).unwrap();
-    // It has moved to the other process.
+    // The jbuf has moved to the other process.
     assert!(ticket.wait().unwrap().is_none());
     assert!(is_shared(
         endpoint.recv::<Vec<(u64, String)>>().unwrap().get()
@@ -233,7 +234,7 @@ fn a_peer_that_was_not_asked_to_is_not_trusted() {
     assert!(other.0.wait().unwrap().success());
 }
 
-/// Holds on to all that comes, until it is told to let go of it.
+/// Keeps all messages. When it is told to, checks and releases them.
 fn hold(endpoint: &Endpoint) {
     let mut held = Vec::new();
     loop {
@@ -279,7 +280,7 @@ fn when_the_other_process_holds_on_to_everything_messages_are_copied() {
         endpoint.send_message(Header::tagged(0), &[]).unwrap();
         assert_eq!(*endpoint.recv::<u64>().unwrap().get(), 16);
     }
-    // As many short ones as there are places, and more.
+    // More short messages than there are slots.
     for n in 0..600 {
         let message = filled(&endpoint, &pattern(1000, n));
         endpoint.send_filled(Header::tagged(1), message).unwrap();
@@ -309,7 +310,7 @@ fn what_a_killed_process_held_is_gone_with_the_connection() {
     ));
     assert!(unsent.filled.as_bytes() == pattern(5000, 2));
     drop((endpoint, unsent));
-    // The memory is there for as long as a jbuf of it is.
+    // The memory stays mapped as long as a jbuf of it exists.
     assert!(is_shared(kept.as_bytes()));
     assert!(kept.as_bytes() == pattern(5000, 1));
     let at = kept.as_bytes().as_ptr().addr();
@@ -345,12 +346,12 @@ fn each_block_is_free_again_once() {
                 .rev()
                 .eq(&pattern(4096, n))
         );
-        // While it is held, none that is taken is the same memory.
+        // While the message is held, no other jbuf gets the same memory.
         let taken: Vec<_> = (0..3).map(|_| endpoint.take(4096).unwrap()).collect();
         drop(taken);
     }
     places.sort_unstable();
     places.dedup();
-    // Blocks serve again: the other process has at most two of them when the next is taken.
+    // Blocks are reused: the other process holds at most two of them when the next one is taken.
     assert!(places.len() < 16, "{} blocks", places.len());
 }

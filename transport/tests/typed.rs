@@ -26,7 +26,7 @@ use jstream_transport::{
     SendObjectError, connect, listen,
 };
 
-/// Every device that works inside of one program, by an address to listen on.
+/// Returns an address for each device that works inside one process.
 fn addresses() -> Vec<String> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let next = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -40,7 +40,7 @@ fn addresses() -> Vec<String> {
     ]
 }
 
-/// Both ends of a connection over each device.
+/// Runs a test with both ends of a connection, over each device.
 fn over_all(options: &Options, test: impl Fn(Endpoint, Endpoint)) {
     for address in addresses() {
         let listener = listen(&address.parse().unwrap(), options).unwrap();
@@ -60,7 +60,7 @@ struct Sample<'b> {
     values: &'b [f64],
 }
 
-/// What both ends of `Sample` agree on, with other owners.
+/// A type with the same structure as `Sample`, but with owned parts.
 type Words = Vec<String>;
 
 fn words(count: usize) -> Words {
@@ -175,7 +175,7 @@ fn a_received_object_is_sent_on() {
     });
 }
 
-/// Counts in the fourth number that it was sent on.
+/// Counts in the fourth number how often the object was forwarded.
 fn change(received: Received<Vec<u64>>) -> Received<Vec<u64>> {
     let mut numbers = received.get().to_vec();
     numbers[3] += 1;
@@ -190,15 +190,15 @@ fn an_object_that_moved_is_read_as_what_is_asked_for() {
             us.send(&words(20)).unwrap();
             them.recv().unwrap()
         };
-        // The same bytes are of another type, too.
+        // The message is read as another type with the same structure.
         them.send_received(received()).unwrap();
         let texts = us.recv::<&[&str]>().unwrap();
         assert_eq!(texts.get()[19], "word 19");
-        // Or of none that is asked for.
+        // If the structures differ, the read fails.
         them.send_received(received()).unwrap();
         let wrong = us.recv::<Vec<u64>>().unwrap_err();
         assert!(matches!(wrong, RecvObjectError::Read { .. }), "{wrong}");
-        // Or are asked for as bytes.
+        // The message is received as bytes.
         them.send_received_tagged(5, received()).unwrap();
         let message = us.recv_message().unwrap();
         assert_eq!(message.header.tag(), 5);
@@ -280,7 +280,7 @@ fn posted_objects_are_sent_and_received_in_order() {
                 assert_eq!(ticket.wait().unwrap().get().len(), count * 100);
             }
         });
-        // A ticket that is dropped or cancelled takes no message along.
+        // A dropped or cancelled ticket loses no message.
         drop(them.post_recv_object::<Words>());
         let mut ticket = them.post_recv_object::<Words>();
         assert!(ticket.try_take().is_none());
@@ -320,11 +320,11 @@ fn objects_are_awaited() {
 }
 
 thread_local! {
-    /// Where the adapter below sends to.
+    /// The endpoint to which the adapter below reports.
     static REPORTS: RefCell<Option<Endpoint>> = const { RefCell::new(None) };
 }
 
-/// Written and read by code of the program, which sends meanwhile.
+/// An adapter that sends messages while it is writing or reading.
 struct Reporting;
 
 impl Reporting {
@@ -364,7 +364,7 @@ fn code_of_the_program_may_use_the_endpoint() {
         REPORTS.set(Some(us.clone()));
         us.send(&Reported { value: 7 }).unwrap();
         assert_eq!(*them.recv::<String>().unwrap().get(), "wrote 7");
-        // It is read by this thread, whose reports go the same way.
+        // This thread reads the object, and its report uses the same connection.
         assert_eq!(them.recv::<Reported>().unwrap().get().value, 7);
         assert_eq!(*them.recv::<String>().unwrap().get(), "read 7");
         REPORTS.set(None);
@@ -391,7 +391,7 @@ fn borrowed_memory_is_sent_inside_a_scope() {
                     .map(|part| scope.post_send(Header::default(), &[IoSlice::new(part)]))
                     .collect();
                 whole.wait().unwrap();
-                // The others are waited for at the end, whether somebody asks or not.
+                // The end of the scope waits for the other sends.
                 drop(tickets);
                 scope.post_send(Header::default(), &[]).wait()
             });
@@ -411,7 +411,7 @@ fn a_scope_ends_when_the_device_is_done_also_when_it_fails() {
     options.queue_messages = 1;
     over_all(&options, |us, them| {
         let part = vec![1; 32 << 20];
-        // Nobody receives: one may be taken, the others are given up.
+        // The peer does not receive: one send may be taken, and the others are cancelled.
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             us.scope(|scope| {
                 for _ in 0..4 {
@@ -426,7 +426,7 @@ fn a_scope_ends_when_the_device_is_done_also_when_it_fails() {
             Some(&"on purpose")
         );
         drop(part);
-        // What is too long is refused, and the scope ends.
+        // A message that is too long is rejected, and the scope ends.
         let long = vec![0; 1 << 20];
         let segments: Vec<_> = (0..65).map(|_| IoSlice::new(&long)).collect();
         let refused = us.scope(|scope| scope.post_send(Header::default(), &segments).wait());

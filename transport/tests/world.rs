@@ -1,4 +1,4 @@
-//! Worlds come together in any order, and say what is wrong when they don't.
+//! Worlds whose members join in any order, and errors of members that do not match.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -23,7 +23,7 @@ fn brief() -> WorldOptions {
     options
 }
 
-/// Each rank sends its number to all others, and receives theirs.
+/// Sends the number of this rank to all other ranks, and receives theirs.
 fn greet_all(world: &World) {
     let peers = (0..world.size()).filter(|peer| *peer != world.rank());
     for peer in peers.clone() {
@@ -37,7 +37,7 @@ fn greet_all(world: &World) {
     assert!(world.endpoint(world.rank()).is_none());
 }
 
-/// Members that join one after another, in this order, with a pause between them.
+/// Creates a world whose members join in the given order, with a pause between them.
 fn joined(address: &Address, order: &[u32], options: &WorldOptions) -> Vec<World> {
     let size = u32::try_from(order.len()).unwrap();
     thread::scope(|scope| {
@@ -102,7 +102,7 @@ fn messages_arrive_before_the_end(scheme: &str) {
     let ends = World::threads_over(&[fresh(scheme)], 3, &patient(), |world| {
         let payload = vec![7u64; 1000];
         if world.rank() == 0 {
-            // It is late, and the others have nothing to wait for.
+            // Rank 0 is late, and the other ranks finish first.
             thread::sleep(SHORT);
             let mut numbers = vec![0u64; 1000];
             return (0..40)
@@ -185,7 +185,7 @@ fn each_pair_takes_the_cheapest_device() {
         if rank == 1 {
             options.listen = vec!["tcp://127.0.0.1:0".parse().unwrap()];
         }
-        // This one does not know how else to reach rank 0.
+        // Rank 3 knows only one address of rank 0.
         let known = if rank == 3 { 1 } else { 3 };
         World::join_cheapest(&addresses[..known], rank, 4, &options).unwrap()
     };
@@ -332,7 +332,7 @@ fn who_does_not_end_is_named() {
     }
 }
 
-/// What a world of three does whose rank 1 panics.
+/// Runs a rank of a world of three in which rank 1 panics.
 fn one_panics(world: &World) {
     if world.rank() == 1 {
         panic!("rank 1 has enough");

@@ -1,4 +1,4 @@
-//! Strangers, liars and those who go away harm no world but, at most, that which they belong to.
+//! Strangers, malicious members and members that go away: they harm at most their own world.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -19,7 +19,7 @@ use jstream_transport::rank::Error;
 use jstream_transport::rank::world::{Meeting, Refusal, Session, World, WorldError};
 use jstream_transport::{Address, Endpoint, Header, Options, connect, listen};
 
-/// What a member asks for, and what it is told.
+/// The messages between members during the bootstrap.
 const ASK: u32 = 0x6a73_7701;
 const WELCOME: u32 = 0x6a73_7702;
 const HERE: u32 = 0x6a73_7703;
@@ -28,7 +28,7 @@ const READY: u32 = 0x6a73_7705;
 const GO: u32 = 0x6a73_7706;
 const REFUSED: u32 = 0x6a73_7708;
 
-/// Asks for a rank as members do, and hears the answer.
+/// Asks for a rank like a member. Returns the endpoint, and the header and payload of the answer.
 fn ask(address: &Address, words: [u64; 3], session: &[u8]) -> (Endpoint, Header, Vec<u8>) {
     let endpoint = connect(address, &common::patient()).unwrap();
     let header = Header::new(ASK, words);
@@ -48,7 +48,7 @@ fn strangers_and_liars_are_refused_by_rank_0() {
     let address = &meeting.addresses()[0].clone();
     let session = options.session.unwrap().to_string();
     let session = u128::from_str_radix(&session, 16).unwrap().to_be_bytes();
-    // Silent ones, at each step.
+    // Connections that stay silent, at each step.
     let silent: Vec<_> = (0..20).map(|_| common::bare::raw(address)).collect();
     let wordless: Vec<_> = (0..10)
         .map(|_| connect(address, &Options::default()).unwrap())
@@ -66,7 +66,7 @@ fn strangers_and_liars_are_refused_by_rank_0() {
         let (_, answer, _) = ask(address, words, shown);
         assert_eq!((answer.kind, answer.words[0]), (REFUSED, code), "{words:?}");
     }
-    // What is no word at all, and what is too long to be one.
+    // Unexpected messages, and a message that is too long.
     for (kind, payload) in [(0, &[][..]), (HERE, b"shm://x"), (ASK, &[0; 1 << 20])] {
         let endpoint = connect(address, &common::patient()).unwrap();
         let _ = endpoint.send_message(Header::new(kind, [1, 1, 2]), &[IoSlice::new(payload)]);
@@ -85,13 +85,13 @@ fn strangers_and_liars_are_refused_by_rank_0() {
 fn who_goes_away_makes_room_for_another() {
     let meeting = Meeting::open(&[known("tcp")], 2, &patient()).unwrap();
     let address = &meeting.addresses()[0].clone();
-    // One goes after it was welcomed, the other one after it was there.
+    // The first connection ends after its welcome, the second one after its announcement.
     let (endpoint, answer, _) = ask(address, [1, 1, 2], &[0; 16]);
     assert_eq!(answer.kind, WELCOME);
     drop(endpoint);
     loop {
         let (endpoint, answer, _) = ask(address, [1, 1, 2], &[0; 16]);
-        // It may not be known yet that the first is gone.
+        // The end of the first connection may not have been noticed yet.
         if answer.kind == WELCOME {
             let here = Header::new(HERE, [0; 3]);
             endpoint
@@ -113,7 +113,7 @@ fn who_goes_away_makes_room_for_another() {
                 }
             }
         });
-        // The one who is gone may have been taken for there.
+        // Rank 0 may have counted the member that has gone.
         match meeting.join() {
             Ok(world) => assert_eq!(joining.join().unwrap().unwrap().size(), world.size()),
             Err(error) => panic!("{error}"),
@@ -127,7 +127,7 @@ fn many_who_are_silent_hold_up_others_for_a_while() {
     options.transport.handshake_timeout = SHORT;
     let meeting = Meeting::open(&[known("tcp")], 2, &options).unwrap();
     let address = &meeting.addresses()[0].clone();
-    // More than are heard at a time.
+    // More connections than rank 0 serves at a time.
     let silent: Vec<_> = (0..150).map(|_| common::bare::raw(address)).collect();
     thread::scope(|scope| {
         let joining = scope.spawn(|| World::join(address, 1, 2, &patient()));
@@ -137,7 +137,7 @@ fn many_who_are_silent_hold_up_others_for_a_while() {
     drop(silent);
 }
 
-/// Rank 0 by hand: whoever joins here is told what the test likes.
+/// Plays rank 0 with a bare endpoint. Returns the error of the member that joins.
 fn by_hand(words: impl FnOnce(&Endpoint) + Send, rank: u32, size: u32) -> WorldError {
     let listener = listen(&fresh("shm"), &common::patient()).unwrap();
     let address = listener.local_address().clone();
@@ -173,7 +173,7 @@ fn a_first_rank_that_makes_no_sense_is_an_error() {
     is_nonsense(by_hand(|first| say(first, READY, [0; 3], &[]), 1, 2));
     is_nonsense(by_hand(|first| say(first, WELCOME, [0; 3], &[1; 3]), 1, 2));
     is_nonsense(by_hand(|first| say(first, REFUSED, [99, 0, 0], &[]), 1, 2));
-    // A table of another size, and one that says so of itself and is not.
+    // Tables whose number of entries is wrong.
     for (count, table) in [
         (1, "shm://a"),
         (2, "shm://a"),
@@ -189,7 +189,7 @@ fn a_first_rank_that_makes_no_sense_is_an_error() {
             3,
         ));
     }
-    // Where the table says that rank 1 is, there is nobody.
+    // No member listens at the address of rank 1 in this table.
     let error = by_hand(
         |first| {
             say(first, WELCOME, [1, 0, 0], &[1; 16]);
@@ -223,7 +223,7 @@ fn strangers_at_a_member_are_refused() {
             [2, 0, 0],
             format!("{place}\nshm://unused").as_bytes(),
         );
-        // Without the session, and with the ranks of others.
+        // Members without the session, and members that claim the rank of another.
         for (words, session, code) in [
             ([1, 2, 3], [0; 16], 5),
             ([1, 2, 3], [8; 16], 5),
@@ -240,7 +240,7 @@ fn strangers_at_a_member_are_refused() {
         assert_eq!(ready.header.kind, READY);
         say(&first, GO, [0; 3], &[]);
         let world = joining.join().unwrap().unwrap();
-        // It was that one who was let in.
+        // The accepted member was the second one.
         drop(second);
         let gone = world.recv(2, 1, &mut [0u8]).unwrap_err();
         assert!(matches!(gone, Error::PeerGone { rank: 2, .. }), "{gone}");
@@ -281,7 +281,7 @@ fn worlds_that_fail_leave_nothing_behind() {
             let address = &meeting.addresses()[0].clone();
             thread::scope(|scope| {
                 scope.spawn(|| {
-                    // It may come when all is over.
+                    // This member may come after the attempt has failed.
                     let mut options = patient();
                     options.timeout = SHORT;
                     World::join(address, 2, 3, &options).unwrap_err();
@@ -291,11 +291,11 @@ fn worlds_that_fail_leave_nothing_behind() {
                 drop(strange);
             });
         };
-        // Devices keep some for later.
+        // The first attempts open the descriptors that devices keep.
         common::SCHEMES.into_iter().for_each(fail);
         let before = descriptors();
         (0..100).for_each(|_| common::SCHEMES.into_iter().for_each(fail));
-        // Those who said goodbye last may still be about to go.
+        // Connections that were closed last may still hold their descriptors.
         for _ in 0..10_000 {
             if descriptors() <= before + 5 {
                 return;

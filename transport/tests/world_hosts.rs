@@ -1,6 +1,7 @@
-//! A world on two hosts, which are network namespaces: ranks of one host share memory, others don't.
+//! A world on two hosts, which are network namespaces. Ranks on the same host are connected by
+//! shared memory, others by TCP.
 //!
-//! It needs root and `ip`: where they are missing, the test says so and does nothing.
+//! The test needs root and `ip`. If either is missing, it prints a note and passes.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -17,11 +18,12 @@ use common::process::ROLE;
 use common::worlds::patient;
 use jstream_transport::rank::world::{RANK, SIZE, WORLD, World};
 
-/// Where rank 0 is, for those of both hosts.
+/// The address of rank 0, which both hosts can reach.
 const FIRST: &str = "10.214.0.1";
 const NETWORK: &str = "10.214.0";
 
-/// What each rank does: ranks 0 and 1 are on the first host, the others on the second.
+/// Entry point of the child processes. Ranks 0 and 1 are on the first host, the others on the
+/// second.
 #[test]
 fn on_a_host() {
     if env::var(ROLE).is_err() {

@@ -24,12 +24,12 @@ use jstream_transport::rank::world::{PARENT, RANK, World, WorldError};
 
 const SCHEMES: [&str; 4] = ["shm", "uds", "tcp", "uring"];
 
-/// A world of this program's processes that play `role`.
+/// Starts a world whose other ranks are processes of this program in the given role.
 fn processes(role: &str, addresses: &[Address], size: u32) -> Result<World, WorldError> {
     World::spawn(addresses, size, &patient(), |_| again("part", role))
 }
 
-/// What the other processes do.
+/// Entry point of the child processes.
 #[test]
 fn part() {
     let Ok(role) = env::var(ROLE) else {
@@ -49,7 +49,7 @@ fn part() {
             world.finish().unwrap();
         }
         "stay" => {
-            // What becomes of rank 0 ends it.
+            // Returns when rank 0 ends.
             let _ = world.recv(0, 1, &mut [0u8]);
             thread::sleep(LONG);
         }
@@ -69,11 +69,11 @@ fn part() {
                 "{others}"
             );
         }
-        _ => panic!("no part is called {role}"),
+        _ => panic!("unknown role {role}"),
     }
 }
 
-/// Waits until a rank is gone that sends nothing.
+/// Waits until a rank that sends no messages has gone.
 fn is_gone(world: &World, rank: u32) {
     let gone = world.recv(rank, 1, &mut [0u8]).unwrap_err();
     assert!(
@@ -82,7 +82,7 @@ fn is_gone(world: &World, rank: u32) {
     );
 }
 
-/// Each rank adds itself to what it gets from the one before, and passes it on.
+/// Receives a sum from the previous rank, adds this rank to it, and sends it to the next rank.
 fn pass_on(world: &World) -> u64 {
     let (rank, size) = (world.rank(), world.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
@@ -138,7 +138,7 @@ fn commands_may_start_the_processes() {
     let world = shell(false).unwrap();
     assert_eq!(pass_on(&world), 1);
     world.finish().unwrap();
-    // It is not started by the one it is to end with.
+    // The parent of the process is not the process with which it is told to end.
     let error = shell(true).unwrap_err();
     assert!(matches!(error, WorldError::Children { .. }), "{error}");
 }
@@ -185,7 +185,7 @@ fn a_killed_process_is_told_from_those_that_ended() {
     }
 }
 
-/// How long rank 2 lives, in microseconds.
+/// The environment variable with the lifetime of rank 2, in microseconds.
 const LIFE: &str = "JSTREAM_TEST_LIFE";
 
 fn be_killed_while_joining() {
@@ -203,7 +203,7 @@ fn be_killed_while_joining() {
             }
             thread::sleep(LONG);
         }
-        // It may come when all is over.
+        // This member may come after the attempt has failed.
         Err(error) => {
             let text = error.to_string();
             let reasons = [
@@ -247,7 +247,7 @@ fn those_that_do_not_end_are_killed() {
         matches!(&error, WorldError::Children { ends } if ends == &[(1, None), (2, None)]),
         "{error}"
     );
-    // A world that is dropped does not leave them either.
+    // Dropping a world ends its processes, too.
     let world = processes("stay", &[fresh("uds")], 3).unwrap();
     drop(world);
     assert_eq!(children_of(process::id()), [0; 0]);
@@ -263,7 +263,7 @@ fn a_program_that_is_missing_is_an_error() {
     );
 }
 
-/// The processes that stay, of a world that a process has started.
+/// Returns the live child processes of `parent` in the role "stay".
 fn children_of(parent: u32) -> Vec<u32> {
     let numbers = fs::read_dir("/proc").unwrap();
     let numbers = numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -280,7 +280,7 @@ fn children_of(parent: u32) -> Vec<u32> {
     numbers.filter(is_child).collect()
 }
 
-/// What the process does that is killed with its children.
+/// Runs the process that is killed while it has children.
 fn start_and_stay() {
     let world = processes("stay", &[fresh("shm")], 3).unwrap();
     let children = children_of(process::id());
@@ -351,7 +351,7 @@ fn an_environment_that_makes_no_sense_is_an_error() {
     assert!(nothing.to_string().contains("JSTREAM_RANK is not set"));
 }
 
-/// Says what comes of the environment.
+/// Prints the result of `World::from_env`.
 #[test]
 fn environment() {
     if env::var(ROLE).is_err() {

@@ -1,4 +1,4 @@
-//! Large jbufs over `uring` that the system goes on reading after they were sent.
+//! Large jbufs over `uring` that the system still reads after the send has completed.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -20,7 +20,8 @@ use jstream_transport::{Endpoint, Options, RecvError, SendError};
 
 const LENGTH: usize = 300_000;
 
-/// To peers on this host the system copies what it was lent, but no earlier than it would send it.
+/// Returns options that lend jbufs to the system. For a peer on the same host, the system copies
+/// lent memory, but not before it sends it.
 fn lending() -> Options {
     let mut options = patient();
     options.uring_zero_copy = 10_000;
@@ -40,13 +41,13 @@ fn read(stream: &mut TcpStream, number: u64) {
     assert!(read[40..] == bytes(LENGTH, number), "message {number}");
 }
 
-/// Uses an endpoint until all jbufs are back.
+/// Uses an endpoint until all jbufs have been returned.
 fn all_back(endpoint: &Endpoint, pool: &Pool) {
     let begun = Instant::now();
     while pool.stats().in_use > 0 {
         let nothing = endpoint.recv_message_timeout(Duration::from_millis(1));
         assert!(matches!(nothing, Err(RecvError::TimedOut { .. })));
-        assert!(begun.elapsed() < LONG, "{} are out", pool.stats().in_use);
+        assert!(begun.elapsed() < LONG, "{} in use", pool.stats().in_use);
     }
 }
 
@@ -97,7 +98,7 @@ fn both_ways_at_once() {
     }
 }
 
-/// What was begun without waiting goes on by itself.
+/// The rest of a non-blocking send completes in the background.
 #[test]
 fn what_did_not_fit_follows() {
     let options = lending();
@@ -135,7 +136,7 @@ fn a_peer_that_dies_gives_messages_back() {
     drop(endpoint);
     let begun = Instant::now();
     while options.pool.stats().in_use > 0 {
-        // Another connection of the thread sees what came back.
+        // A new connection on this thread processes the completions.
         drop(pair("uring", &options, &options));
         assert!(begun.elapsed() < LONG);
     }
@@ -161,7 +162,7 @@ fn a_peer_that_takes_nothing_gives_the_message_back() {
         unsent.error
     );
     assert!(unsent.filled.as_bytes() == bytes(LENGTH, number));
-    // What is given back is the program's alone.
+    // The returned jbuf belongs to the program alone.
     let mut filled = unsent.filled;
     filled.as_bytes_mut().fill(0xee);
     drop(endpoint);

@@ -1,10 +1,10 @@
-//! Records as bytes.
+//! Encoding of records.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Direction, Kind, MAGIC, Message, Method, Record, Start};
 
-/// The bytes in front of a record: its length and its checksum.
+/// Length in bytes of the header of a record: the record's length and checksum.
 pub(super) const FRONT: usize = 8;
 
 const START: u8 = 1;
@@ -14,7 +14,7 @@ const MESSAGE: u8 = 4;
 const LOST: u8 = 5;
 const END: u8 = 6;
 
-/// What a capture begins with, before its records.
+/// Returns the header of a capture.
 #[must_use]
 pub fn start() -> Vec<u8> {
     MAGIC.to_vec()
@@ -28,7 +28,7 @@ pub(super) fn checksum(body: &[u8]) -> u32 {
     xxh3_64(body) as u32
 }
 
-/// Appends a record. One with more than 4 GiB is left out.
+/// Appends a record. A record of more than 4 GiB is omitted.
 pub fn encode(record: &Record, into: &mut Vec<u8>) {
     framed(into, |to| match record {
         Record::Start(start) => {
@@ -66,7 +66,8 @@ pub fn encode(record: &Record, into: &mut Vec<u8>) {
     });
 }
 
-/// Appends the record of a message whose payload stands in several places, and not in the message.
+/// Appends the record of a message whose payload is in `payload`, in several parts, and not in
+/// `message`.
 pub fn encode_message(message: &Message, payload: &[&[u8]], into: &mut Vec<u8>) {
     framed(into, |to| put_message(to, message, payload));
 }
@@ -90,13 +91,13 @@ fn put_message(to: &mut Vec<u8>, message: &Message, payload: &[&[u8]]) {
 }
 
 fn put(to: &mut Vec<u8>, bytes: &[u8]) {
-    // One that is too long makes the whole too long.
+    // An overlong field makes the whole record too long, so that it is omitted.
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     to.extend(length.to_le_bytes());
     to.extend_from_slice(bytes);
 }
 
-/// Puts a body behind its length and its checksum.
+/// Appends the length, the checksum and the body of a record.
 fn framed(into: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let begin = into.len();
     into.extend([0; FRONT]);
@@ -113,7 +114,7 @@ fn framed(into: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
-/// The record with this body; `None` for what nobody of this version writes.
+/// Decodes the body of a record; returns `None` if it is not valid in this version.
 pub(super) fn decode(body: &[u8]) -> Option<Record> {
     let (kind, rest) = body.split_first()?;
     let mut from = From(rest);
@@ -176,7 +177,7 @@ fn message(from: &mut From<'_>) -> Option<Message> {
     let code = u16::from_le_bytes(from.array()?);
     let text = u16::from_le_bytes(from.array()?);
     let payload = std::mem::take(&mut from.0).to_vec();
-    // What is no call is written with zeroes for the numbers of the object and the method.
+    // Messages other than calls have zeroes as the numbers of object and method.
     let is_written = is_call || (object, place) == (0, 0);
     (is_written && usize::from(text) <= payload.len()).then_some(Message {
         nanos,
@@ -191,7 +192,7 @@ fn message(from: &mut From<'_>) -> Option<Message> {
     })
 }
 
-/// What is left of a body.
+/// Cursor over the body of a record.
 struct From<'b>(&'b [u8]);
 
 impl<'b> From<'b> {

@@ -1,8 +1,10 @@
-//! Captures: what a connection has carried, in a file that is read without the programs that made it.
+//! Captures: files of the messages that a connection carried. Reading them does not need the
+//! programs that made them.
 //!
-//! A capture begins with eight bytes, `jstcap` and the version in two, and goes on with [records](Record), each behind
-//! its length and a checksum of 32 bits each, all little-endian. A capture of calls has the schemas of the methods that
-//! were called, so that the values in its messages can be shown.
+//! A capture begins with eight bytes: `jstcap` and the version in two bytes. [Records](Record)
+//! follow, each after its length and a checksum of 32 bits each, all little-endian. A capture of
+//! calls includes the schemas of the methods that were called, so that the values in its messages
+//! can be shown.
 //!
 //! ```
 //! use jstream::capture::{CaptureReader, Direction, Kind, Message, Record, encode, start};
@@ -20,7 +22,8 @@
 //! # }
 //! ```
 //!
-//! Captures may come from anywhere: no more memory is taken than there are bytes, and what is damaged is an error.
+//! Captures need not be trusted: memory is linear in their length, and damage is reported as an
+//! error.
 #![forbid(unsafe_code)]
 
 mod encoding;
@@ -31,85 +34,86 @@ mod tests;
 pub use self::encoding::{encode, encode_message, start};
 pub use self::reader::{CaptureError, CaptureReader};
 
-/// What a capture begins with.
+/// Header of a capture: the magic number and the version.
 pub const MAGIC: [u8; 8] = *b"jstcap\x01\x00";
 
-/// What stands in a capture.
+/// A record of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Record {
-    /// What was captured: the first record.
+    /// Description of the captured connection; the first record.
     Start(Start),
-    /// The names by which one side knows the handlers of its own; messages have their places.
+    /// The names of one side's handlers. Messages refer to handlers by their index.
     Handlers {
-        /// Whose: those of the other side were received.
+        /// The side that has the handlers: `Inward` for names that were received.
         direction: Direction,
-        /// Their names.
+        /// Names of the handlers.
         names: Vec<String>,
     },
-    /// What is called by these numbers. It may stand before or behind the first call.
+    /// The method with these numbers. The record may come before or after the first call.
     Method(Method),
     /// A message.
     Message(Message),
-    /// So many messages are missing here, because the disk was too slow or a limit was reached.
+    /// A gap: messages are missing because the disk was too slow or a limit was reached.
     Lost {
-        /// How many.
+        /// Number of missing messages.
         messages: u64,
-        /// How many bytes of the capture they would have been.
+        /// Size in bytes of their records.
         bytes: u64,
     },
-    /// The connection has ended: nothing follows.
+    /// The connection has ended. This is the last record.
     End,
 }
 
-/// What was captured.
+/// Description of a captured connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
-    /// Whether it was captured by the side that had connected.
+    /// True if the capturing side is the client, which opened the connection.
     pub by_client: bool,
-    /// When, in nanoseconds since 1970.
+    /// Start of the capture, in nanoseconds since 1970.
     pub unix_nanos: u64,
-    /// The other side.
+    /// Address of the peer.
     pub peer: String,
 }
 
-/// A method that is called.
+/// A method that was called.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Method {
-    /// Whose objects: those of the other side where calls are sent.
+    /// Direction of calls to the object: `Outward` for objects of the peer.
     pub direction: Direction,
-    /// The number of the object.
+    /// Number of the object.
     pub object: u32,
-    /// The place of the method in the interface.
+    /// Index of the method in the interface.
     pub place: u16,
-    /// The name of the interface.
+    /// Name of the interface.
     pub interface: String,
-    /// The name of the method.
+    /// Name of the method.
     pub name: String,
-    /// Its signature.
+    /// Signature of the method.
     pub signature: String,
-    /// The schema of the message of its arguments, as [`Schema::from_bytes`](crate::schema::Schema::from_bytes) takes it.
+    /// Encoded schema of the arguments, for
+    /// [`Schema::from_bytes`](crate::schema::Schema::from_bytes).
     pub arguments: Vec<u8>,
-    /// That of the message of its result.
+    /// Encoded schema of the result.
     pub result: Vec<u8>,
-    /// Whether nobody answers it.
+    /// True if the method has no reply.
     pub one_way: bool,
-    /// Whether an argument or the result is a stream.
+    /// True if an argument or the result is a stream.
     pub streams: bool,
 }
 
-/// Which way a message went.
+/// Direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Direction {
-    /// To the other side.
+    /// Sent to the peer.
     #[default]
     Outward,
-    /// From there.
+    /// Received from the peer.
     Inward,
 }
 
 impl Direction {
-    /// The other one.
+    /// Returns the opposite direction.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -119,21 +123,22 @@ impl Direction {
     }
 }
 
-/// What a message is.
+/// Kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A request, which is answered.
+    /// A request with a reply.
     Request,
-    /// A message that nobody answers.
+    /// A request without a reply.
     OneWay,
-    /// The answer to a request.
+    /// The reply to a request.
     Reply,
-    /// A request that was not carried out, with what is left of its payload and the reason.
+    /// A request that was returned unprocessed, with the rest of its payload and the reason.
     Return,
-    /// The same of a message that nobody answers.
+    /// A one-way message that was returned unprocessed, with the rest of its payload and the
+    /// reason.
     Bounce,
-    /// The answer to a request is not wanted any more.
+    /// Cancellation of a request.
     Cancel,
 }
 
@@ -147,7 +152,7 @@ impl Kind {
         Self::Cancel,
     ];
 
-    /// Its name.
+    /// Returns the name of the kind.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -161,32 +166,34 @@ impl Kind {
     }
 }
 
-/// A message, as it was on its way.
+/// A captured message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// When, in nanoseconds after the start.
+    /// Time, in nanoseconds since the start of the capture.
     pub nanos: u64,
-    /// Which way.
+    /// Direction of the message.
     pub direction: Direction,
-    /// What it is.
+    /// Kind of the message.
     pub kind: Kind,
-    /// The number of its request, where there is one.
+    /// Number of the request, if there is one.
     pub number: u32,
-    /// The place of the handler; of what was given back, a number for the reason.
+    /// Index of the handler; for a returned message, the code of the reason.
     pub code: u16,
-    /// What it says besides. A reply to a call with a word other than 0 says what went wrong, as text.
+    /// The header word. In a reply to a call, a word other than 0 means that the payload is an
+    /// error text.
     pub word: u64,
-    /// How many bytes at the end of the payload say why a message was given back.
+    /// Length in bytes of the text at the end of the payload that states why a message was
+    /// returned.
     pub text: u16,
-    /// The numbers of the object and of the method, where it is a call.
+    /// For a call: the numbers of the object and of the method.
     pub call: Option<(u32, u16)>,
-    /// What it carries.
+    /// Payload of the message.
     pub payload: Vec<u8>,
 }
 
 impl Message {
-    /// One that says nothing yet.
+    /// Creates a message without content.
     #[must_use]
     pub const fn new(direction: Direction, kind: Kind) -> Self {
         Self {

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use super::encoding::{FRONT, checksum, decode};
 use super::{MAGIC, Record};
 
-/// Reads a capture record by record.
+/// Reads a capture, record by record.
 #[derive(Debug)]
 pub struct CaptureReader<R> {
     from: R,
@@ -14,22 +14,22 @@ pub struct CaptureReader<R> {
     over: bool,
 }
 
-/// Why a capture can't be read on.
+/// An error of reading a capture.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// The file can't be read.
+    /// Reading the file failed.
     Io(io::Error),
-    /// It does not begin as a capture of this version does.
+    /// The file does not begin with the header of a capture of this version.
     Magic,
-    /// It ends inside a record: whoever wrote it has ended early, or is still at it.
+    /// The file ends inside a record: its writer was terminated or is still running.
     CutOff {
-        /// Where the record begins.
+        /// Start of the record in bytes.
         at: u64,
     },
-    /// A record is not as it was written.
+    /// The checksum of a record does not match, or its contents are not valid.
     Damaged {
-        /// Where it begins.
+        /// Start of the record in bytes.
         at: u64,
     },
 }
@@ -38,10 +38,10 @@ impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(error) => write!(f, "the capture can't be read: {error}"),
-            Self::Magic => f.write_str("this is no capture, or one of another version"),
+            Self::Magic => f.write_str("not a capture, or a capture of another version"),
             Self::CutOff { at } => write!(
                 f,
-                "the capture ends inside the record at byte {at}: its writer has ended early, or is still at it"
+                "the capture ends inside the record at byte {at}: its writer was terminated or is still running"
             ),
             Self::Damaged { at } => write!(f, "the record at byte {at} of the capture is damaged"),
         }
@@ -64,11 +64,11 @@ impl From<io::Error> for CaptureError {
 }
 
 impl<R: Read> CaptureReader<R> {
-    /// Begins to read; the bytes are best buffered.
+    /// Creates a reader. `from` should be buffered.
     ///
     /// # Errors
     ///
-    /// [`CaptureError`] when this is no capture.
+    /// [`CaptureError`] if reading fails or this is not a capture.
     pub fn new(mut from: R) -> Result<Self, CaptureError> {
         let mut magic = Vec::new();
         (&mut from)
@@ -84,11 +84,11 @@ impl<R: Read> CaptureReader<R> {
         })
     }
 
-    /// The next record; `None` at the end, and behind an error.
+    /// Reads the next record; returns `None` at the end, and after an error.
     ///
     /// # Errors
     ///
-    /// [`CaptureError`] where the capture is cut off or damaged.
+    /// [`CaptureError`] if reading fails or the capture is truncated or damaged.
     pub fn read(&mut self) -> Result<Option<Record>, CaptureError> {
         if self.over {
             return Ok(None);
@@ -120,7 +120,7 @@ impl<R: Read> CaptureReader<R> {
         record.map(Some).ok_or(CaptureError::Damaged { at })
     }
 
-    /// So many bytes, or what there is.
+    /// Reads `length` bytes, or fewer at the end of the file.
     fn take(&mut self, length: u64) -> Result<Vec<u8>, CaptureError> {
         let mut bytes = Vec::new();
         (&mut self.from).take(length).read_to_end(&mut bytes)?;

@@ -53,7 +53,7 @@ fn encoded() -> Vec<u8> {
     bytes
 }
 
-/// What can be read, and whether an error ends it.
+/// Returns the records before the first error, and the error.
 fn read(bytes: &[u8]) -> (Vec<Record>, Option<CaptureError>) {
     let mut reader = match CaptureReader::new(bytes) {
         Ok(reader) => reader,
@@ -120,7 +120,7 @@ fn what_is_cut_off_gives_what_stands_before() {
             Some(other) => panic!("{other}"),
         }
     }
-    assert_eq!(whole, all.len(), "it ends well between records alone");
+    assert_eq!(whole, all.len(), "only an end between records is valid");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn long_lengths_take_no_memory() {
     assert!(matches!(error, Some(CaptureError::CutOff { at: 8 })));
 }
 
-/// Bodies with a valid checksum that nobody writes.
+/// Bodies with a valid checksum that no writer produces.
 #[test]
 fn strange_bodies_are_refused() {
     for bytes in encoded()[MAGIC.len()..].windows(24).take(200) {
@@ -149,7 +149,7 @@ fn strange_bodies_are_refused() {
     }
 }
 
-/// Numbers of an object and a method in a message that is no call have no meaning, and nobody writes them.
+/// Messages other than calls have no object and method, so no writer produces these numbers.
 #[test]
 fn numbers_of_no_call_are_refused() {
     let mut body = Vec::new();
@@ -160,7 +160,7 @@ fn numbers_of_no_call_are_refused() {
         let mut body = body.clone();
         body[at] = 1;
         assert!(encoding::decode(&body).is_none(), "{at}");
-        // Of a call they have one.
+        // In a call, the same numbers are valid.
         body[3] = 1;
         assert!(encoding::decode(&body).is_some(), "{at}");
     }

@@ -1,4 +1,4 @@
-//! The commit: all that was pushed becomes part of the file.
+//! The commit, which makes all pushed objects part of the file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,19 +16,22 @@ use super::format::{
 use super::target::Target;
 use super::writer::{FileWriter, usable};
 
-/// How much of the index is copied at once.
+/// Number of bytes of the index that are copied at once.
 const PIECE: u64 = 64 << 10;
 
 impl FileWriter {
-    /// Makes all that was pushed part of the file: after a failure of the program, and if
-    /// [`WriteOptions::sync`](super::WriteOptions::sync) is set of the system too, the file is as before this call or as after it.
+    /// Makes all pushed objects part of the file, atomically. After a crash of the program, the
+    /// file has either the state before this call or the state after it. If
+    /// [`WriteOptions::sync`](super::WriteOptions::sync) is set, this also holds for a crash of the
+    /// system.
     ///
     /// # Errors
     ///
-    /// [`FileError::System`] when the system refuses, for want of room for example: the file is as it was,
-    /// and this can be tried again, but for a failure in the very last step, after which every call
-    /// says [`FileError::Abandoned`]. [`FileError::Locked`] when a new file would replace one that
-    /// somebody else is writing to, [`FileError::Irregular`] when it would replace what is no file.
+    /// - [`FileError::System`] if a system call fails, for example because the device is full. The
+    ///   file is unchanged and the commit can be retried, unless the last step of the commit
+    ///   failed: then every later call returns [`FileError::Abandoned`].
+    /// - [`FileError::Locked`] if a new file would replace a file that another writer has open
+    /// - [`FileError::Irregular`] if it would replace something other than a regular file
     pub fn commit(&mut self) -> Result<(), FileError> {
         let file = usable(self.abandoned, &self.target)?;
         let is_new = self.commit.generation == 0;
@@ -37,7 +40,7 @@ impl FileWriter {
         }
         let Some(generation) = self.commit.generation.checked_add(1) else {
             return Err(FileError::Damaged {
-                what: "its commits can't be counted any further",
+                what: "the generation of its commits overflows",
                 at: COMMITS.get(self.which).copied().unwrap_or_default(),
             });
         };
@@ -73,8 +76,8 @@ impl FileWriter {
         Ok(())
     }
 
-    /// Writes a chunk of the index for all new objects, and those of the chunks that have less than
-    /// twice as many, which it takes the place of.
+    /// Writes a chunk of the index for all new objects. The chunk absorbs, newest first, the chunks
+    /// that have less than twice as many entries as it has by then.
     fn write_chunk(&mut self, chunks: &mut Vec<Chunk>) -> Result<Chunk, FileError> {
         let file = usable(self.abandoned, &self.target)?;
         let mut count = self.entries.len() as u64;
@@ -120,11 +123,11 @@ impl FileWriter {
         })
     }
 
-    /// Completes a new file, and gives it its name if it is to have one; returns which commit it has.
+    /// Completes a new file, and gives it its name if it has one; returns the index of its commit.
     fn begin(&mut self, commit: Commit) -> Result<usize, FileError> {
         let file = usable(self.abandoned, &self.target)?;
         write_at(file, &front(commit), 0, &self.path)?;
-        // After a failed sync nobody knows what the device has.
+        // After a failed sync, the state on the device is unknown.
         self.abandoned = true;
         if self.sync {
             file.sync_all()
@@ -135,7 +138,7 @@ impl FileWriter {
         result.map(|()| 0)
     }
 
-    /// Writes the other commit once all that it speaks of is there; returns which it is.
+    /// Writes the commit that is not current, after syncing all blocks; returns its index.
     fn switch(&mut self, commit: Commit) -> Result<usize, FileError> {
         let file = usable(self.abandoned, &self.target)?;
         let which = 1usize.wrapping_sub(self.which);
@@ -155,13 +158,13 @@ impl FileWriter {
     }
 }
 
-/// Writes at a place.
+/// Writes `bytes` at offset `at`.
 pub(super) fn write_at(file: &File, bytes: &[u8], at: u64, path: &Path) -> Result<(), FileError> {
     let result = file.write_all_at(bytes, at);
     result.map_err(FileError::system("writing", path))
 }
 
-/// A schema directory.
+/// Encodes a schema directory.
 fn directory(schemas: &BTreeMap<u64, (u64, u64)>) -> Vec<u8> {
     let header = DirectoryHeader {
         magic: DIRECTORY,

@@ -1,7 +1,7 @@
-//! What a file holds, without its objects: commit, index, and schemas.
+//! The metadata of a file: commit, index and schemas.
 //!
-//! Every place and length is compared with the committed end before it is used, and memory does not
-//! depend on numbers in the file: the index is read in pieces.
+//! Every place and length is checked against the committed end before it is used. The index is read
+//! in pieces, so that memory does not depend on numbers in the file.
 
 use std::collections::BTreeMap;
 use std::mem::size_of;
@@ -27,39 +27,39 @@ pub(super) struct Chunk {
     pub(super) count: u64,
 }
 
-/// What the index says of an object.
+/// The position and type of an object, from the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its number; the first object has 0.
+    /// The object's number; the first object has number 0.
     pub number: u64,
-    /// Where its message begins, in bytes from the file's start.
+    /// Start of the object's message, in bytes from the start of the file.
     pub place: u64,
-    /// The length of its message in bytes.
+    /// Length of the message in bytes.
     pub len: u64,
-    /// The descriptor of its type.
+    /// Descriptor of the root's type.
     pub descriptor: u64,
-    /// The checksum of its message.
+    /// Checksum of the message.
     pub(super) hash: u64,
 }
 
-/// How many entries are read at once where the one asked for follows the one before.
+/// Maximum number of entries that are read at once by a sequential scan.
 const AHEAD: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) source: Source,
     pub(super) commit: Commit,
-    /// Which of the two commits it is.
+    /// Index of the current commit: 0 or 1.
     pub(super) which: usize,
-    /// What stood in both places of commits.
+    /// Contents of both commit sectors.
     pub(super) slots: [Slot; 2],
     /// The chunks of the index, the newest first.
     pub(super) chunks: Vec<Chunk>,
-    /// Entries read ahead, and the number of the first.
+    /// Entries that were read ahead, and the number of the first.
     ahead: Vec<RawEntry>,
     ahead_from: u64,
-    /// The number that follows the entry asked for last.
+    /// The number after that of the entry requested last.
     following: u64,
 }
 
@@ -79,7 +79,8 @@ impl Contents {
         })
     }
 
-    /// Looks for a newer commit, and says whether there is one. After an error all is as it was.
+    /// Switches to a newer commit, and returns true if there is one. An error leaves `self`
+    /// unchanged.
     pub(super) fn reload(&mut self) -> Result<bool, FileError> {
         let (commit, which, slots) = commits(&self.source)?;
         if commit == self.commit {
@@ -102,7 +103,7 @@ impl Contents {
         Ok(true)
     }
 
-    /// What the index says of an object.
+    /// Returns the index entry of an object.
     pub(super) fn entry(&mut self, number: u64) -> Result<Entry, FileError> {
         let count = self.commit.count;
         let chunk = self.chunks.iter().find(|chunk| chunk.first <= number);
@@ -118,7 +119,7 @@ impl Contents {
         self.following = number.wrapping_add(1);
         if !raw.is_of(number) {
             return Err(FileError::Damaged {
-                what: "an entry of the index is not as it was written",
+                what: "an entry of the index does not match its checksum",
                 at: place,
             });
         }
@@ -139,7 +140,8 @@ impl Contents {
         })
     }
 
-    /// The entry of `number`, which stands at `place`, with `rest` entries of its chunk from there on.
+    /// Returns the raw entry of `number`, which lies at `place`. `rest` entries of its chunk begin
+    /// there.
     fn raw_entry(&mut self, number: u64, place: u64, rest: u64) -> Result<RawEntry, FileError> {
         let known = number.checked_sub(self.ahead_from);
         let known = known.and_then(|at| self.ahead.get(usize::try_from(at).ok()?));
@@ -166,7 +168,7 @@ impl Contents {
             .unwrap_or(RawEntry::new_zeroed()))
     }
 
-    /// Where the schemas stand, by descriptor: place and length.
+    /// Returns the place and length of each schema, by descriptor.
     pub(super) fn directory(&self) -> Result<BTreeMap<u64, (u64, u64)>, FileError> {
         const WHAT: &str = "the schema directory lies outside of the file";
         let place = self.commit.schemas;
@@ -179,7 +181,7 @@ impl Contents {
         let mut header = DirectoryHeader::new_zeroed();
         self.source.read(header.as_mut_bytes(), place)?;
         let damaged = FileError::Damaged {
-            what: "no schema directory stands where one should",
+            what: "the schema directory is not valid",
             at: place,
         };
         if header.magic != DIRECTORY || header.zero != 0 || header.count > MOST_SCHEMAS {
@@ -213,7 +215,7 @@ impl Contents {
         Ok(schemas)
     }
 
-    /// The schema with this descriptor, as the file has it.
+    /// Returns the stored schema with this descriptor, if the file has it.
     pub(super) fn schema(&self, descriptor: u64) -> Result<Option<(Schema, TypeIndex)>, FileError> {
         match self.directory()?.get(&descriptor) {
             Some((place, len)) => self.schema_at(descriptor, *place, *len).map(Some),
@@ -229,7 +231,7 @@ impl Contents {
     ) -> Result<(Schema, TypeIndex), FileError> {
         if len > Schema::MAX_BYTES as u64 {
             return Err(FileError::Damaged {
-                what: "a schema is longer than any that is read",
+                what: "a schema exceeds the maximum length",
                 at: place,
             });
         }
@@ -237,7 +239,7 @@ impl Contents {
         self.source.read(&mut bytes, place)?;
         if xxh3_64(&bytes) != descriptor {
             return Err(FileError::Damaged {
-                what: "a schema is not as it was written",
+                what: "a schema does not match its descriptor",
                 at: place,
             });
         }
@@ -249,16 +251,18 @@ impl Contents {
     }
 }
 
-/// The commit that counts, which of the two it is, and what stands in the places of both.
+/// Returns the current commit, its index, and the contents of both sectors.
 fn commits(source: &Source) -> Result<(Commit, usize, [Slot; 2]), FileError> {
     let mut tries = 0..3;
     loop {
         let mut front = [0; FRONT];
         let read = source.read_some(&mut front, 0)?;
         let front = front.get(..read).unwrap_or_default();
-        // Asked for afterwards: what a commit says was there before it.
+        // The length is read after the commits: the bytes of a commit were in the file before the
+        // commit itself.
         match newest(front, source.len()?) {
-            // Both may have been written to, one after the other, while they were being read.
+            // A concurrent writer may have written both sectors, one after the other, during the
+            // read.
             Err(FileError::NoCommit) if tries.next().is_some() => {}
             result => {
                 let (commit, which) = result?;
@@ -268,7 +272,8 @@ fn commits(source: &Source) -> Result<(Commit, usize, [Slot; 2]), FileError> {
     }
 }
 
-/// Each chunk has at least twice as many objects as the one after it, so there are few.
+/// Reads the headers of all chunks. Each chunk has at least twice as many objects as the one after
+/// it, so there are few.
 fn read_chunks(source: &Source, commit: &Commit) -> Result<Vec<Chunk>, FileError> {
     const OUTSIDE: &str = "a chunk of the index lies outside of the file";
     let mut chunks: Vec<Chunk> = Vec::new();
@@ -281,7 +286,7 @@ fn read_chunks(source: &Source, commit: &Commit) -> Result<Vec<Chunk>, FileError
         let mut header = ChunkHeader::new_zeroed();
         source.read(header.as_mut_bytes(), place)?;
         if !header.is_sound() {
-            return Err(damaged("no chunk of the index stands where one should"));
+            return Err(damaged("a chunk of the index is not valid"));
         }
         let len = header.count.checked_mul(RawEntry::LEN);
         let len = len.and_then(|len| len.checked_add(ChunkHeader::LEN));
@@ -291,7 +296,7 @@ fn read_chunks(source: &Source, commit: &Commit) -> Result<Vec<Chunk>, FileError
             .last()
             .map_or(0, |newer| newer.count.saturating_mul(2));
         if !follows || header.count < least {
-            return Err(damaged("chunks of the index don't fit one another"));
+            return Err(damaged("chunks of the index are inconsistent"));
         }
         chunks.push(Chunk {
             place,
@@ -311,7 +316,8 @@ fn read_chunks(source: &Source, commit: &Commit) -> Result<Vec<Chunk>, FileError
     Ok(chunks)
 }
 
-/// That a block of `len` bytes may stand at `place`, before `limit`; `outside` says that it doesn't.
+/// Checks that a block of `len` bytes at `place` is aligned and ends before `limit`; `outside` is
+/// the error text.
 fn assert_block(place: u64, len: u64, limit: u64, outside: &'static str) -> Result<(), FileError> {
     let end = place.checked_add(len);
     if place >= BLOCKS && place % ALIGN == 0 && end.is_some_and(|end| end <= limit) {

@@ -1,4 +1,4 @@
-//! Why a file was not written or read.
+//! Errors of reading and writing files.
 
 use std::error::Error;
 use std::fmt;
@@ -10,133 +10,135 @@ use crate::read::ReadError;
 use crate::schema::SchemaError;
 use crate::write::WriteError;
 
-/// What prevented work on a file. Places are bytes from the file's start.
+/// An error of work on a file. Places are byte offsets from the start of the file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The system refused something.
+    /// A system call failed.
     System {
-        /// What was being done.
+        /// The operation that failed.
         doing: &'static str,
-        /// The file or folder; empty for one without a name.
+        /// The file or folder; empty for a file without a name.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Something else than a file with content of its own: a folder, a pipe, a device.
+    /// The path names a folder, a pipe or a device instead of a regular file.
     Irregular {
-        /// Its path; empty without a name.
+        /// The path; empty for a file without a name.
         path: PathBuf,
     },
-    /// Another program, or another writer of this one, is writing to the file.
+    /// Another program, or another writer of this program, is writing to the file.
     Locked {
         /// The file.
         path: PathBuf,
     },
-    /// Does not begin as a file of objects does.
+    /// The file does not begin with the magic number of files of objects.
     Foreign {
-        /// Its first eight bytes, zeroes where it is shorter.
+        /// The first eight bytes, padded with zeroes if the file is shorter.
         found: [u8; 8],
     },
-    /// Written in another version of the format.
+    /// The file was written in another version of the format.
     Version {
         /// The version.
         found: u8,
     },
-    /// Neither commit is whole.
+    /// Neither commit is valid.
     NoCommit,
-    /// Shorter than its commit says.
+    /// The file is shorter than its commit states.
     Truncated {
         /// The file's length.
         len: u64,
-        /// What the length should be at least.
+        /// The minimum length that the commit implies.
         end: u64,
     },
-    /// What holds the file together is not as it was written.
+    /// The file's metadata (a commit, the index, a schema or a header) is damaged.
     Damaged {
-        /// What is wrong.
+        /// Description of the damage.
         what: &'static str,
-        /// Where.
+        /// Place of the damage.
         at: u64,
     },
-    /// An object is not as it was written.
+    /// An object's bytes do not match its checksum.
     Checksum {
         /// The object's number.
         number: u64,
-        /// Its place.
+        /// The object's place.
         at: u64,
     },
-    /// An object with a number that the file does not have.
+    /// The file has no object with the number that was requested.
     NoObject {
         /// The number.
         number: u64,
-        /// How many objects there are.
+        /// The number of objects in the file.
         count: u64,
     },
     /// An object is longer than [`Limits::bytes`](crate::Limits::bytes).
     TooLong {
         /// The object's number.
         number: u64,
-        /// Its length in bytes.
+        /// The object's length in bytes.
         len: u64,
         /// The limit.
         limit: usize,
     },
-    /// An object is not what it was to be read as.
+    /// An object could not be read as the requested type.
     Object {
         /// The object's number.
         number: u64,
-        /// Its place; offsets in the error count from there.
+        /// The object's place; offsets in `error` are relative to it.
         at: u64,
-        /// What is wrong with it.
+        /// The error of the read.
         error: ReadError,
     },
-    /// An object in place that was read as something else before, or could not be read.
+    /// The bytes of an object in a map were already read as something else, or could not be read.
     Taken {
         /// The object's number.
         number: u64,
-        /// Its place.
+        /// The object's place.
         at: u64,
     },
-    /// A schema is none.
+    /// A schema could not be decoded.
     Schema {
-        /// The descriptor that it should have.
+        /// The descriptor of the schema's type.
         descriptor: u64,
-        /// Its place.
+        /// The schema's place.
         at: u64,
-        /// What is wrong with it.
+        /// The error of decoding it.
         error: SchemaError,
     },
-    /// The pool has no jbuf for an object.
+    /// The pool has no buffer for an object.
     Pool(PoolError),
-    /// An object was not written.
+    /// An object could not be written.
     Write(WriteError),
-    /// Bytes that were to be stored as a message are none.
+    /// Bytes that were to be stored as a message are not a valid message.
     NoMessage {
-        /// Their number.
+        /// The number of bytes.
         len: usize,
     },
-    /// Memory that others could still change is not read in place.
+    /// Reading in place was refused because other processes could still change the memory.
     NotSealed {
         /// The seals that are missing.
         missing: &'static str,
     },
-    /// A memory file of huge pages is not read in place: when a page of it is to be copied and the system has
-    /// none left, it ends the program.
+    /// Reading in place was refused because the memory file consists of huge pages. If the system
+    /// has no huge page left when a page has to be copied, it kills the program.
     HugePages,
-    /// A file that was opened in a way in which objects can't be written into it.
+    /// The file was opened in a mode that does not allow objects to be written.
     Mode {
-        /// How.
+        /// The mode.
         what: &'static str,
     },
-    /// A function of the program that checks an object asked the map for another one.
+    /// A function of the program that validates an object of a map requested another object of that
+    /// map.
     Checking,
-    /// A writer that could not complete a commit does not know what the file holds.
+    /// An earlier commit failed after it may have changed the file, so that the writer does not
+    /// know the file's contents.
     Abandoned,
 }
 
 impl FileError {
-    /// What the system refused, while something was being done with a file.
+    /// Returns a function that wraps an error of the system in a [`FileError::System`].
     pub(super) fn system(
         doing: &'static str,
         path: impl Into<PathBuf>,
@@ -158,7 +160,7 @@ impl fmt::Display for FileError {
                 path,
                 source,
             } => {
-                write!(f, "the system refused {doing}")?;
+                write!(f, "error {doing}")?;
                 if !path.as_os_str().is_empty() {
                     write!(f, " {}", path.display())?;
                 }
@@ -171,43 +173,43 @@ impl fmt::Display for FileError {
             ),
             Self::Locked { path } => write!(
                 f,
-                "`{}` is being written to by somebody else; wait for them to end",
+                "`{}` is locked by another writer; wait until it is done",
                 path.display()
             ),
             Self::Foreign { found } => write!(
                 f,
-                "not a file of objects: it begins with {found:02x?}; was another one meant?"
+                "not a file of objects: it begins with {found:02x?}; check the path"
             ),
             Self::Version { found } => write!(
                 f,
-                "a file of version {found} of the format, where 1 is understood; read it with the \
-                 release that wrote it"
+                "the file has version {found} of the format, but only version 1 is supported; read it \
+                 with the release that wrote it"
             ),
             Self::NoCommit => f.write_str(
-                "the file has no whole commit (at 0x200 and 0x400): it was damaged after it was \
-                 written; take a copy of it",
+                "the file has no valid commit (at 0x200 and 0x400): it was damaged after it was \
+                 written; restore it from a copy",
             ),
             Self::Truncated { len, end } => write!(
                 f,
-                "the file was cut off: it has {len} bytes of {end}; take a whole copy of it"
+                "the file is truncated: it has {len} of {end} bytes; restore it from a copy"
             ),
             Self::Damaged { what, at } => {
                 write!(
                     f,
-                    "the file is damaged: {what} (at {at:#x}); take a copy of it"
+                    "the file is damaged: {what} (at {at:#x}); restore it from a copy"
                 )
             }
             Self::Checksum { number, at } => write!(
                 f,
-                "object {number} is not as it was written (at {at:#x}): its checksum differs; take \
-                 a copy of the file"
+                "object {number} (at {at:#x}) is damaged: its checksum does not match; restore the \
+                 file from a copy"
             ),
             Self::NoObject { number, count } => {
-                write!(f, "no object {number}: the file has {count}")
+                write!(f, "no object {number}: the file has {count} objects")
             }
             Self::TooLong { number, len, limit } => write!(
                 f,
-                "object {number} of {len} bytes is longer than Limits::bytes allows ({limit})"
+                "object {number} of {len} bytes exceeds the limit of {limit} bytes (Limits::bytes)"
             ),
             Self::Object { number, at, error } => {
                 write!(f, "object {number} (at {at:#x}): ")?;
@@ -215,36 +217,36 @@ impl fmt::Display for FileError {
             }
             Self::Taken { number, at } => write!(
                 f,
-                "object {number} (at {at:#x}) can't be read in place: its bytes belong to what was \
-                 read before; open the file once more"
+                "object {number} (at {at:#x}) can't be read in place: its bytes were already read, \
+                 as another object or type, or with an error; open the file again"
             ),
             Self::Schema {
                 descriptor,
                 at,
                 error,
             } => write!(f, "the schema of {descriptor:#018x} (at {at:#x}): {error}"),
-            Self::Pool(_) => f.write_str("no jbuf for an object"),
+            Self::Pool(_) => f.write_str("no buffer for an object"),
             Self::Write(error) => error.fmt(f),
-            Self::NoMessage { len } => write!(f, "{len} bytes are no message, and are not stored"),
+            Self::NoMessage { len } => write!(f, "{len} bytes are not a valid message"),
             Self::NotSealed { missing } => write!(
                 f,
-                "the memory may still be changed by others: it lacks {missing}; seal it, or read \
+                "other processes may still change the memory: it lacks {missing}; seal it, or read \
                  the file into memory"
             ),
             Self::HugePages => f.write_str(
-                "memory of huge pages is not read in place, as one may be missing when it is needed; \
-                 read the file into memory",
+                "a memory file of huge pages can't be read in place: the system may run out of huge \
+                 pages; read the file into memory",
             ),
             Self::Mode { what } => write!(
                 f,
-                "the file was opened {what}; open it both to read and to write"
+                "the file was opened {what}; open it for reading and writing"
             ),
             Self::Checking => f.write_str(
-                "a function that checks an object of the map can't ask the map for another one; \
-                 compare them when both were read",
+                "a function that validates an object of the map can't request another one; compare \
+                 them after both were read",
             ),
             Self::Abandoned => f.write_str(
-                "a commit failed half-way, and what the file holds is not known; open it again",
+                "an earlier commit failed, and the contents of the file are unknown; open it again",
             ),
         }
     }

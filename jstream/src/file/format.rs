@@ -1,4 +1,4 @@
-//! What stands in a file: see [the module](super).
+//! Structures of the file format: see [the module](super).
 
 use std::mem::size_of;
 
@@ -11,19 +11,20 @@ use crate::buffer::ALIGNMENT;
 /// The first eight bytes of a file: `jstfile` and the version of the format.
 pub(super) const MAGIC: [u8; 8] = *b"jstfile\x01";
 
-/// The header, and each commit, has a sector of its own, so that writing one leaves the others.
+/// Size of a sector in bytes. The header and each commit have a sector of their own, so that
+/// writing one does not affect the others.
 pub(super) const SECTOR: usize = 512;
 
-/// Where the two commits stand.
+/// Places of the two commits.
 pub(super) const COMMITS: [u64; 2] = [SECTOR as u64, 2 * SECTOR as u64];
 
-/// The header and both commits.
+/// Length of the header and both commits in bytes.
 pub(super) const FRONT: usize = 3 * SECTOR;
 
-/// Where the first block begins.
+/// Place of the first block.
 pub(super) const BLOCKS: u64 = FRONT as u64;
 
-/// Blocks begin at multiples of this.
+/// Alignment of blocks in bytes.
 pub(super) const ALIGN: u64 = ALIGNMENT as u64;
 
 const _: () = assert!(BLOCKS % ALIGN == 0);
@@ -34,32 +35,32 @@ pub(super) const CHUNK: u32 = u32::from_le_bytes(*b"jsx\x01");
 /// The first four bytes of a schema directory.
 pub(super) const DIRECTORY: u32 = u32::from_le_bytes(*b"jss\x01");
 
-/// How many schemas a file has at most. Answers the threat of directories that fill memory.
+/// Maximum number of schemas in a file. It limits the memory that a hostile directory can claim.
 pub(super) const MOST_SCHEMAS: u64 = 1 << 16;
 
-/// What a file holds since the commit of this generation.
+/// A commit: the contents of the file as of one generation.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
 )]
 #[repr(C)]
 pub(super) struct Commit {
     pub(super) generation: u64,
-    /// Where the last block ends.
+    /// End of the last block.
     pub(super) end: u64,
-    /// The place of the newest chunk of the index, 0 for none.
+    /// Place of the newest chunk of the index, 0 for none.
     pub(super) index: u64,
-    /// The place of the schema directory, 0 for none.
+    /// Place of the schema directory, 0 for none.
     pub(super) schemas: u64,
-    /// How many objects there are.
+    /// Number of objects.
     pub(super) count: u64,
     pub(super) checksum: u64,
 }
 
 impl Commit {
-    /// The bytes that the checksum is of.
+    /// Length of the prefix that the checksum covers.
     const SUMMED: usize = size_of::<Self>() - size_of::<u64>();
 
-    /// The sector that it stands in.
+    /// Returns the sector that holds the commit.
     pub(super) fn sector(mut self) -> [u8; SECTOR] {
         self.checksum = self.sum();
         let mut sector = [0; SECTOR];
@@ -73,14 +74,14 @@ impl Commit {
         xxh3_64(self.as_bytes().get(..Self::SUMMED).unwrap_or_default())
     }
 
-    /// The commit in a sector, if there is one.
+    /// Returns the commit in a sector, if it is valid.
     pub(super) fn of_sector(sector: &[u8]) -> Option<Self> {
         let (commit, rest) = Self::read_from_prefix(sector).ok()?;
         (commit.checksum == commit.sum() && rest.iter().all(|byte| *byte == 0)).then_some(commit)
     }
 }
 
-/// The first three sectors of a file that has one commit.
+/// Returns the first three sectors of a file that has one commit.
 pub(super) fn front(commit: Commit) -> [u8; FRONT] {
     let mut front = [0; FRONT];
     let sectors = [(0, MAGIC.as_slice()), (SECTOR, &commit.sector())];
@@ -95,7 +96,7 @@ pub(super) fn front(commit: Commit) -> [u8; FRONT] {
     front
 }
 
-/// The newest commit of a file of `len` bytes that begins with `front`, and which of the two it is.
+/// Returns the newest commit of a file of `len` bytes that begins with `front`, and its index.
 pub(super) fn newest(front: &[u8], len: u64) -> Result<(Commit, usize), FileError> {
     let mut found = [0; MAGIC.len()];
     for (into, from) in found.iter_mut().zip(front) {
@@ -134,7 +135,7 @@ pub(super) fn newest(front: &[u8], len: u64) -> Result<(Commit, usize), FileErro
     let is_sound = commit.end >= BLOCKS && (commit.count == 0) == (commit.index == 0);
     if !is_sound {
         return Err(FileError::Damaged {
-            what: "a commit contradicts itself",
+            what: "a commit is inconsistent",
             at: COMMITS.get(which).copied().unwrap_or_default(),
         });
     }
@@ -147,15 +148,15 @@ pub(super) fn newest(front: &[u8], len: u64) -> Result<(Commit, usize), FileErro
     Ok((commit, which))
 }
 
-/// What a chunk of the index begins with.
+/// Header of a chunk of the index.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct ChunkHeader {
     pub(super) magic: u32,
     pub(super) zero: u32,
-    /// The place of the chunk before, 0 for none.
+    /// Place of the previous chunk, 0 for none.
     pub(super) previous: u64,
-    /// The number of the first object.
+    /// Number of the first object.
     pub(super) first: u64,
     pub(super) count: u64,
     pub(super) checksum: u64,
@@ -187,16 +188,16 @@ impl ChunkHeader {
     }
 }
 
-/// What the index says of one object.
+/// The index entry of one object.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct RawEntry {
     pub(super) place: u64,
     pub(super) len: u64,
     pub(super) descriptor: u64,
-    /// The checksum of the message.
+    /// Checksum of the message.
     pub(super) hash: u64,
-    /// The checksum of the object's number and of the words before.
+    /// Checksum of the object's number and of the fields before.
     pub(super) check: u64,
 }
 
@@ -213,14 +214,14 @@ impl RawEntry {
         }
     }
 
-    /// Whether it is the entry of the object with this number.
+    /// Returns true if this is the entry of the object with this number.
     pub(super) fn is_of(&self, number: u64) -> bool {
         let again = Self::new(number, self.place, self.len, self.descriptor, self.hash);
         self.check == again.check
     }
 }
 
-/// What the schema directory says of one schema.
+/// The directory entry of one schema.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct SchemaEntry {
@@ -229,7 +230,7 @@ pub(super) struct SchemaEntry {
     pub(super) len: u64,
 }
 
-/// What a schema directory begins with.
+/// Header of a schema directory.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct DirectoryHeader {
@@ -267,7 +268,7 @@ mod tests {
         bytes[1024..].copy_from_slice(&later.sector());
         let (commit, which) = newest(&bytes, 4096).unwrap();
         assert_eq!((commit.generation, which), (4, 1));
-        // Torn: the one before counts.
+        // The write of the newer commit is torn, so the older one is current.
         bytes[1030] ^= 1;
         assert_eq!(newest(&bytes, 4096).unwrap().0.generation, 3);
         bytes[520] ^= 1;

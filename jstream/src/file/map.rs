@@ -1,11 +1,11 @@
-//! Objects in place: in a map of a file, or in memory that holds all of it.
+//! Objects in place: in a private map of a file, or in a copy of it in memory.
 //!
 //! Invariants of a [`FileMap`]:
-//! 1. The `len` bytes from `base` on are initialised, aligned to [`ALIGNMENT`] and reached through this
-//!    map alone, as long as it lives.
-//! 2. Nothing but a pass writes to them, and no two passes get bytes in common: what a pass gets is
-//!    entered in `taken` before it begins, and entries are disjoint and never removed.
-//! 3. An entry's root is a valid object of the type of its key, inside the entry's bytes.
+//! 1. The `len` bytes from `base` on are initialised, aligned to [`ALIGNMENT`] and reached only
+//!    through this map, as long as it lives.
+//! 2. Only passes write to these bytes, and no two passes get bytes in common: the bytes of a pass
+//!    are entered in `taken` before it begins, and entries are disjoint and never removed.
+//! 3. The root of an entry is a valid object of the type of its key, inside the entry's bytes.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -32,24 +32,25 @@ use crate::read::Reader;
 use crate::schema::{Schema, TypeIndex};
 use crate::wire::in_memory;
 
-/// The objects of a file where they lie, each made native when it is first asked for.
+/// The objects of a file, read in place. Each object is validated and made native on first access.
 ///
-/// Objects are read in place on memory that nobody else sees changed: a private map, of which only
-/// the pages that hold pointers are copied, or a copy of the whole file.
+/// The memory is either a private map, of which only the pages that hold pointers are copied, or a
+/// copy of the whole file. Other processes do not see the changes.
 ///
-/// Only forms that are `Send` and `Sync` are handed out, as a map may be shared by threads, and only
-/// covariant ones. For others there is [`FileReader`](super::FileReader).
+/// Because threads may share a map, it returns only forms that are `Send`, `Sync` and covariant.
+/// [`FileReader`](super::FileReader) supports all forms.
 ///
-/// One object is checked at a time. A function of the program that takes part in that can't ask the same
-/// map for another object ([`FileError::Checking`]), and should not wait for a thread that does.
+/// The map validates one object at a time, under a lock. A function of the program that is called
+/// during validation cannot request another object of the same map ([`FileError::Checking`]), and
+/// should not wait for a thread that does.
 pub struct FileMap {
     memory: Memory,
-    /// How many bytes there are.
+    /// Length in bytes.
     len: usize,
-    /// How many objects there are.
+    /// Number of objects.
     count: u64,
     state: Mutex<State>,
-    /// The thread that has the lock: see [`here`]. 0 is none.
+    /// Identifier of the thread that holds the lock (see [`here`]), or 0.
     holder: AtomicUsize,
 }
 
@@ -62,24 +63,25 @@ struct State {
     contents: Contents,
     options: ReadOptions,
     reader: Reader,
-    /// The bytes that belong to objects, by where they start.
+    /// The byte ranges that belong to objects, by start.
     taken: BTreeMap<usize, Taken>,
 }
 
-/// The type of the file system that memory files of huge pages are in.
+/// Type of the file system of huge-page memory files (`HUGETLBFS_MAGIC`).
 #[cfg(target_os = "linux")]
 const HUGE: rustix::fs::FsWord = 0x9584_58f6;
 
-/// Bytes that a pass got.
+/// A byte range that was given to a pass.
 struct Taken {
     end: usize,
-    /// The form, and where it stands; `None` where the pass failed, or is under way.
+    /// The form's type and the root's offset; `None` if the pass failed or is in progress.
     root: Option<(TypeId, usize)>,
 }
 
 impl FileMap {
-    /// Maps a file privately. Opening it, and reading an object, takes time and memory for what is
-    /// looked at, however large the file is. [`ReadOptions::pool`] is not used.
+    /// Maps a file privately. Opening the file and reading an object take time and memory in
+    /// proportion to the data that is accessed, not to the size of the file. [`ReadOptions::pool`]
+    /// is not used.
     ///
     /// # Errors
     ///
@@ -87,44 +89,45 @@ impl FileMap {
     ///
     /// # Safety
     ///
-    /// As long as the map lives, nobody may cut off or change a byte of what was committed when it was
-    /// opened, in whatever way. [`FileWriter`](super::FileWriter) does neither: what is appended, and a
-    /// new file that replaces this one, may be. (What it wrote without a commit, it does cut off.)
+    /// As long as the map lives, no process may truncate the file or change a byte that was
+    /// committed when the map was opened. [`FileWriter`](super::FileWriter) does neither: it only
+    /// appends, or replaces the file by a new one. (It truncates data that was not committed.)
     pub unsafe fn open(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
         let contents = Contents::of(Source::open(path.as_ref())?)?;
-        // SAFETY: the caller promises that nobody changes or cuts off what was committed.
+        // SAFETY: the caller promises that committed bytes are neither changed nor truncated.
         unsafe { Self::of_file(contents, options) }
     }
 
     /// # Safety
     ///
-    /// Nobody may change or cut off what is committed in the file, as long as the map lives.
+    /// As long as the map lives, no process may change or truncate the committed bytes of the file.
     unsafe fn of_file(contents: Contents, options: ReadOptions) -> Result<Self, FileError> {
         let len = in_memory(contents.commit.end);
         let Some(file) = contents.source.file() else {
             unreachable!("opened as a file");
         };
         let mut how = MmapOptions::new();
-        // Few pages are ever written to: the system need not set memory aside for all of them.
+        // Few pages are ever written, so the system need not reserve memory for all of them.
         how.len(len).no_reserve_swap();
-        // SAFETY: the map is private, so that others see none of its changes, and the caller promises
-        // that others don't change what it shows.
+        // SAFETY: the map is private, so that other processes see none of its changes, and the
+        // caller promises that other processes do not change the mapped bytes.
         let map = unsafe { how.map_copy(file) };
         let map = map.map_err(FileError::system("mapping", contents.source.path()))?;
         Ok(Self::new(Memory::Map(map.into()), len, contents, options))
     }
 
-    /// Maps a memory file that nobody can change or shorten any more: it has the seals `WRITE` and
-    /// `SHRINK`, which can't be taken away. Otherwise as [`open`](Self::open).
+    /// Maps a memory file that can no longer be changed or truncated: it must have the seals
+    /// `WRITE` and `SHRINK`, which cannot be removed. Otherwise as [`open`](Self::open).
     ///
     /// # Errors
     ///
-    /// [`FileError::NotSealed`] where one of the seals is missing, [`FileError::HugePages`]; else as for [`open`](Self::open).
+    /// [`FileError::NotSealed`] if one of the seals is missing, [`FileError::HugePages`] for a
+    /// memory file of huge pages; otherwise as for [`open`](Self::open).
     #[cfg(target_os = "linux")]
     pub fn sealed(file: File, options: ReadOptions) -> Result<Self, FileError> {
         use rustix::fs::{SealFlags, fcntl_get_seals};
 
-        // Of what is no memory file, there are none.
+        // A file that is not a memory file has no seals.
         let seals = fcntl_get_seals(&file).unwrap_or(SealFlags::empty());
         for (seal, missing) in [
             (SealFlags::WRITE, "the seal WRITE"),
@@ -134,28 +137,32 @@ impl FileMap {
                 return Err(FileError::NotSealed { missing });
             }
         }
-        // The system ends a program that writes to its private map of these when none is left.
+        // If no huge page is left for a private copy, the system kills the program.
         let system = rustix::fs::fstatfs(&file);
-        let system = system.map_err(|error| FileError::system("looking at", "")(error.into()))?;
+        let system = system.map_err(|error| FileError::system("examining", "")(error.into()))?;
         if system.f_type == HUGE {
             return Err(FileError::HugePages);
         }
         let contents = Contents::of(Source::of_file(file, Path::new(""))?)?;
-        // SAFETY: the seals were seen above: no byte of the file changes, and it does not get shorter.
+        // SAFETY: the seals were checked above: no byte of the file changes, and the file does not
+        // get shorter.
         unsafe { Self::of_file(contents, options) }
     }
 
-    /// Reads all of a file into memory, at most [`Limits::bytes`](crate::Limits::bytes).
+    /// Reads the whole file into memory, at most [`Limits::bytes`](crate::Limits::bytes).
     ///
     /// # Errors
     ///
-    /// [`FileError::TooLong`] when the file is longer, with the number of objects for that of an object;
-    /// [`FileError::Pool`], or [`FileError::System`] when the heap has no room; else as for [`FileReader::open`](super::FileReader::open).
+    /// - [`FileError::TooLong`] if the file is longer than the limit; its `number` is the number of
+    ///   objects
+    /// - [`FileError::Pool`] if the pool has no buffer, [`FileError::System`] if the heap has no
+    ///   memory
+    /// - otherwise as for [`FileReader::open`](super::FileReader::open)
     pub fn copied(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
         Self::copy(Contents::of(Source::open(path.as_ref())?)?, options)
     }
 
-    /// As [`copied`](Self::copied), of the bytes of a file.
+    /// Like [`copied`](Self::copied), for a file whose bytes are in memory.
     ///
     /// # Errors
     ///
@@ -193,19 +200,19 @@ impl FileMap {
         }
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether there is none.
+    /// Returns true if the file has no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Place, length and descriptor of an object, which is not read.
+    /// Returns the place, length and descriptor of an object without reading the object.
     ///
     /// # Errors
     ///
@@ -214,7 +221,8 @@ impl FileMap {
         self.lock()?.state.contents.entry(number)
     }
 
-    /// The structure of the type with this descriptor, as the file has it.
+    /// Returns the stored structure of the type with this descriptor, or `None` if the file does
+    /// not have it.
     ///
     /// # Errors
     ///
@@ -223,13 +231,16 @@ impl FileMap {
         self.lock()?.state.contents.schema(descriptor)
     }
 
-    /// An object. It is checked when it is asked for the first time; afterwards it is what it was.
+    /// Returns an object. The first access validates it and makes it native; later ones return the
+    /// same reference.
     ///
     /// # Errors
     ///
-    /// As for [`FileReader::read`](super::FileReader::read), and [`FileError::Taken`] where the object
-    /// could not be read before, was read as another type, or has bytes in common with another one;
-    /// [`FileError::Checking`].
+    /// As for [`FileReader::read`](super::FileReader::read), and:
+    ///
+    /// - [`FileError::Taken`] if an earlier read of the object failed, if it was read as another
+    ///   type, or if it shares bytes with another object that was read
+    /// - [`FileError::Checking`] if the calling thread is validating an object of this map
     pub fn get<'m, T>(&'m self, number: u64) -> Result<&'m T::InPlace<'m>, FileError>
     where
         T: Transportable + Covariant + 'static,
@@ -238,13 +249,15 @@ impl FileMap {
         let root = self.lock()?.state.root::<T>(self.base(), number)?;
         // SAFETY: the root lies inside the memory.
         let root = unsafe { self.base().add(root) }.cast::<T::InPlace<'m>>();
-        // SAFETY: it is a valid object of this form (invariant 3), which nothing writes to any more
-        // (2), for as long as the map lives, which is longer than `'m`. Nobody can store a
-        // shorter-lived reference in it, since its form is covariant; and it may be shared by threads.
+        // SAFETY: it is a valid object of this form (invariant 3), to which nothing writes any more
+        // (invariant 2), as long as the map lives, which is at least `'m`. No shorter-lived
+        // reference can be stored in it, since its form is covariant. The form is `Sync`, so that
+        // threads may share it.
         Ok(unsafe { root.as_ref() })
     }
 
-    /// All objects in turn, which are of one type, each read when it is asked for.
+    /// Returns an iterator over all objects, which must be of one type. Each object is read when
+    /// the iterator reaches it.
     pub fn iter<'m, T>(
         &'m self,
     ) -> impl Iterator<Item = Result<&'m T::InPlace<'m>, FileError>> + use<'m, T>
@@ -255,7 +268,7 @@ impl FileMap {
         (0..self.len()).map(|number| self.get::<T>(number))
     }
 
-    /// Whether `value` lies wholly inside the map.
+    /// Returns true if `value` lies entirely inside the map.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, value: &T) -> bool {
         let at = ptr::from_ref(value).cast::<u8>().addr();
@@ -273,10 +286,12 @@ impl FileMap {
         }
     }
 
-    /// A panic of the program's in a pass leaves what it got as taken.
+    /// Locks the state. A panic of the program during a pass does not poison the map: the bytes of
+    /// that pass stay marked as taken.
     fn lock(&self) -> Result<Locked<'_>, FileError> {
         let here = here();
-        // What this thread wrote, it sees; what others write is never its own.
+        // Relaxed is sufficient: a thread sees its own store, and the stores of other threads never
+        // equal `here`.
         if self.holder.load(Relaxed) == here {
             return Err(FileError::Checking);
         }
@@ -289,7 +304,7 @@ impl FileMap {
     }
 }
 
-/// The state, for one thread.
+/// Guard of the state, which also clears `holder`.
 struct Locked<'m> {
     state: MutexGuard<'m, State>,
     holder: &'m AtomicUsize,
@@ -297,12 +312,12 @@ struct Locked<'m> {
 
 impl Drop for Locked<'_> {
     fn drop(&mut self) {
-        // The lock is still there.
+        // Fields are dropped after this, so the mutex is still locked.
         self.holder.store(0, Relaxed);
     }
 }
 
-/// A number that no other thread has as long as this one is there, and that is not 0.
+/// Returns a nonzero number that is unique among the threads that are alive.
 fn here() -> usize {
     thread_local! {
         static PLACE: u8 = const { 0 };
@@ -311,7 +326,8 @@ fn here() -> usize {
 }
 
 impl State {
-    /// Where the root of an object stands, which is read unless it was before. `base` is the map's.
+    /// Returns the offset of an object's root, and reads the object if it was not read before.
+    /// `base` is the map's.
     fn root<T>(&mut self, base: NonNull<u8>, number: u64) -> Result<usize, FileError>
     where
         T: Transportable + 'static,
@@ -319,7 +335,7 @@ impl State {
         let entry = self.contents.entry(number)?;
         let (start, at) = (in_memory(entry.place), entry.place);
         let len = in_memory(entry.len);
-        // No entry of the index is of nothing, so that two objects which begin alike overlap.
+        // Every range has at least one byte, so that two objects with the same start overlap.
         let end = start.wrapping_add(len.max(1));
         let key = TypeId::of::<T::InPlace<'static>>();
         if let Some((from, before)) = self.taken.range(..end).next_back() {
@@ -333,8 +349,8 @@ impl State {
         }
         assert_type::<T>(&mut self.contents, &mut self.reader, &entry)?;
         assert_len(&self.contents, &entry, &self.options.limits)?;
-        // SAFETY: the index was checked: the object lies before the committed end, up to which the
-        // memory goes.
+        // SAFETY: the index was checked: the object lies before the committed end, where the memory
+        // ends.
         let message = unsafe { base.add(start) };
         if self.options.checksums {
             // SAFETY: the bytes are initialised, and no pass has got any of them.
@@ -344,9 +360,10 @@ impl State {
             }
         }
         self.taken.insert(start, Taken { end, root: None });
-        // SAFETY: the map's base is aligned to a page or a jbuf's alignment, and blocks begin at
-        // multiples of 128; provenance is that of the map. No pass has got any of these bytes before,
-        // and none will: they have just been entered, and the map is locked.
+        // SAFETY: the map's base is aligned to a page or to the alignment of buffers, and blocks
+        // begin at multiples of 128. The pointer has the provenance of the map. No pass has got any
+        // of these bytes before, and none will: their range has just been entered, and the map is
+        // locked.
         let root = unsafe { self.reader.read_in_place::<T>(message, len) };
         let root = root.map_err(|error| FileError::Object { number, at, error })?;
         let root = root.addr().get().wrapping_sub(base.addr().get());

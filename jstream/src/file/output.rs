@@ -1,4 +1,4 @@
-//! Bytes on their way into a file: small ones are gathered, large ones go there from where they are.
+//! Buffered output: small writes are collected, large ones go to the file without a copy.
 
 use std::fs::File;
 use std::io::{self, IoSlice, Seek, SeekFrom, Write};
@@ -8,26 +8,26 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::format::ALIGN;
 
-/// Messages of at least this many bytes are not gathered.
+/// Messages of at least this many bytes bypass the buffer.
 const LARGE: usize = 32 << 10;
 
-/// More than this is not gathered.
+/// Capacity of the buffer in bytes.
 const GATHERED: usize = 256 << 10;
 
 /// Zeroes between blocks.
 static PADDING: [u8; crate::buffer::ALIGNMENT] = [0; crate::buffer::ALIGNMENT];
 
-/// What was gathered stays when writing it fails, and is tried again: the bytes of a failed write
-/// are written over.
+/// Output buffer of a file. If a write fails, the collected bytes remain and the next write retries
+/// them at the same offset.
 #[derive(Debug)]
 pub(super) struct Output {
-    /// Where in the file the gathered bytes go.
+    /// Offset in the file of the first collected byte.
     start: u64,
     gathered: Vec<u8>,
 }
 
 impl Output {
-    /// Goes on at `start`.
+    /// Returns an output that continues at offset `start`.
     pub(super) fn new(start: u64) -> Self {
         Self {
             start,
@@ -35,12 +35,12 @@ impl Output {
         }
     }
 
-    /// Where the next byte goes.
+    /// Returns the offset of the next byte.
     pub(super) fn at(&self) -> u64 {
         self.start.saturating_add(self.gathered.len() as u64)
     }
 
-    /// Begins a block, and returns its place.
+    /// Pads to the alignment of blocks, and returns the place of the new block.
     pub(super) fn begin_block(&mut self) -> u64 {
         let past = self.at() % ALIGN;
         let missing = usize::try_from(ALIGN.wrapping_sub(past) % ALIGN).unwrap_or(0);
@@ -49,7 +49,7 @@ impl Output {
         self.at()
     }
 
-    /// Adds bytes to a block.
+    /// Appends bytes to the current block.
     pub(super) fn put(&mut self, file: &File, bytes: &[u8]) -> io::Result<()> {
         if self.gathered.len().saturating_add(bytes.len()) > GATHERED {
             self.flush(file)?;
@@ -58,7 +58,8 @@ impl Output {
         Ok(())
     }
 
-    /// Adds a message to a block, and returns its checksum. Of a failed one nothing is added.
+    /// Appends a message to the current block, and returns its checksum. On error, no part of the
+    /// message is added.
     pub(super) fn put_message(&mut self, file: &File, segments: &[IoSlice<'_>]) -> io::Result<u64> {
         let len = segments.iter().map(|segment| segment.len()).sum::<usize>();
         if len < LARGE {
@@ -84,7 +85,7 @@ impl Output {
         Ok(sum.digest())
     }
 
-    /// Writes what was gathered.
+    /// Writes the collected bytes to the file.
     pub(super) fn flush(&mut self, file: &File) -> io::Result<()> {
         if self.gathered.is_empty() {
             return Ok(());
@@ -96,10 +97,10 @@ impl Output {
     }
 }
 
-/// Writes all segments from `at` on.
+/// Writes all segments to the file, beginning at offset `at`.
 fn write_all(mut file: &File, at: u64, mut segments: &mut [IoSlice<'_>]) -> io::Result<()> {
     file.seek(SeekFrom::Start(at))?;
-    // Empty ones at the start would look like a full device.
+    // Skips empty segments at the start: a write of 0 bytes would be reported as a full device.
     IoSlice::advance_slices(&mut segments, 0);
     while !segments.is_empty() {
         match file.write_vectored(segments) {

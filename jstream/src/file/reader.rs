@@ -1,4 +1,4 @@
-//! Reading objects into jbufs.
+//! Reading objects into buffers.
 
 use std::fmt;
 use std::fs::File;
@@ -20,17 +20,17 @@ use crate::received::Received;
 use crate::schema::{Schema, TypeIndex};
 use crate::wire::{Header, in_memory};
 
-/// How a file is read.
+/// Options of reading a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Whether each object's checksum is compared before it is read (default true). Without it,
-    /// whatever fits the type is accepted, as from a network: safety rests on the check of
-    /// structure in any case. The index is always checked.
+    /// Verify each object's checksum before reading the object (default true). Without it, every
+    /// message that fits the type is accepted, as from a network; the structure is validated in any
+    /// case, so this does not affect memory safety. The checksums of the index are always verified.
     pub checksums: bool,
-    /// What is accepted of an object.
+    /// Limits on each object.
     pub limits: Limits,
-    /// Where jbufs for objects come from (default: the heap).
+    /// Pool for the objects' buffers (default: the heap).
     pub pool: Option<Pool>,
 }
 
@@ -44,21 +44,22 @@ impl Default for ReadOptions {
     }
 }
 
-/// Objects of at least this many bytes are looked at before there is memory for them.
+/// For objects of at least this many bytes, the message header is checked before memory is
+/// allocated.
 const LOOKED_AT: u64 = 64 << 10;
 
-/// Reads the objects of a file, each into a jbuf of its own: nothing that others do to the file
-/// meanwhile can do harm.
+/// Reads the objects of a file, each into a buffer of its own. Concurrent changes of the file
+/// cannot affect objects that were read.
 ///
-/// It sees what was committed when it was opened. Objects that are appended later don't disturb it;
-/// [`reload`](Self::reload) makes it see them.
+/// The reader sees the objects that were committed when the file was opened. Later commits do not
+/// affect it until [`reload`](Self::reload) is called.
 #[derive(Debug)]
 pub struct FileReader {
     contents: Contents,
     options: ReadOptions,
     reader: Reader,
     next: u64,
-    /// The number that follows the object read last.
+    /// The number after that of the object read last.
     following: u64,
     ahead: Ahead,
 }
@@ -68,12 +69,13 @@ impl FileReader {
     ///
     /// # Errors
     ///
-    /// [`FileError`] when the system refuses, or this is no whole file of objects.
+    /// Fails with a [`FileError`] if a system call fails, or the file is not a complete file of
+    /// objects.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, FileError> {
         Self::open_with(path, ReadOptions::default())
     }
 
-    /// Opens a file with options of one's own.
+    /// Opens a file with the given options.
     ///
     /// # Errors
     ///
@@ -82,7 +84,8 @@ impl FileReader {
         Self::of(Source::open(path.as_ref())?, options)
     }
 
-    /// As [`open`](Self::open), of a file that is open to be read already, a memory file too.
+    /// Like [`open`](Self::open), for a file that is already open for reading, which may be a
+    /// memory file.
     ///
     /// # Errors
     ///
@@ -91,7 +94,7 @@ impl FileReader {
         Self::of(Source::of_file(file, Path::new(""))?, options)
     }
 
-    /// As [`open`](Self::open), of the bytes of a file.
+    /// Like [`open`](Self::open), for a file whose bytes are in memory.
     ///
     /// # Errors
     ///
@@ -111,15 +114,16 @@ impl FileReader {
         })
     }
 
-    /// Looks whether objects were committed since the file was opened, or this was last asked for: if so,
-    /// they are there from now on, behind those that were. [`next`](Self::next) goes on where it was.
+    /// Switches to the newest commit, and returns true if objects were committed since the file was
+    /// opened or last reloaded. New objects follow the old ones; [`position`](Self::position) does
+    /// not change.
     ///
-    /// What has got the file's name in the meantime is another file, and not looked at.
+    /// If another file has replaced this one under its name, the other file is not considered.
     ///
     /// # Errors
     ///
-    /// [`FileError::Damaged`] when the file is no longer what it was, with more objects; else as for
-    /// [`open`](Self::open). The reader sees what it saw before.
+    /// [`FileError::Damaged`] if the new commit does not extend the old contents; otherwise as for
+    /// [`open`](Self::open). After an error the reader keeps its previous state.
     pub fn reload(&mut self) -> Result<bool, FileError> {
         let is_newer = self.contents.reload()?;
         if is_newer {
@@ -128,65 +132,67 @@ impl FileReader {
         Ok(is_newer)
     }
 
-    /// The file's commits, and the chunks of its index, as they were when it was opened or
+    /// Returns the file's commits and the chunks of its index, as of when the file was opened or
     /// [reloaded](Self::reload).
     #[must_use]
     pub fn summary(&self) -> Summary {
         Summary::of(&self.contents)
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.contents.commit.count
     }
 
-    /// Whether there is none.
+    /// Returns true if the file has no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Place, length and descriptor of an object, which is not read.
+    /// Returns the place, length and descriptor of an object without reading the object.
     ///
     /// # Errors
     ///
-    /// [`FileError::NoObject`] where there is none, [`FileError::Damaged`] where the index is wrong.
+    /// [`FileError::NoObject`] if there is no such object, [`FileError::Damaged`] if the index is
+    /// wrong.
     pub fn entry(&mut self, number: u64) -> Result<Entry, FileError> {
         self.contents.entry(number)
     }
 
-    /// The structure of the type with this descriptor, as the file has it.
+    /// Returns the stored structure of the type with this descriptor, or `None` if the file does
+    /// not have it.
     ///
     /// # Errors
     ///
-    /// [`FileError::Damaged`], [`FileError::Schema`].
+    /// [`FileError::Damaged`] or [`FileError::Schema`] if the directory or the schema is not valid.
     pub fn schema(&self, descriptor: u64) -> Result<Option<(Schema, TypeIndex)>, FileError> {
         self.contents.schema(descriptor)
     }
 
-    /// The descriptors of the types that the file has schemas of, in ascending order.
+    /// Returns the descriptors of the types whose schemas are in the file, in ascending order.
     ///
     /// # Errors
     ///
-    /// [`FileError::Damaged`].
+    /// [`FileError::Damaged`] if the schema directory is not valid.
     pub fn descriptors(&self) -> Result<Vec<u64>, FileError> {
         Ok(self.contents.directory()?.into_keys().collect())
     }
 
-    /// The number of the object that [`next`](Self::next) reads.
+    /// Returns the number of the object that [`next`](Self::next) reads.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.next
     }
 
-    /// Goes on with another object.
+    /// Sets the number of the object that [`next`](Self::next) reads.
     pub fn seek(&mut self, number: u64) {
         self.next = number;
     }
 
-    /// Reads the next object; `None` behind the last. One that can't be read is passed over by the
-    /// next call.
+    /// Reads the next object; returns `None` after the last one. If an object cannot be read, the
+    /// next call continues with the object after it.
     ///
     /// # Errors
     ///
@@ -207,8 +213,8 @@ impl FileReader {
         self.read(number).map(Some)
     }
 
-    /// Reads the objects from [`position`](Self::position) on, which all are of one type, each when
-    /// it is asked for.
+    /// Returns an iterator over the objects from [`position`](Self::position) on, which must all be
+    /// of one type. Each object is read when the iterator reaches it.
     pub fn iter<T: Transportable + 'static>(&mut self) -> Objects<'_, T> {
         Objects {
             reader: self,
@@ -220,10 +226,13 @@ impl FileReader {
     ///
     /// # Errors
     ///
-    /// [`FileError::Object`] when it is of another type (the error says in what the types differ) or no
-    /// valid object, [`FileError::Checksum`] when its bytes are not those that were written,
-    /// [`FileError::TooLong`], [`FileError::Pool`], [`FileError::System`] when the heap has no room, and as for
-    /// [`entry`](Self::entry).
+    /// - [`FileError::Object`] if the object is of another type (the error lists the differences)
+    ///   or is not valid
+    /// - [`FileError::Checksum`] if its bytes do not match the checksum
+    /// - [`FileError::TooLong`] if it exceeds [`Limits::bytes`]
+    /// - [`FileError::Pool`] if the pool has no buffer, [`FileError::System`] if the heap has no
+    ///   memory
+    /// - otherwise as for [`entry`](Self::entry)
     pub fn read<T>(&mut self, number: u64) -> Result<Received<T>, FileError>
     where
         T: Transportable + 'static,
@@ -233,11 +242,12 @@ impl FileReader {
         self.read_entry(&entry, into)
     }
 
-    /// As [`read`](Self::read), into a jbuf of the program's, or a larger one if it is too small.
+    /// Like [`read`](Self::read), into a buffer of the caller, or into a larger one if it is too
+    /// small.
     ///
     /// # Errors
     ///
-    /// As for [`read`](Self::read); the jbuf is dropped then.
+    /// As for [`read`](Self::read); the buffer is dropped.
     pub fn read_into<T>(&mut self, number: u64, into: Spent) -> Result<Received<T>, FileError>
     where
         T: Transportable + 'static,
@@ -252,20 +262,20 @@ impl FileReader {
         self.read_entry(&entry, into)
     }
 
-    /// The message of an object as it stands in the file, unread: to be sent on, or stored elsewhere
-    /// ([`FileWriter::push_message`](super::FileWriter::push_message)).
+    /// Returns the message of an object as it is stored, without reading it: to forward it, or to
+    /// store it in another file ([`FileWriter::push_message`](super::FileWriter::push_message)).
     ///
     /// # Errors
     ///
-    /// [`FileError::Checksum`] when its bytes are not those that were written, [`FileError::Damaged`]
-    /// when they are no message of the type that the index says, [`FileError::TooLong`],
-    /// [`FileError::Pool`], and as for [`entry`](Self::entry).
+    /// - [`FileError::Checksum`] if its bytes do not match the checksum
+    /// - [`FileError::Damaged`] if they are not a message of the type in the index
+    /// - [`FileError::TooLong`], [`FileError::Pool`], and as for [`entry`](Self::entry)
     pub fn message(&mut self, number: u64) -> Result<Filled, FileError> {
         let entry = self.contents.entry(number)?;
         assert_len(&self.contents, &entry, &self.options.limits)?;
         let into = self.jbuf_for(&entry)?;
         let filled = self.fill(&entry, into)?;
-        // No entry is of fewer bytes than a header has.
+        // `Contents::entry` rejects entries that are shorter than a header.
         let header = Header::read_from_prefix(filled.as_bytes());
         let header = header.map_or_else(|_| Header::new_zeroed(), |(header, _)| header);
         assert_header(&header, &entry)?;
@@ -277,7 +287,7 @@ impl FileReader {
         source.room(in_memory(entry.len), pool)
     }
 
-    /// The entry of an object that may be read as a `T`.
+    /// Returns the entry of an object, after checking its type and length.
     fn entry_of<T>(&mut self, number: u64) -> Result<Entry, FileError>
     where
         T: Transportable + 'static,
@@ -302,7 +312,8 @@ impl FileReader {
             })
     }
 
-    /// Fills a jbuf, which has room for it, with an object's message, and compares its checksum.
+    /// Fills `into`, which has enough capacity, with an object's message, and verifies the
+    /// checksum.
     fn fill(&mut self, entry: &Entry, into: Spent) -> Result<Filled, FileError> {
         let (number, at) = (entry.number, entry.place);
         let len = in_memory(entry.len);
@@ -317,7 +328,7 @@ impl FileReader {
         let (filled, sum) = match part {
             Some(part) => {
                 if !filling.extend(part) {
-                    unreachable!("the jbuf was taken for this length");
+                    unreachable!("the buffer was taken for this length");
                 }
                 (filling.finish(), wanted.then(|| xxh3_64(part)))
             }
@@ -329,8 +340,9 @@ impl FileReader {
         Ok(filled)
     }
 
-    /// Compares everything with its checksum: the index, the schemas, and all objects. Memory does not
-    /// depend on the file's size. What the objects mean is not looked at, as that takes their types.
+    /// Verifies all checksums: of the index, the schemas and all objects. Memory does not depend on
+    /// the file's size. The contents of the objects are not validated, as that requires their
+    /// types.
     ///
     /// # Errors
     ///
@@ -340,7 +352,7 @@ impl FileReader {
     }
 }
 
-/// That an object is a `T` by its descriptor; the error has the file's own schema.
+/// Checks by the descriptor that an object is a `T`. The error uses the schema in the file, if any.
 pub(super) fn assert_type<T>(
     contents: &mut Contents,
     reader: &mut Reader,
@@ -353,7 +365,7 @@ where
         return Ok(());
     }
     if let Ok(Some((schema, root))) = contents.schema(entry.descriptor) {
-        // Without room for it the error says less.
+        // If the cache of schemas is full, the error is less detailed.
         let _ = reader.learn(&schema, root);
     }
     reader
@@ -365,7 +377,7 @@ where
         })
 }
 
-/// That there may be memory for an object.
+/// Checks that memory may be allocated for an object.
 pub(super) fn assert_len(
     contents: &Contents,
     entry: &Entry,
@@ -380,12 +392,13 @@ pub(super) fn assert_len(
         });
     }
     if len >= LOOKED_AT {
-        // A hole in a file costs nothing, memory for it does.
+        // A sparse file can claim a long object at no cost, so the header is checked before
+        // allocation.
         let mut header = Header::new_zeroed();
         contents.source.read(header.as_mut_bytes(), entry.place)?;
         if header.message_len() != Some(len) {
             return Err(FileError::Damaged {
-                what: "no message stands where an object should",
+                what: "an object is not a valid message",
                 at: entry.place,
             });
         }
@@ -393,7 +406,7 @@ pub(super) fn assert_len(
     Ok(())
 }
 
-/// The objects of a file, one after another: see [`FileReader::iter`].
+/// Iterator over the objects of a file: see [`FileReader::iter`].
 pub struct Objects<'r, T> {
     reader: &'r mut FileReader,
     of: PhantomData<fn() -> T>,

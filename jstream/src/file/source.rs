@@ -1,4 +1,4 @@
-//! Where the bytes of a file are read from: a file, always by copying, or bytes in memory.
+//! Source of a file's bytes: an open file, which is read by copying, or bytes in memory.
 
 use std::fs::File;
 use std::io;
@@ -12,13 +12,13 @@ use super::target;
 use crate::buffer::{Filled, Filling, Pool, Spent};
 use crate::wire::in_memory;
 
-/// What is read, and checked, at once: small enough to be in the cache still when it is checked.
+/// Number of bytes that are read before they are checksummed: few enough to be still in the cache.
 const PIECE: usize = 256 << 10;
 
-/// Objects of at most this many bytes are read with those that follow, where one follows another.
+/// During sequential reads, objects of at most this many bytes are read ahead together.
 const SMALL: u64 = 8 << 10;
 
-/// Bytes that were read with those before them.
+/// Read-ahead buffer for small objects.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
     at: u64,
@@ -26,10 +26,11 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// How many bytes are read at once.
+    /// Number of bytes that are read at once.
     const LEN: usize = 64 << 10;
 
-    /// The `len` bytes from `at` on, if they are few; what is read ahead ends before `end`.
+    /// Returns the `len` bytes at `at`, or `None` if they are too many for read-ahead. Nothing
+    /// beyond `end` is read.
     pub(super) fn part(
         &mut self,
         source: &Source,
@@ -77,7 +78,7 @@ impl Source {
         Self::of_file(file, path)
     }
 
-    /// The file must have been opened to be read; its path is for errors.
+    /// Returns a source for a file that is open for reading. `path` is used in errors only.
     pub(super) fn of_file(file: File, path: &Path) -> Result<Self, FileError> {
         let path = path.to_owned();
         let about = file.metadata();
@@ -87,7 +88,7 @@ impl Source {
                 path,
             }),
             Ok(_) => Err(FileError::Irregular { path }),
-            Err(error) => Err(FileError::system("asking for the length of", path)(error)),
+            Err(error) => Err(FileError::system("getting the length of", path)(error)),
         }
     }
 
@@ -109,12 +110,12 @@ impl Source {
         &self.path
     }
 
-    /// How many bytes there are.
+    /// Returns the length in bytes.
     pub(super) fn len(&self) -> Result<u64, FileError> {
         match &self.data {
             Data::File(file) => match file.metadata() {
                 Ok(about) => Ok(about.len()),
-                Err(error) => Err(self.refused("asking for the length of")(error)),
+                Err(error) => Err(self.refused("getting the length of")(error)),
             },
             Data::Bytes(bytes) => Ok(bytes.len() as u64),
         }
@@ -124,7 +125,8 @@ impl Source {
         FileError::system(doing, &self.path)
     }
 
-    /// Reads as many bytes as `into` has. There were as many when the file was opened.
+    /// Fills `into` from offset `at`. If the file has fewer bytes by now, the error is
+    /// [`FileError::Truncated`].
     pub(super) fn read(&self, into: &mut [u8], at: u64) -> Result<(), FileError> {
         match &self.data {
             Data::File(file) => {
@@ -138,7 +140,8 @@ impl Source {
         }
     }
 
-    /// As [`read`](Self::read), for less where the file ends; returns how many bytes were read.
+    /// Like [`read`](Self::read), but stops at the end of the file; returns the number of bytes
+    /// read.
     pub(super) fn read_some(&self, into: &mut [u8], at: u64) -> Result<usize, FileError> {
         let len = self.len()?.saturating_sub(at);
         let len = into.len().min(usize::try_from(len).unwrap_or(usize::MAX));
@@ -148,19 +151,19 @@ impl Source {
         Ok(len)
     }
 
-    /// A jbuf of so many bytes, which the file says.
+    /// Takes a buffer of `len` bytes, a length from the file, from the pool or the heap.
     pub(super) fn room(&self, len: usize, pool: Option<&Pool>) -> Result<Spent, FileError> {
         match pool {
             Some(pool) => Ok(pool.take(len)?),
             None => Spent::try_heap(len).ok_or_else(|| {
                 let none = io::ErrorKind::OutOfMemory.into();
-                self.refused("giving memory for what is read from")(none)
+                self.refused("allocating memory for data of")(none)
             }),
         }
     }
 
-    /// Fills a jbuf, which has room for `len` bytes, with those from `at` on; gives their checksum
-    /// with them if it is `wanted`.
+    /// Fills a buffer that has capacity for `len` bytes from offset `at`. Also returns their
+    /// checksum if it is `wanted`.
     pub(super) fn fill(
         &self,
         mut filling: Filling,
@@ -173,7 +176,7 @@ impl Source {
             Data::Bytes(_) => {
                 let part = self.part(len, at)?;
                 if !filling.extend(part) {
-                    unreachable!("the jbuf was taken for this length");
+                    unreachable!("the buffer was taken for this length");
                 }
                 return Ok((filling.finish(), wanted.then(|| xxh3_64(part))));
             }
@@ -192,7 +195,7 @@ impl Source {
             if read == 0 {
                 return Err(self.failed(io::ErrorKind::UnexpectedEof.into(), len, at));
             }
-            // SAFETY: the system has just filled as many bytes of the rest, from its start.
+            // SAFETY: `pread` has just initialised this many bytes at the start of the rest.
             unsafe { filling.advance(read) };
             if let Some(sum) = &mut sum {
                 sum.update(filling.as_bytes().get(done..).unwrap_or_default());
@@ -215,7 +218,7 @@ impl Source {
         part.ok_or_else(|| self.failed(io::ErrorKind::UnexpectedEof.into(), len, at))
     }
 
-    /// What it means that reading failed: a file that ends early was cut off.
+    /// Converts an error of a read: an unexpected end means that the file was truncated.
     #[cold]
     fn failed(&self, error: io::Error, wanted: usize, at: u64) -> FileError {
         match self.len() {

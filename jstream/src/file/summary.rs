@@ -1,34 +1,34 @@
-//! What a file says of itself, to be shown: its commits, and the chunks of its index.
+//! Summary of a file's metadata for display: its commits, and the chunks of its index.
 
 use super::contents::Contents;
 use super::format::{COMMITS, Commit, MAGIC, SECTOR};
 
-/// What a file says of itself: see [`FileReader::summary`](super::FileReader::summary).
+/// Metadata of a file: see [`FileReader::summary`](super::FileReader::summary).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
     /// The version of the format.
     pub version: u8,
-    /// The commit that counts.
+    /// The current commit.
     pub commit: CommitInfo,
-    /// Which of the slots has it.
+    /// Index of the slot that holds the current commit.
     pub slot: usize,
-    /// Both slots for commits.
+    /// Both commit slots.
     pub slots: [Slot; 2],
     /// The chunks of the index, the newest first.
     pub chunks: Vec<ChunkInfo>,
 }
 
-/// A place for a commit.
+/// A sector that can hold a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Slot {
-    /// Where it is, in bytes from the file's start.
+    /// Offset in bytes from the start of the file.
     pub place: u64,
-    /// The commit that stands there whole.
+    /// The commit in the slot, if it is valid.
     pub commit: Option<CommitInfo>,
-    /// Whether it has zeroes alone, as where there was one commit only. A slot without a commit that has
-    /// others was cut short by a crash, or damaged.
+    /// True if the slot has only zeroes, as the second slot has before the second commit. A slot
+    /// that is neither blank nor valid was torn by a crash, or damaged.
     pub is_blank: bool,
 }
 
@@ -36,15 +36,15 @@ pub struct Slot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommitInfo {
-    /// Its generation: 1 for the first, one more for each further.
+    /// Generation: 1 for the first commit, incremented with each further commit.
     pub generation: u64,
-    /// Where the last block ends, in bytes from the file's start. Bytes behind it mean nothing.
+    /// End of the last block, in bytes from the start of the file. Bytes behind it are ignored.
     pub end: u64,
-    /// How many objects there are.
+    /// Number of objects.
     pub objects: u64,
-    /// The place of the newest chunk of the index.
+    /// Place of the newest chunk of the index.
     pub index: Option<u64>,
-    /// The place of the schema directory.
+    /// Place of the schema directory.
     pub schemas: Option<u64>,
 }
 
@@ -52,11 +52,11 @@ pub struct CommitInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkInfo {
-    /// Where it is, in bytes from the file's start.
+    /// Offset in bytes from the start of the file.
     pub place: u64,
-    /// The number of its first object.
+    /// Number of the first object.
     pub first: u64,
-    /// How many objects it has.
+    /// Number of objects.
     pub objects: u64,
 }
 
@@ -73,7 +73,7 @@ impl From<Commit> for CommitInfo {
     }
 }
 
-/// The slots of a file that begins with `front`.
+/// Returns the slots of a file that begins with `front`.
 pub(super) fn slots(front: &[u8]) -> [Slot; 2] {
     let mut slots = COMMITS.map(|place| Slot {
         place,

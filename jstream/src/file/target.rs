@@ -1,5 +1,5 @@
-//! The file that a writer writes: a temporary one that gets its name with the first commit, or one
-//! that is there already.
+//! The file that a writer writes to: a temporary file that is renamed by the first commit, or an
+//! existing file.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
@@ -15,34 +15,36 @@ use super::error::FileError;
 
 #[derive(Debug)]
 pub(super) enum Target {
-    /// In the folder of the file that it is to become. It is removed with this.
+    /// A temporary file in the folder of its final path. Dropping it removes the file.
     Temporary(NamedTempFile),
     Named(File),
-    /// It was to get its name, and may have it.
+    /// Renaming failed in a way that leaves the outcome unknown.
     Lost,
 }
 
-/// Whoever may read files that the user makes may read these.
+/// Default mode of new files, to which the umask applies.
 const MODE: u32 = 0o666;
 
 impl Target {
-    /// A new file, of which nobody knows yet.
+    /// Creates a temporary file in the folder of `path`.
     pub(super) fn temporary(path: &Path) -> Result<Self, FileError> {
         let folder = folder(path);
-        // Nobody may read it meanwhile who may not read what it is to replace.
+        // The mode must not give access to users who have none to the file that is going to be
+        // replaced.
         let replaced = path.metadata().ok().filter(Metadata::is_file);
         let mode = replaced.map_or(MODE, |about| about.mode() & 0o777);
         let file = tempfile::Builder::new()
             .prefix(".jstream-")
             .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)
-            .map_err(FileError::system("making a file in", folder))?;
-        // Nobody else has it, so that no file system that can lock says no.
+            .map_err(FileError::system("creating a file in", folder))?;
+        // A new file is never locked by another process, so this fails only if the file system has
+        // no locks.
         lock(file.as_file(), path)?;
         Ok(Self::Temporary(file))
     }
 
-    /// The file of this name, locked.
+    /// Opens and locks the file at `path`.
     pub(super) fn named(path: &Path) -> Result<Self, FileError> {
         loop {
             let file = OpenOptions::new()
@@ -51,10 +53,10 @@ impl Target {
                 .open(path)
                 .map_err(FileError::system("opening", path))?;
             lock(&file, path)?;
-            if is_still(&file, path).map_err(FileError::system("looking at", path))? {
+            if is_still(&file, path).map_err(FileError::system("examining", path))? {
                 return Ok(Self::Named(file));
             }
-            // Another one got its name before this one was locked.
+            // Another file was renamed to `path` before this one was locked.
         }
     }
 
@@ -66,8 +68,8 @@ impl Target {
         }
     }
 
-    /// Gives a temporary file its name; a file that has it goes if it may be replaced. A file that is no
-    /// temporary one keeps its.
+    /// Renames a temporary file to `path`, and replaces a file at `path` if `replace` is set. Other
+    /// files keep their names.
     pub(super) fn rename(
         &mut self,
         path: &Path,
@@ -78,14 +80,14 @@ impl Target {
             return self.file().map(|_| ());
         }
         let folder = folder(path);
-        // Whoever can't open it is told before anything has happened.
+        // The folder is opened before anything is changed, so that an error has no effect.
         let opened = match sync {
             true => Some(File::open(folder).map_err(FileError::system("opening", folder))?),
             false => None,
         };
         loop {
             let file = self.file()?;
-            // Locked until the name is given.
+            // The lock on the replaced file is held until the rename is done.
             let Ok(replaced) = Replaced::of(path)? else {
                 continue;
             };
@@ -101,7 +103,7 @@ impl Target {
             };
             let mut given = match replaced {
                 Some(_) => file.persist(path),
-                // Not over what somebody else gives the name to at the same time.
+                // Must not replace a file that another process creates at `path` concurrently.
                 None => file.persist_noclobber(path),
             };
             if let Err(error) = given {
@@ -110,7 +112,7 @@ impl Target {
                     *self = Self::Temporary(error.file);
                     continue;
                 }
-                // Not all file systems can tell.
+                // Some file systems do not support a rename that refuses to replace.
                 given = match replaced.is_none() && replace {
                     true => error.file.persist(path),
                     false => Err(error),
@@ -120,7 +122,9 @@ impl Target {
                 Ok(file) => *self = Self::Named(file),
                 Err(error) => {
                     *self = Self::Temporary(error.file);
-                    return Err(FileError::system("giving its name to", path)(error.error));
+                    return Err(FileError::system("renaming the new file to", path)(
+                        error.error,
+                    ));
                 }
             }
             break;
@@ -133,21 +137,23 @@ impl Target {
     }
 }
 
-/// A file that is about to lose its name.
+/// An existing file that is about to be replaced.
 struct Replaced {
     about: Metadata,
-    /// Nobody may be appending to it. Whether what can't be opened can be replaced is another question.
+    /// Lock that excludes writers that append to the file. `None` if the file cannot be opened,
+    /// which does not prevent replacing it.
     _locked: Option<File>,
 }
 
 impl Replaced {
-    /// What has the name, if anything has; an error inside when it is another file by now.
+    /// Examines and locks the file at `path`, if there is one. Returns `Err(Changed)` inside `Ok`
+    /// if another file was renamed to `path` meanwhile.
     fn of(path: &Path) -> Result<Result<Option<Self>, Changed>, FileError> {
-        // A link that leads nowhere is replaced itself.
+        // A dangling symbolic link is replaced itself.
         let about = match path.metadata().or_else(|_| path.symlink_metadata()) {
             Ok(about) => about,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(None)),
-            Err(error) => return Err(FileError::system("looking at", path)(error)),
+            Err(error) => return Err(FileError::system("examining", path)(error)),
         };
         if !about.is_file() && !about.is_symlink() {
             return Err(FileError::Irregular {
@@ -156,7 +162,8 @@ impl Replaced {
         }
         let file = match open(path) {
             Ok(file) => Some(file),
-            // A link that leads nowhere, or what may be replaced but not read: nobody appends to that.
+            // A dangling link, or a file that may be replaced but not read; no writer of ours
+            // appends to either.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -169,7 +176,7 @@ impl Replaced {
         };
         if let Some(file) = &file {
             lock(file, path)?;
-            if !is_still(file, path).map_err(FileError::system("looking at", path))? {
+            if !is_still(file, path).map_err(FileError::system("examining", path))? {
                 return Ok(Err(Changed));
             }
         }
@@ -180,10 +187,10 @@ impl Replaced {
     }
 }
 
-/// Another file got the name meanwhile.
+/// Another file was renamed to the path concurrently.
 struct Changed;
 
-/// Lets nobody read or write a file who may not do so with the one that it replaces.
+/// Copies owner and permissions from the file that is replaced, so that no other users get access.
 fn keep_access(file: &File, replaced: &Metadata) -> io::Result<()> {
     if replaced.is_symlink() {
         return Ok(());
@@ -192,33 +199,33 @@ fn keep_access(file: &File, replaced: &Metadata) -> io::Result<()> {
     let mut mode = replaced.mode() & 0o777;
     let is_same = (own.uid(), own.gid()) == (replaced.uid(), replaced.gid());
     if !is_same && fchown(file, Some(replaced.uid()), Some(replaced.gid())).is_err() {
-        // Of another group, nobody but its owner.
+        // The owner and group could not be copied: the permissions of the group are dropped.
         mode &= 0o707;
     }
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// The file that a name leads to, wherever the program works later; it keeps its place if there are links
-/// on the way.
+/// Resolves a path: a symbolic link to its target, any other path to an absolute one, so that a
+/// later change of the working directory has no effect. Links in parent folders are kept.
 pub(super) fn followed(path: &Path) -> PathBuf {
     let is_link = path
         .symlink_metadata()
         .is_ok_and(|about| about.is_symlink());
     match path.canonicalize() {
         Ok(led_to) if is_link => led_to,
-        // Of an empty one, making the file says what is wrong.
+        // If the path is empty, creating the file reports the error.
         _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
     }
 }
 
-/// Opens a file to read it. Of a pipe, which has no end, opening would wait for a writer otherwise.
+/// Opens a file for reading. `NONBLOCK` prevents blocking on a pipe until a writer opens it.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
     Ok(file.into())
 }
 
-/// The folder that a file stands in.
+/// Returns the folder of a path.
 fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -226,29 +233,31 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Something has the name of a new file.
+/// Returns the error for a new file whose path is already in use.
 #[cold]
 pub(super) fn taken(path: &Path) -> FileError {
-    FileError::system("giving its name to", path)(io::ErrorKind::AlreadyExists.into())
+    FileError::system("renaming the new file to", path)(io::ErrorKind::AlreadyExists.into())
 }
 
-/// That objects can be written into an open file, and read again, where they belong.
+/// Checks that an open file can be read, and written at any offset.
 pub(super) fn assert_writable(file: &File) -> Result<(), FileError> {
     let flags = rustix::fs::fcntl_getfl(file);
-    let flags = flags.map_err(|error| FileError::system("looking at", "")(error.into()))?;
+    let flags = flags.map_err(|error| FileError::system("examining", "")(error.into()))?;
     if flags.intersection(OFlags::RWMODE) != OFlags::RDWR {
         return Err(FileError::Mode {
-            what: "to read or to write only",
+            what: "for reading or writing only",
         });
     }
     if flags.contains(OFlags::APPEND) {
-        // The system would ignore all places.
-        return Err(FileError::Mode { what: "to append" });
+        // In append mode the system ignores write offsets.
+        return Err(FileError::Mode {
+            what: "in append mode",
+        });
     }
     Ok(())
 }
 
-/// Keeps other writers away, as long as the file is open.
+/// Takes an exclusive lock, which is held as long as the file is open.
 pub(super) fn lock(file: &File, path: &Path) -> Result<(), FileError> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(()),
@@ -259,7 +268,7 @@ pub(super) fn lock(file: &File, path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Whether the file still has this name.
+/// Returns true if `path` still names this file.
 fn is_still(file: &File, path: &Path) -> io::Result<bool> {
     let about = file.metadata()?;
     match path.metadata() {

@@ -1,4 +1,4 @@
-//! The check of a whole file.
+//! Verification of a whole file.
 
 use xxhash_rust::xxh3::Xxh3;
 use zerocopy::{FromZeros, IntoBytes};
@@ -7,7 +7,7 @@ use super::contents::{Contents, Entry};
 use super::error::FileError;
 use crate::wire::{Header, in_memory};
 
-/// How many bytes are read at once.
+/// Number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
 
 pub(super) fn verify(contents: &mut Contents) -> Result<(), FileError> {
@@ -52,15 +52,15 @@ fn object(contents: &Contents, entry: &Entry, piece: &mut Vec<u8>) -> Result<(),
     assert_header(&header, entry)
 }
 
-/// That a message with this header is the object of the entry.
+/// Checks that a message with this header can be the object of the entry.
 pub(super) fn assert_header(header: &Header, entry: &Entry) -> Result<(), FileError> {
     let at = entry.place;
     let damaged = |what| FileError::Damaged { what, at };
     if header.message_len() != Some(entry.len) {
-        return Err(damaged("no message stands where an object should"));
+        return Err(damaged("an object is not a valid message"));
     }
     if header.descriptor != entry.descriptor {
-        return Err(damaged("an object is not of the type that the index says"));
+        return Err(damaged("an object's type differs from that in the index"));
     }
     Ok(())
 }

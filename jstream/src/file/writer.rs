@@ -1,4 +1,4 @@
-//! Writing a file, and appending to one.
+//! Creating files and appending to them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,20 +20,21 @@ use crate::schema::{Schema, TypeIndex};
 use crate::wire::Header;
 use crate::write::Writer;
 
-/// How a file is written.
+/// Options of writing a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// Whether a commit waits until the device has everything (default true). Without it, a file that
-    /// a program wrote is whole whatever becomes of the program; but after a failure of the system or of
-    /// its power, it may be neither the old one nor the new one.
+    /// Block each commit until the data is on the device (default true). Without it, the file is
+    /// consistent after a crash of the program, but after a crash or power failure of the system it
+    /// may match neither the old nor the new commit.
     pub sync: bool,
-    /// How many bytes the objects, bulk and text of one object have at most, each (default 4 GiB): see
-    /// [`Writer::with_limit`].
+    /// Maximum length in bytes of each segment (objects, bulk, text) of one object (default 4 GiB):
+    /// see [`Writer::with_limit`].
     pub limit: usize,
-    /// Whether a new file may replace one that has its name (default true). Without it, making the file or
-    /// its first commit fails then, with a [`FileError::System`] of
-    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists); of two that make it at the same time, one has it.
+    /// Allow a new file to replace an existing file of the same name (default true). Without it,
+    /// creating the file or its first commit fails with a [`FileError::System`] of kind
+    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists). If two writers create the file
+    /// concurrently, one of them succeeds.
     pub replace: bool,
 }
 
@@ -49,10 +50,10 @@ impl Default for WriteOptions {
 
 /// Writes objects into a file, one after another.
 ///
-/// Nothing of them is in the file before [`commit`](Self::commit), and then all of them are. What was not
-/// committed when the writer is dropped is forgotten.
+/// A [`commit`](Self::commit) adds all objects that were pushed before it, atomically. Dropping the
+/// writer discards objects that were not committed.
 ///
-/// Other writers are kept away by a lock (`flock`) as long as this one is there.
+/// The writer holds an exclusive lock (`flock`) on the file as long as it lives.
 #[derive(Debug)]
 pub struct FileWriter {
     pub(super) target: Target,
@@ -61,37 +62,40 @@ pub struct FileWriter {
     pub(super) replace: bool,
     pub(super) output: Output,
     writer: Writer,
-    /// What the file holds, and which of the two commits says so.
+    /// The current commit, and its index.
     pub(super) commit: Commit,
     pub(super) which: usize,
     /// The chunks of the index, the newest first.
     pub(super) chunks: Vec<Chunk>,
-    /// What was pushed since the last commit.
+    /// Entries of the objects that were pushed since the last commit.
     pub(super) entries: Vec<RawEntry>,
-    /// Where the schemas stand, by descriptor.
+    /// Place and length of each schema, by descriptor.
     pub(super) schemas: BTreeMap<u64, (u64, u64)>,
-    /// Whether the directory lacks some of them.
+    /// True if some schemas are not in the directory on disk yet.
     pub(super) has_new_schemas: bool,
-    /// Whether a commit failed half-way.
+    /// True if a commit failed in its last step.
     pub(super) abandoned: bool,
 }
 
 impl FileWriter {
-    /// Begins a new file. It gets its name with the first commit; until then there is a temporary file
-    /// in the same folder, and a file that has the name keeps it. Then that file is replaced, and the new
-    /// one has its permissions; of a symbolic link, the file that it leads to. Other than a file, nothing is
-    /// replaced.
+    /// Creates a new file.
     ///
-    /// A program that is killed before leaves the temporary file, whose name begins with `.jstream-`.
+    /// The first commit gives the file its name. Until then the data is in a temporary file in the
+    /// same folder, and an existing file of that name remains. The commit replaces the existing
+    /// file, and the new file takes over its permissions. If the path is a symbolic link, the file
+    /// that it points to is replaced. Only regular files are replaced.
+    ///
+    /// If the program is killed before the first commit, the temporary file remains. Its name
+    /// begins with `.jstream-`.
     ///
     /// # Errors
     ///
-    /// [`FileError::System`] when the system refuses.
+    /// [`FileError::System`] if a system call fails.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FileError> {
         Self::create_with(path, &WriteOptions::default())
     }
 
-    /// As [`create`](Self::create), with options of one's own.
+    /// Like [`create`](Self::create), with the given options.
     ///
     /// # Errors
     ///
@@ -104,17 +108,17 @@ impl FileWriter {
         Ok(Self::new(Target::temporary(&path)?, &path, options))
     }
 
-    /// Opens a file to add objects to it. A commit that somebody could not complete is forgotten.
+    /// Opens an existing file to append objects. The remains of an incomplete commit are ignored.
     ///
     /// # Errors
     ///
-    /// [`FileError::Locked`] when somebody else writes to it; else as for
+    /// [`FileError::Locked`] if another writer has the file open; otherwise as for
     /// [`FileReader::open`](super::FileReader::open).
     pub fn append(path: impl AsRef<Path>) -> Result<Self, FileError> {
         Self::append_with(path, &WriteOptions::default())
     }
 
-    /// As [`append`](Self::append), with options of one's own.
+    /// Like [`append`](Self::append), with the given options.
     ///
     /// # Errors
     ///
@@ -134,13 +138,15 @@ impl FileWriter {
         Ok(writer)
     }
 
-    /// Begins a new file in an open one, which should be empty: a memory file, for example. Until the
-    /// first commit has ended it is no file of objects. It must have been opened to read and to write.
+    /// Creates a new file in an open file, for example a memory file. The open file should be
+    /// empty, and must be open for reading and writing. Until the first commit has completed, it is
+    /// not a valid file of objects.
     ///
     /// # Errors
     ///
-    /// [`FileError::Locked`] when somebody else writes to it; [`FileError::Mode`] when it was opened
-    /// otherwise, or to append; [`FileError::System`].
+    /// - [`FileError::Locked`] if another writer has the file open
+    /// - [`FileError::Mode`] if it is not open for reading and writing, or is open in append mode
+    /// - [`FileError::System`] if a system call fails
     pub fn in_file(file: File, options: &WriteOptions) -> Result<Self, FileError> {
         let path = Path::new("");
         assert_writable(&file)?;
@@ -148,18 +154,18 @@ impl FileWriter {
         Ok(Self::new(Target::Named(file), path, options))
     }
 
-    /// Begins a new file in anonymous memory; [`seal`](Self::seal) gives it.
+    /// Creates a new file in anonymous memory; [`seal`](Self::seal) returns the memory file.
     ///
     /// # Errors
     ///
-    /// [`FileError::System`] when the system refuses.
+    /// [`FileError::System`] if a system call fails.
     #[cfg(target_os = "linux")]
     pub fn in_memory() -> Result<Self, FileError> {
         use rustix::fs::{MemfdFlags, memfd_create};
 
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let memory = memfd_create("jstream", flags)
-            .map_err(|error| FileError::system("making a memory file", "")(error.into()))?;
+            .map_err(|error| FileError::system("creating a memory file", "")(error.into()))?;
         let options = WriteOptions {
             sync: false,
             ..WriteOptions::default()
@@ -167,13 +173,13 @@ impl FileWriter {
         Self::in_file(memory.into(), &options)
     }
 
-    /// Commits, and sees to it that nobody changes the memory file any more: other processes can read it
-    /// in place ([`FileMap::sealed`](super::FileMap::sealed)).
+    /// Commits, and seals the memory file against further changes, so that other processes can read
+    /// it in place ([`FileMap::sealed`](super::FileMap::sealed)).
     ///
     /// # Errors
     ///
-    /// As for [`commit`](Self::commit); [`FileError::System`] when this is no memory file, or somebody
-    /// has mapped it to write to it.
+    /// As for [`commit`](Self::commit); [`FileError::System`] if this is not a memory file, or a
+    /// process has a writable mapping of it.
     #[cfg(target_os = "linux")]
     pub fn seal(mut self) -> Result<File, FileError> {
         use rustix::fs::{SealFlags, fcntl_add_seals};
@@ -212,8 +218,8 @@ impl FileWriter {
         }
     }
 
-    /// Writes with a writer that has met objects like these before, so that its memory serves again; its
-    /// limit holds from then on.
+    /// Sets the writer that serializes the objects. A writer that has written similar objects
+    /// before reuses its memory. Its limit replaces [`WriteOptions::limit`].
     #[must_use]
     pub fn with_writer(mut self, writer: Writer) -> Self {
         self.writer = writer;
@@ -221,37 +227,39 @@ impl FileWriter {
         self
     }
 
-    /// Gives the writer for use elsewhere. What was not committed is forgotten.
+    /// Returns the writer for use elsewhere. Objects that were not committed are discarded.
     #[must_use]
     pub fn into_writer(mut self) -> Writer {
         self.writer.note_classes(false);
         mem::take(&mut self.writer)
     }
 
-    /// How many objects there are, those that are not committed included.
+    /// Returns the number of objects, including those that are not committed.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.commit.count.saturating_add(self.entries.len() as u64)
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no objects.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Writes an object, and all that it reaches; returns its number. Large plain arrays are written from
-    /// where they are. The structure of its type is stored with it, and those of the classes of its trait
-    /// objects, each once in the file. Of each object, 40 bytes stay in memory until the next commit.
+    /// Writes an object and everything that it reaches, and returns its number.
+    ///
+    /// Large plain arrays are written from their memory without a copy. The structure of the
+    /// object's type and those of the classes of its trait objects are stored with it, each once in
+    /// the file. Each object takes 40 bytes of memory until the next commit.
     ///
     /// # Errors
     ///
-    /// [`FileError::Write`] as for [`Writer::gather`], [`FileError::System`] when the system refuses. The
-    /// file is then as if this had not been asked for, and can be gone on with.
+    /// [`FileError::Write`] as for [`Writer::gather`], [`FileError::System`] if a system call
+    /// fails. The object is then not part of the file, and the writer remains usable.
     pub fn push<T: Transportable>(&mut self, value: &T) -> Result<u64, FileError> {
         let file = usable(self.abandoned, &self.target)?;
         let (output, path) = (&mut self.output, &self.path);
-        // Those of an object that could not be written.
+        // Discards the classes of an earlier object that could not be written.
         drop(self.writer.take_classes());
         let (place, hash, header, len) = self
             .writer
@@ -263,12 +271,13 @@ impl FileWriter {
         Ok(self.note(place, len, header.descriptor, hash))
     }
 
-    /// Stores a message as it is, unread. The file has the schemas of its type and of the classes in it if
-    /// something with them was written to this file, before or later.
+    /// Stores a message without reading it. Its schemas are in the file only if an object with the
+    /// same type and classes is pushed to this file, before or later.
     ///
     /// # Errors
     ///
-    /// [`FileError::NoMessage`] where its header does not fit its length; [`FileError::System`].
+    /// [`FileError::NoMessage`] if the header does not match the length; [`FileError::System`] if a
+    /// system call fails.
     pub fn push_message(&mut self, message: &Filled) -> Result<u64, FileError> {
         let file = usable(self.abandoned, &self.target)?;
         let segments = [IoSlice::new(message.as_bytes())];
@@ -297,7 +306,8 @@ impl FileWriter {
         let bytes = schema.to_bytes(root);
         let is_full = self.schemas.len() as u64 >= MOST_SCHEMAS;
         if is_full || bytes.len() > Schema::MAX_BYTES {
-            // Nobody would read it; errors about objects of this type say less.
+            // Readers would reject it. Without it, errors about objects of this type are less
+            // detailed.
             return Ok(());
         }
         let file = usable(self.abandoned, &self.target)?;
@@ -312,18 +322,18 @@ impl FileWriter {
 }
 
 impl Drop for FileWriter {
-    /// What was not committed is of no use: its room is given back.
+    /// Truncates the file to the committed end.
     fn drop(&mut self) {
         let end = self.commit.end;
         let has_more = self.commit.generation > 0 && self.output.at() > end;
         if let (Target::Named(file), true, false) = (&self.target, has_more, self.abandoned) {
-            // Without success there are bytes behind the end, which mean nothing.
+            // If truncating fails, the bytes behind the end are ignored by readers.
             let _ = file.set_len(end);
         }
     }
 }
 
-/// The file, unless nobody knows what it holds.
+/// Returns the file, unless an earlier commit was abandoned.
 pub(super) fn usable(abandoned: bool, target: &Target) -> Result<&File, FileError> {
     if abandoned {
         return Err(FileError::Abandoned);

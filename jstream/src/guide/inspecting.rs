@@ -60,7 +60,7 @@
 //! file
 //!   0x00000000  header       "jstfile", version 1
 //!   0x00000200  commit       generation 1, end 0x950, objects 1, index at 0x900, schemas at 0x880
-//!   0x00000400  commit       generation 2, end 0xb78, objects 2, index at 0xb00, schemas at 0xa80; this one counts
+//!   0x00000400  commit       generation 2, end 0xb78, objects 2, index at 0xb00, schemas at 0xa80; current
 //!   0x00000b00  index chunk  objects 0 to 1
 //! ```
 //!

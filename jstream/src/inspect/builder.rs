@@ -1,4 +1,4 @@
-//! Keeps what a walk meets, as far as it is to be shown.
+//! Visitor that collects the tree of values of a message, within the limits of [`Options`].
 
 use std::ops::Range;
 
@@ -7,22 +7,23 @@ use super::tree::{Mark, Name, Node, Value};
 use crate::schema::TypeIndex;
 use crate::walk::{Found, Meaning, Plan, Step, Visitor, decode};
 
-/// Keeps what a walk meets.
+/// Collects the values that a walk visits.
 pub(super) struct Builder<'m> {
     message: &'m [u8],
     options: &'m Options,
     nodes: Vec<Node>,
     pub(super) hidden: usize,
-    /// The values that are being walked, each in the one before; those that are not kept are `None`.
+    /// Stack of the values that are being walked; values that are not kept are `None`.
     open: Vec<Option<usize>>,
-    /// The run that is being walked, and the pointers to all runs.
+    /// Index of the run that is being walked, and the nodes whose pointers lead to each run.
     run: usize,
     holders: Vec<Option<usize>>,
-    /// The first pointer to each shared target.
+    /// Node of the first pointer to each shared target.
     numbers: Vec<Option<usize>>,
 }
 
-/// However deep one wants to look: the rest of the program may recurse.
+/// Maximum depth regardless of the options, since other parts of the program may recurse over the
+/// tree.
 const DEEPEST: usize = 500;
 
 impl<'m> Builder<'m> {
@@ -35,12 +36,12 @@ impl<'m> Builder<'m> {
             open: Vec::new(),
             run: 0,
             holders: vec![None],
-            // The root is number 0.
+            // The root has number 0.
             numbers: vec![Some(0)],
         }
     }
 
-    /// The value that holds or points to what comes next.
+    /// Returns the node that holds the next value or points to it.
     fn parent(&self) -> Option<usize> {
         match self.open.last() {
             Some(open) => *open,
@@ -55,12 +56,12 @@ impl<'m> Builder<'m> {
 
     fn note_number(&mut self, number: Option<u32>) {
         if number.is_some() {
-            // They come in order.
+            // Numbers are assigned in ascending order.
             self.numbers.push(self.open.last().copied().flatten());
         }
     }
 
-    /// What was kept.
+    /// Returns the collected nodes, after computing how many children of each were left out.
     pub(super) fn finished(mut self) -> Vec<Node> {
         for node in &mut self.nodes {
             if let Some(Value::Array(count) | Value::Pointer { count, .. }) = node.value {
@@ -70,13 +71,13 @@ impl<'m> Builder<'m> {
         self.nodes
     }
 
-    /// A string, as far as it is to be shown.
+    /// Returns a string, truncated to the limit of the options.
     fn text(&self, at: &Range<usize>) -> String {
         let bytes = self.message.get(at.clone()).unwrap_or_default();
         let Some(shown) = bytes.get(..self.options.text) else {
             return String::from_utf8_lossy(bytes).into_owned();
         };
-        // A character may be cut.
+        // The limit may fall inside a character.
         let whole = match std::str::from_utf8(shown) {
             Err(cut) => shown.get(..cut.valid_up_to()).unwrap_or_default(),
             Ok(_) => shown,
@@ -180,7 +181,7 @@ impl Visitor for Builder<'_> {
             } => {
                 self.note_number(number);
                 if run.is_some() {
-                    // They come in order too.
+                    // Runs are numbered in ascending order, too.
                     self.holders.push(self.open.last().copied().flatten());
                 }
                 Some(Value::Pointer {

@@ -1,4 +1,4 @@
-//! The schemas that messages are looked at by.
+//! Schemas by which messages are inspected.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,18 +8,18 @@ use crate::model::Transportable;
 use crate::schema::{Schema, SchemaError, TypeIndex};
 use crate::walk::{Plan, Unsound};
 
-/// Schemas, by their descriptors.
+/// A set of schemas, keyed by descriptor.
 #[derive(Debug, Default)]
 pub struct Catalog {
     known: BTreeMap<u64, Rc<Plan>>,
 }
 
 impl Catalog {
-    /// Adds the schema of a type, and gives its descriptor.
+    /// Adds the schema of a type, and returns its descriptor.
     ///
     /// # Errors
     ///
-    /// When no walk can go by it, because sizes and places of its types don't fit one another.
+    /// [`CatalogError::Unsound`] if the sizes and offsets of its types are inconsistent.
     pub fn add(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, CatalogError> {
         let plan = Plan::spelled(schema, root).map_err(CatalogError::Unsound)?;
         let descriptor = plan.schema().descriptor(plan.root);
@@ -27,11 +27,12 @@ impl Catalog {
         Ok(descriptor)
     }
 
-    /// Adds the schema that these bytes encode. They may come from anywhere.
+    /// Adds the schema that `bytes` encode. The bytes need not be trusted.
     ///
     /// # Errors
     ///
-    /// When they encode none, and as for [`add`](Self::add).
+    /// [`CatalogError::Encoding`] if they do not encode a schema; otherwise as for
+    /// [`add`](Self::add).
     pub fn add_bytes(&mut self, bytes: &[u8]) -> Result<u64, CatalogError> {
         let (schema, root) = Schema::from_bytes(bytes).map_err(CatalogError::Encoding)?;
         self.add(&schema, root)
@@ -41,25 +42,25 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// As for [`add`](Self::add); not for types that derive their implementation.
+    /// As for [`add`](Self::add). Types that derive their implementation never fail.
     pub fn add_type<T: Transportable + 'static>(&mut self) -> Result<u64, CatalogError> {
         let (schema, root) = Schema::of::<T>();
         self.add(&schema, root)
     }
 
-    /// The descriptors of all schemas, in ascending order.
+    /// Returns the descriptors of all schemas, in ascending order.
     pub fn descriptors(&self) -> impl Iterator<Item = u64> + '_ {
         self.known.keys().copied()
     }
 
-    /// A schema, and its root.
+    /// Returns a schema and its root.
     #[must_use]
     pub fn get(&self, descriptor: u64) -> Option<(&Schema, TypeIndex)> {
         let plan = self.known.get(&descriptor)?;
         Some((plan.schema(), plan.root))
     }
 
-    /// The name of a schema's root.
+    /// Returns the name of a schema's root.
     #[must_use]
     pub fn name(&self, descriptor: u64) -> Option<Rc<str>> {
         Some(self.known.get(&descriptor)?.name())
@@ -70,18 +71,18 @@ impl Catalog {
     }
 }
 
-/// Why a schema was not added.
+/// An error of adding a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CatalogError {
-    /// The bytes encode none.
+    /// The bytes do not encode a schema.
     Encoding(SchemaError),
-    /// It is that of no type.
+    /// The schema does not describe a valid type.
     Unsound(Unsound),
 }
 
 impl CatalogError {
-    /// The byte that is wrong, where there is one.
+    /// Returns the offset of the invalid byte, if there is one.
     #[must_use]
     pub fn at(&self) -> Option<usize> {
         match self {

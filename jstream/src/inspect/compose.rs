@@ -1,4 +1,4 @@
-//! Messages made of values by their schemas alone.
+//! Composing messages from JSON values, by schema alone.
 
 mod number;
 
@@ -12,25 +12,26 @@ use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
 use crate::walk::{Plan, Unsound};
 use crate::wire::{HEADER_LEN, MAGIC};
 
-/// The most bytes of a message. Answers the threat of schemas whose types are larger than memory.
+/// Maximum size of a message in bytes. It protects against schemas whose types exceed memory.
 const MOST: usize = 256 << 20;
 
-/// What is added to places in bulk and text, so that none is 0.
+/// Origin of places in the bulk and text segments, so that none is 0.
 const BASE: usize = 128;
 
-/// From which size on bulk is aligned to a line of the cache, as today's writer does it.
+/// Minimum size from which bulk is aligned to a cache line, and that alignment. The current writer
+/// does the same.
 const LINE: (usize, usize) = (512, 64);
 
-/// How many characters of a value an error shows.
+/// Maximum number of characters of a value that an error shows.
 const SHOWN: usize = 60;
 
-/// Why a value is not one of a type.
+/// An error of composing a message: a value does not match its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ComposeError {
-    /// The fields and elements that lead to what is wrong: `.legs[3].side`, or nothing for the whole.
+    /// Path of the invalid part: `.legs[3].side`, or empty for the whole value.
     pub path: String,
-    /// What is wrong with it.
+    /// Description of the error.
     pub what: String,
 }
 
@@ -54,14 +55,15 @@ impl From<Unsound> for ComposeError {
     }
 }
 
-/// Makes a message of the type at `root`, with the value that the JSON is of it, as [`value`](super::value) tells.
+/// Composes a message of the type at `root` from JSON in the form that [`value`](super::value)
+/// describes.
 ///
-/// The schema may come from anywhere. Trait objects, cells, and maps and sets that are hashed can't be made so, nor
-/// values that [`value`](super::value) shows as times or addresses.
+/// The schema need not be trusted. Trait objects, cells, hashed maps and sets, and values that
+/// [`value`](super::value) shows as times or addresses are not supported.
 ///
 /// # Errors
 ///
-/// [`ComposeError`] names the part that is not of its type, or can't be made.
+/// [`ComposeError`] names the part that does not match its type or is not supported.
 pub fn compose(schema: &Schema, root: TypeIndex, value: &Json) -> Result<Vec<u8>, ComposeError> {
     let plan = Plan::spelled(schema, root)?;
     let mut composer = Composer {
@@ -77,33 +79,33 @@ pub fn compose(schema: &Schema, root: TypeIndex, value: &Json) -> Result<Vec<u8>
     Ok(composer.finish())
 }
 
-/// Where a slot stands.
+/// Segment of a slot.
 #[derive(Clone, Copy)]
 enum SlotLocation {
     Objects,
     Bulk,
 }
 
-/// Values whose places were given out.
+/// Values whose memory is allocated but not yet written.
 struct Later<'j> {
     of: TypeIndex,
     at: usize,
     values: &'j [Json],
     many: bool,
-    /// What leads to them.
+    /// Path of the values.
     way: String,
 }
 
-/// The scan of `FORMAT.md`, section 3, as a writer does it.
+/// State of the scan in section 3 of `FORMAT.md`, from the writer's side.
 struct Composer<'p, 'j> {
     plan: &'p Plan,
-    /// From the message's start on.
+    /// The objects segment, including the message header.
     objects: Vec<u8>,
     bulk: Vec<u8>,
     bulk_align: usize,
     text: Vec<u8>,
     later: VecDeque<Later<'j>>,
-    /// What leads to the value that is being put.
+    /// Path of the value that is being written.
     way: String,
 }
 
@@ -172,7 +174,7 @@ impl<'j> Composer<'_, 'j> {
         }
     }
 
-    /// Gives out the next place for so many values.
+    /// Allocates memory for `count` values at the end of a segment, and returns its offset.
     fn room(
         &mut self,
         segment: SlotLocation,
@@ -202,7 +204,7 @@ impl<'j> Composer<'_, 'j> {
             SlotLocation::Bulk => &mut self.bulk,
         };
         let place = all.get_mut(at..at.saturating_add(bytes.len()));
-        // A plan has all parts within the whole.
+        // A plan has all parts within the whole, so the range exists.
         place
             .unwrap_or_default()
             .iter_mut()
@@ -210,7 +212,7 @@ impl<'j> Composer<'_, 'j> {
             .for_each(|(to, from)| *to = *from);
     }
 
-    /// Puts values side by side.
+    /// Writes adjacent values.
     fn put_all(
         &mut self,
         segment: SlotLocation,
@@ -232,7 +234,7 @@ impl<'j> Composer<'_, 'j> {
         Ok(())
     }
 
-    /// What `put` does, one step further in.
+    /// Calls `put` with `step` appended to the path.
     fn within(&mut self, step: &str, put: impl FnOnce(&mut Self) -> Done) -> Done {
         let before = self.way.len();
         self.way.push_str(step);
@@ -251,7 +253,7 @@ impl<'j> Composer<'_, 'j> {
             Kind::Struct(_)
                 if info.name.starts_with("Hashed") || info.name.starts_with("Indexed") =>
             {
-                return self.wrong(format!("a {} can't be made of JSON", info.name));
+                return self.wrong(format!("a {} can't be represented in JSON", info.name));
             }
             Kind::Struct(fields) => self.put_fields(segment, at, fields, Some(value))?,
             Kind::Enum { tag, variants } => {
@@ -288,11 +290,14 @@ impl<'j> Composer<'_, 'j> {
                 Some(values) => self.put_pointer(at, *target, values, true)?,
                 None => return self.expected("a list", value),
             },
-            // Each is the first that leads to its target.
+            // Shared pointers are written as the first pointer to their target.
             Kind::Shared(pointer) => self.put(segment, at, *pointer, value)?,
             kind => {
                 let noun = kind.noun();
-                return self.wrong(format!("`{}`, {noun}, can't be made of JSON", info.name));
+                return self.wrong(format!(
+                    "`{}`, {noun}, can't be represented in JSON",
+                    info.name
+                ));
             }
         }
         Ok(())
@@ -391,12 +396,13 @@ impl<'j> Composer<'_, 'j> {
         }
         match some {
             Some(value) => self.put(segment, at, payload, value),
-            // All is zeroes already.
+            // The memory is zeroed already.
             None => Ok(()),
         }
     }
 
-    /// Puts a tag behind the payload, where the slot is larger, or into the text.
+    /// Writes a tag behind the payload if the slot is larger than the payload, and into the text
+    /// otherwise.
     fn put_tag(
         &mut self,
         segment: SlotLocation,
@@ -411,11 +417,11 @@ impl<'j> Composer<'_, 'j> {
         }
     }
 
-    /// Puts a pointer, which stands in objects.
+    /// Writes a pointer, which always lies in the objects segment.
     fn put_pointer(&mut self, at: usize, of: TypeIndex, values: &'j [Json], many: bool) -> Done {
         if self.plan.is_dynamic(of) {
             let name = self.info(of)?.name;
-            return self.wrong(format!("a `{name}` can't be made of JSON"));
+            return self.wrong(format!("a `{name}` can't be represented in JSON"));
         }
         let place = if self.plan.is_flat(of) {
             let room = self.room(SlotLocation::Bulk, of, values.len())?;

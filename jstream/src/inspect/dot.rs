@@ -1,15 +1,15 @@
-//! Pictures in the language of Graphviz.
+//! Graphs of messages in the DOT language of Graphviz.
 
 use std::fmt::{self, Write};
 
 use super::Message;
 use super::picture::{escape, picture};
 
-/// Writes the objects of a message as a graph, of so many boxes at most.
+/// Writes the objects of a message as a graph of at most `boxes` boxes.
 ///
 /// # Errors
 ///
-/// Those of `to`.
+/// Errors of `to`.
 pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result {
     let picture = picture(message, boxes);
     writeln!(to, "digraph message {{")?;

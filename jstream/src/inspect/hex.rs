@@ -1,16 +1,16 @@
-//! Bytes as hexadecimal numbers.
+//! Hexadecimal dumps.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
 
 use super::paint::{Colour, Paint};
 
-/// Bytes of a line.
+/// Number of bytes per line.
 const LINE: usize = 16;
-/// Lines before and behind a marked byte.
+/// Number of lines shown before and after a marked byte.
 const AROUND: usize = 2;
 
-/// Some bytes, two digits each, with spaces between.
+/// Formats bytes as two digits each, separated by spaces.
 pub(super) fn digits(bytes: &[u8]) -> String {
     let mut text = String::new();
     for byte in bytes {
@@ -23,7 +23,8 @@ pub(super) fn digits(bytes: &[u8]) -> String {
     text
 }
 
-/// The lines around some bytes, which are marked. `base` is added to the places that are shown.
+/// Writes the lines around the range `marked`, with the range highlighted. `base` is added to the
+/// displayed offsets.
 pub(super) fn context(
     paint: Paint,
     bytes: &[u8],

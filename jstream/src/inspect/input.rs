@@ -1,4 +1,4 @@
-//! What kind of thing bytes are, and the messages in it.
+//! Detection of the kind of an input, and iteration over its messages.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use super::{Code, Fault};
 use crate::schema::Schema;
 use crate::walk::Header;
 
-/// What bytes are, as far as their beginning tells.
+/// The kind of an input, detected from its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Input {
-    /// One message.
+    /// A single message.
     Message,
-    /// Messages one after another.
+    /// Several messages, one after another.
     Stream,
     /// A file of messages, with their schemas and an index.
     File,
@@ -20,22 +20,22 @@ pub enum Input {
     Schema,
 }
 
-/// What a file begins with.
+/// First bytes of a file of objects.
 const FILE: &[u8] = b"jstfile\x01";
-/// What a message begins with.
+/// First bytes of a message.
 const MESSAGE: &[u8] = b"jst\x01";
-/// What padding between messages begins with.
+/// First bytes of the padding between messages.
 const PADDING: &[u8] = b"jsp\x01";
 
-/// Items of a stream begin at multiples of this.
+/// Alignment of the items of a stream in bytes.
 const STEP: usize = 16;
 
 impl Input {
-    /// What these bytes are.
+    /// Detects the kind of an input.
     ///
     /// # Errors
     ///
-    /// When they begin as nothing that is known.
+    /// A [`Fault`] if the first bytes match no known kind.
     pub fn of(bytes: &[u8]) -> Result<Self, Fault> {
         if bytes.starts_with(FILE) {
             return Ok(Self::File);
@@ -50,17 +50,17 @@ impl Input {
         }
         match Schema::from_bytes(bytes) {
             Ok(_) => Ok(Self::Schema),
-            // What begins with its version may be meant as one.
+            // The input begins with the version of schemas, so it is treated as an invalid schema.
             Err(_) if bytes.starts_with(&[1]) => Ok(Self::Schema),
             Err(_) => {
                 let end = bytes.len().min(8);
-                let what = "neither a message, nor a stream, a file, or a schema begins like this";
+                let what = "not the start of a message, a stream, a file or a schema";
                 Err(Fault::new(Code::Magic, 0..end, what))
             }
         }
     }
 
-    /// Its name.
+    /// Returns the name of the kind.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -76,16 +76,16 @@ impl Input {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Item {
-    /// Its number, from 0 on.
+    /// Number of the message, from 0 on.
     pub number: usize,
-    /// Where it stands, from the stream's start.
+    /// Byte range in the stream.
     pub at: Range<usize>,
 }
 
-/// The messages of a stream, or the one message that there is.
+/// Iterator over the messages of a stream, or over a single message.
 ///
-/// What is wrong between them ends the iteration, as does a header that does not say where its message
-/// ends.
+/// Invalid bytes between messages, or a header that does not determine the end of its message, end
+/// the iteration with an error.
 #[derive(Debug, Clone)]
 pub struct Items<'b> {
     bytes: &'b [u8],
@@ -95,7 +95,7 @@ pub struct Items<'b> {
 }
 
 impl<'b> Items<'b> {
-    /// Those of a stream's bytes.
+    /// Returns an iterator over the messages of a stream's bytes.
     #[must_use]
     pub const fn of(bytes: &'b [u8]) -> Self {
         Self {
@@ -106,10 +106,10 @@ impl<'b> Items<'b> {
         }
     }
 
-    /// Goes over the bytes in front of the next message.
+    /// Skips zeroes and padding before the next message.
     fn skip(&mut self) -> Result<(), Fault> {
         let next = self.at.next_multiple_of(STEP);
-        self.zeroes(next, "behind a message")?;
+        self.zeroes(next, "after a message")?;
         while self.starts_with(PADDING) {
             let start = self.at;
             let len = self
@@ -119,7 +119,7 @@ impl<'b> Items<'b> {
                 .and_then(|len| len.try_into().ok())
                 .map_or(0, u32::from_le_bytes);
             if len % 16 != 0 || !(16..=112).contains(&len) {
-                let what = format!("padding of {len} bytes");
+                let what = format!("padding of {len} bytes is not valid");
                 let at = start.saturating_add(4)..start.saturating_add(8);
                 return Err(Fault::new(Code::Padding, at, what));
             }
@@ -146,13 +146,13 @@ impl<'b> Items<'b> {
         let at = self.at;
         self.at = end;
         let Some(gap) = self.bytes.get(at..end) else {
-            let what = "the stream goes on behind its last message, which it must end with";
+            let what = "trailing bytes after the last message of the stream";
             return Err(Fault::new(Code::Padding, at..self.bytes.len(), what));
         };
         let wrong = gap.iter().position(|byte| *byte != 0);
         wrong.map_or(Ok(()), |wrong| {
             let at = at.saturating_add(wrong);
-            let what = format!("a byte {place} that is not zero");
+            let what = format!("a byte {place} is not zero");
             Err(Fault::new(Code::Padding, at..at.saturating_add(1), what))
         })
     }
@@ -164,7 +164,7 @@ impl<'b> Items<'b> {
         let start = self.at;
         let rest = self.bytes.get(start..).unwrap_or_default();
         let header = Header::of(rest).map_err(|fault| fault.moved(start))?;
-        // Where there is less, the message is looked at as far as it goes.
+        // If the message is truncated, the available part of it is inspected.
         let end = start.saturating_add(header.message_len());
         self.at = end.min(self.bytes.len());
         self.over = end > self.bytes.len();
@@ -181,7 +181,7 @@ impl Iterator for Items<'_> {
     type Item = Result<Item, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // A stream may have no message; else it ends behind the last one.
+        // A stream may be empty; otherwise it ends with its last message.
         if self.over || self.at >= self.bytes.len() {
             return None;
         }

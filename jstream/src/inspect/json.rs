@@ -1,24 +1,24 @@
 //! Messages as JSON for programs.
 //!
-//! What stands here is stable: names and meanings stay, new ones may come. Places are
-//! bytes from the message's start, as pairs `[start, end]`; descriptors, classes and places' words are
-//! strings as `"0x1f"`. Integers are numbers where 53 bits hold them, strings otherwise; floating
-//! numbers that JSON has not are `"NaN"`, `"inf"`, `"-inf"`.
+//! The format is stable: names and meanings do not change, but fields may be added. Places are byte
+//! offsets from the start of the message, as pairs `[start, end]`. Descriptors, classes and the
+//! words of marks are strings such as `"0x1f"`. Integers are numbers if they fit in 53 bits, and
+//! strings otherwise. Floating-point numbers that JSON lacks are `"NaN"`, `"inf"` and `"-inf"`.
 //!
 //! | object | fields |
 //! |---|---|
-//! | message | `at`, `len`; `header`; `type`; `nodes`; `hidden`, the values that were left out; `fault` or null |
+//! | message | `at`, `len`; `header`; `type`; `nodes`; `hidden`, the number of values that were left out; `fault` or null |
 //! | header | `bulk_align`, `descriptor`, `objects`, `bulk`, `text` (pairs) |
-//! | node | `id`, its place in `nodes`; `parent` or null; `name`: a field's name, an element's number, or null; `path`; `type`; `at`; `kind`; `marks`; `children` (ids); `hidden`, the children left out; and by its kind: |
+//! | node | `id`, its index in `nodes`; `parent` or null; `name`: a field's name, an element's number, or null; `path`; `type`; `at`; `kind`; `marks`; `children` (ids); `hidden`, the number of children left out; and depending on its kind: |
 //! | `leaf` | `value` |
 //! | `struct` | |
 //! | `variant` | `variant`, `discriminant` |
 //! | `none`, `some`, `ok`, `err`, `around` | the payload is the only child |
 //! | `array` | `count` |
-//! | `text` | `value`, cut off as asked; `text_at`; `number` or null |
+//! | `text` | `value`, truncated to the limit; `text_at`; `number` or null |
 //! | `pointer` | `to`, `count`, `many` (a slice), `number` of a shared target or null |
-//! | `again` | `number`, and `first`: the id of the pointer that met the target first, or null |
-//! | `unknown` | a fault kept it from being known |
+//! | `again` | `number`, and `first`: the id of the first pointer to the target, or null |
+//! | `unknown` | the value is not known because of a fault |
 //! | mark | `at`, `meaning`: `offset`, `length`, `number`, `class`, `tag`, `value`; `word`, the bytes as a number |
 //! | fault | `code`, `what`, `at`, `path` |
 //! | schema | `descriptor`, `types`: the root first |
@@ -26,16 +26,16 @@
 //! | field | `name`, `offset`, `type` |
 //! | variant | `name`, `discriminant`, `fields` |
 //!
-//! The program puts around it what it was given: `version`, `input`, `len`, `objects` (how many), `schemas`,
-//! `messages` (those of streams and files have `object`, the number), `faults` of the whole, `fine`; and of a
-//! file of objects, else null, `file`:
+//! The program wraps these objects in a document about its input: `version`, `input`, `len`,
+//! `objects` (their number), `schemas`, `messages` (those of streams and files have `object`, their
+//! number), `faults` of the whole input, `fine`; and `file`, for a file of objects, otherwise null:
 //!
 //! | object | fields |
 //! |---|---|
-//! | `file` | `version`; `commit`, the one that counts, and `slot`, 0 or 1; `slots`; `chunks` of the index, the newest first |
-//! | slot | `at`; `blank`, whether it has zeroes alone; `commit` or null |
-//! | commit | `generation`; `end`; `objects` (how many); `index`, `schemas`: places or null |
-//! | chunk | `at`; `first`, the number of its first object; `objects` (how many) |
+//! | `file` | `version`; `commit`, the current one, and its `slot`, 0 or 1; `slots`; `chunks` of the index, the newest first |
+//! | slot | `at`; `blank`, true if it has only zeroes; `commit` or null |
+//! | commit | `generation`; `end`; `objects` (their number); `index`, `schemas`: places or null |
+//! | chunk | `at`; `first`, the number of its first object; `objects` (their number) |
 
 use serde_json::{Map, Value as Json, json};
 use std::ops::Range;
@@ -44,10 +44,10 @@ use super::tree::{Message, Name, Node, Value};
 use super::{Catalog, Fault, Leaf, Meaning};
 use crate::schema::{FieldInfo, Kind};
 
-/// The version of what this module makes.
+/// Version of the JSON format.
 pub const VERSION: u32 = 1;
 
-/// A message that begins at `at` of a stream or file.
+/// Returns the JSON of a message that begins at offset `at` of a stream or file.
 #[must_use]
 pub fn message(of: &Message, bytes: &[u8], at: usize) -> Json {
     let header = of.header.map(|header| {
@@ -71,7 +71,7 @@ pub fn message(of: &Message, bytes: &[u8], at: usize) -> Json {
     })
 }
 
-/// What is wrong.
+/// Returns the JSON of a fault.
 #[must_use]
 pub fn fault(of: &Fault) -> Json {
     json!({
@@ -90,7 +90,7 @@ fn pair(of: &Range<usize>) -> [usize; 2] {
     [of.start, of.end]
 }
 
-/// How large an integer may be that everybody reads as it is.
+/// Largest integer that all JSON readers represent exactly.
 const EXACT: u128 = 1 << 53;
 
 fn unsigned(n: u128) -> Json {
@@ -115,7 +115,7 @@ pub(super) fn leaf(of: &Leaf) -> Json {
         Leaf::Unit => Json::Null,
         Leaf::Unsigned(n) => unsigned(*n),
         Leaf::Signed(n) => signed(*n),
-        // As many digits as tell it from others of its own kind.
+        // As many digits as are needed to identify the `f32`.
         Leaf::F32(n) => float(n.to_string().parse().unwrap_or(f64::NAN), n.to_string()),
         Leaf::F64(n) => float(*n, n.to_string()),
         Leaf::Bool(b) => Json::from(*b),
@@ -220,7 +220,7 @@ fn node(message: &Message, of: &Node, bytes: &[u8]) -> Json {
     Json::Object(map)
 }
 
-/// The schemas of a catalog.
+/// Returns the JSON of all schemas of a catalog.
 #[must_use]
 pub fn schemas(of: &Catalog) -> Json {
     let all = of.descriptors().filter_map(|descriptor| {

@@ -1,8 +1,7 @@
-//! What stands in a message, for a person who wants to see it: a tree of values with their places, by
-//! the schema alone.
+//! Inspection of messages: the tree of values of a message with their positions, by schema alone.
 //!
-//! With the feature `cli`. The program `jstream-inspect` prints what this module finds; the
-//! [guide](crate::guide::inspecting) shows it. Nothing here reads or writes files.
+//! Requires the feature `cli`. The program `jstream-inspect` prints the results of this module; the
+//! [guide](crate::guide::inspecting) shows it. This module does no input or output.
 //!
 //! ```
 //! use jstream::inspect::{Catalog, Options, message};
@@ -26,13 +25,14 @@
 //! # }
 //! ```
 //!
-//! [`value`] is the shorter form, in which people write values too: [`compose`] makes messages of that, for types
-//! that the program does not have.
+//! [`value`] converts a message to compact JSON. [`compose`] makes a message from such JSON, for
+//! types that the program does not have.
 //!
-//! Messages and schemas may come from anywhere: memory and work are linear in their lengths, and what
-//! is kept of a message is bounded by [`Options`]. All of it is checked as a
-//! [`Reader`](crate::Reader) checks it, but for its [`Limits`](crate::Limits) and for what functions
-//! of the program approve; where it is wrong, a [`Fault`] says so behind what was found before.
+//! Messages and schemas need not be trusted: memory and work are linear in their lengths, and
+//! [`Options`] limits the number of values that are kept. The whole message is validated as by a
+//! [`Reader`](crate::Reader), except for [`Limits`](crate::Limits) and for checks by functions of
+//! the program. If the message is invalid, a [`Fault`] describes the error, and the values before
+//! it are still returned.
 #![forbid(unsafe_code)]
 
 mod builder;
@@ -55,17 +55,18 @@ pub use self::input::{Input, Item, Items};
 pub use self::tree::{Mark, Message, Name, Node, Value, message};
 pub use crate::walk::{Code, Fault, Header, Leaf, Meaning, Unsound};
 
-/// How much of a message is kept to be shown. All of it is checked in any case.
+/// Limits on the values of a message that are kept for display. The whole message is validated in
+/// any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// How many elements of each array, slice or list (default 16).
+    /// Maximum number of elements of each array, slice or list (default 16).
     pub elements: usize,
-    /// How many values deep (default 64, at most 500): fields, payloads and what pointers lead to.
+    /// Maximum depth of fields, payloads and targets of pointers (default 64, at most 500).
     pub depth: usize,
-    /// How many values in all (default 65,536).
+    /// Maximum total number of values (default 65,536).
     pub values: usize,
-    /// How many bytes of each string (default 200).
+    /// Maximum number of bytes of each string (default 200).
     pub text: usize,
 }
 

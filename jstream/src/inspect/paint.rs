@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What a piece of text is, for its colour.
+/// Role of a piece of text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Colour {
     Plain,
@@ -12,14 +12,14 @@ pub(super) enum Colour {
     Wrong,
 }
 
-/// Whether there are colours.
+/// Colour setting.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Paint {
     pub(super) colours: bool,
 }
 
 impl Paint {
-    /// A piece of text in its colour.
+    /// Returns text in its colour.
     pub(super) fn of(self, colour: Colour, text: &str) -> Cow<'_, str> {
         let code = match colour {
             Colour::Plain => return Cow::Borrowed(text),
@@ -35,13 +35,13 @@ impl Paint {
         }
     }
 
-    /// A place in a message or file.
+    /// Formats an offset in a message or file.
     pub(super) fn place(self, at: usize) -> String {
         self.of(Colour::BoxPosition, &format!("{at:#06x}"))
             .into_owned()
     }
 
-    /// How many characters a place has.
+    /// Returns the number of characters of a formatted offset.
     pub(super) fn width(self, at: usize) -> usize {
         format!("{at:#06x}").len()
     }

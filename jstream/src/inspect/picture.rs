@@ -6,21 +6,21 @@ use std::fmt::Write;
 use super::text::describe;
 use super::tree::{Message, Name, Node, Value};
 
-/// Objects and what leads from one to another.
+/// Diagram of objects and the pointers between them.
 #[derive(Debug, Default)]
 pub(super) struct Picture {
     pub(super) boxes: Vec<Box>,
     pub(super) arrows: Vec<Arrow>,
-    /// How many objects there would be more.
+    /// Number of objects that were left out.
     pub(super) left_out: usize,
 }
 
-/// An object: the root, or what a pointer leads to.
+/// A box for an object: the root, or the target of a pointer.
 #[derive(Debug)]
 pub(super) struct Box {
     pub(super) title: String,
     pub(super) rows: Vec<String>,
-    /// How many arrows lead to it from the root, on the way on which it was met.
+    /// Number of arrows from the root to this box, on the path by which it was first reached.
     pub(super) level: usize,
 }
 
@@ -29,15 +29,15 @@ pub(super) struct Arrow {
     pub(super) from: usize,
     pub(super) row: usize,
     pub(super) to: usize,
-    /// Whether it leads to a shared target that was met before.
+    /// True if the target is shared and was reached before.
     pub(super) again: bool,
 }
 
-/// Rows of a box, and characters of a row.
+/// Maximum number of rows of a box, and of characters of a row.
 const ROWS: usize = 24;
 const CHARACTERS: usize = 60;
 
-/// The picture of a message, of so many boxes at most.
+/// Returns the diagram of a message, with at most `most` boxes.
 pub(super) fn picture(message: &Message, most: usize) -> Picture {
     let mut drawing = Drawing {
         message,
@@ -51,7 +51,7 @@ pub(super) fn picture(message: &Message, most: usize) -> Picture {
         drawing.numbers.insert(0, 0);
         drawing.begin(root, &[root], 0);
     }
-    // First in, first out, so that what is near the root is there.
+    // Breadth-first, so that the objects closest to the root are included.
     let mut next = 0usize;
     while let Some(holder) = drawing.waiting.get(next).copied() {
         drawing.follow(holder);
@@ -70,7 +70,7 @@ pub(super) fn picture(message: &Message, most: usize) -> Picture {
     drawing.picture
 }
 
-/// A pointer that is to be followed: the row that it stands in, and it.
+/// A pointer that is still to be followed, and its row.
 #[derive(Clone, Copy)]
 struct Holder<'m> {
     from: usize,
@@ -83,14 +83,14 @@ struct Drawing<'m> {
     message: &'m Message,
     most: usize,
     picture: Picture,
-    /// The boxes of shared targets.
+    /// Boxes of shared targets, by number.
     numbers: BTreeMap<u32, usize>,
     waiting: Vec<Holder<'m>>,
     again: Vec<(usize, usize, u32)>,
 }
 
 impl<'m> Drawing<'m> {
-    /// Draws the box of some values.
+    /// Adds a box for some values.
     fn begin(&mut self, title: &Node, values: &[&'m Node], level: usize) {
         let id = self.picture.boxes.len();
         self.picture.boxes.push(Box {
@@ -98,7 +98,7 @@ impl<'m> Drawing<'m> {
             rows: Vec::new(),
             level,
         });
-        // What is to be drawn next is the last.
+        // A stack: the last entry is drawn next.
         let mut open: Vec<(String, &'m Node)> = Vec::new();
         for (i, value) in values.iter().enumerate().rev() {
             let prefix = if values.len() > 1 || matches!(value.name, Name::Index(_)) {
@@ -163,7 +163,7 @@ impl<'m> Drawing<'m> {
         of.rows.len().saturating_sub(1)
     }
 
-    /// What a value comes to behind options and the like.
+    /// Resolves options and other wrappers, and classifies the value inside.
     fn end(&self, mut node: &'m Node) -> End<'m> {
         loop {
             match &node.value {
@@ -198,7 +198,7 @@ impl<'m> Drawing<'m> {
         }
     }
 
-    /// Draws what a pointer leads to.
+    /// Adds a box for the target of a pointer.
     fn follow(&mut self, holder: Holder<'m>) {
         let to = self.picture.boxes.len();
         if to >= self.most {
@@ -234,7 +234,7 @@ impl<'m> Drawing<'m> {
     }
 }
 
-/// The number of the target of a pointer, if it is shared.
+/// Returns the number of a pointer's target, if the target is shared.
 fn number_of(node: &Node) -> Option<u32> {
     match node.value {
         Some(Value::Pointer { number, .. } | Value::Text { number, .. }) => number,
@@ -243,11 +243,11 @@ fn number_of(node: &Node) -> Option<u32> {
 }
 
 enum End<'m> {
-    /// Its parts are drawn in the same box.
+    /// The fields are drawn in the same box.
     Parts(&'m Node),
     Pointer(&'m Node),
     Again(&'m Node, u32),
-    /// It is said in words.
+    /// The value is shown as text.
     Value,
 }
 
@@ -259,7 +259,7 @@ fn cut(text: &str) -> String {
     short
 }
 
-/// Text as XML has it.
+/// Escapes text for XML.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -268,7 +268,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
             '"' => escaped.push_str("&quot;"),
-            // What XML can't have, and `Debug` may have left.
+            // Characters that XML does not allow, which `Debug` may have left.
             c if c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c) => {
                 // Writing to a string does not fail.
                 let _ = write!(escaped, "{}", c.escape_unicode());

@@ -1,4 +1,4 @@
-//! Pictures as SVG: a column for each level, what leads somewhere beside what it leads to.
+//! Diagrams of messages as SVG, with one column per level; objects are placed beside their targets.
 
 use std::fmt::{self, Write};
 
@@ -12,7 +12,7 @@ const MARGIN: f64 = 16.0;
 const BETWEEN: f64 = 20.0;
 const COLUMNS: f64 = 72.0;
 
-/// Where a box stands.
+/// Position and size of a box.
 #[derive(Debug, Clone, Copy, Default)]
 struct BoxPosition {
     x: f64,
@@ -21,11 +21,11 @@ struct BoxPosition {
     height: f64,
 }
 
-/// Writes the objects of a message as a picture, of so many boxes at most.
+/// Writes the objects of a message as an SVG image of at most `boxes` boxes.
 ///
 /// # Errors
 ///
-/// Those of `to`.
+/// Errors of `to`.
 pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result {
     let picture = picture(message, boxes);
     let places = places(&picture);
@@ -48,7 +48,7 @@ pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result
          markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#456\"/></marker></defs>"
     )?;
     writeln!(to, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>")?;
-    // Boxes cover arrows that lead back.
+    // Boxes are drawn later, so that they cover arrows that lead backwards.
     arrows(&picture, &places, to)?;
     for (of, place) in picture.boxes.iter().zip(&places) {
         let BoxPosition {
@@ -119,7 +119,7 @@ fn arrows(picture: &Picture, places: &[BoxPosition], to: &mut dyn Write) -> fmt:
                 target.x
             )
         } else {
-            // Back, to the right side of what stands further left.
+            // Backwards: to the right side of a box further left.
             let end = target.x + target.width;
             let out = x.max(end) + COLUMNS / 2.0;
             format!("M{x:.1} {y:.1}C{out:.1} {y:.1} {out:.1} {top:.1} {end:.1} {top:.1}")
@@ -132,7 +132,8 @@ fn arrows(picture: &Picture, places: &[BoxPosition], to: &mut dyn Write) -> fmt:
     Ok(())
 }
 
-/// How many columns of a monospaced font a character takes: East Asian ones and pictures two.
+/// Returns the width of a character in columns of a monospaced font: 2 for East Asian characters
+/// and emoji.
 const fn columns_of(c: char) -> usize {
     match c {
         '\u{1100}'..='\u{115f}'
@@ -143,7 +144,7 @@ const fn columns_of(c: char) -> usize {
         | '\u{ff00}'..='\u{ff60}'
         | '\u{1f300}'..='\u{1faff}'
         | '\u{20000}'..='\u{3fffd}' => 2,
-        // What other fonts may have to lend is wider than what it stands among.
+        // These characters may come from a wider fallback font.
         '→' | '…' => 2,
         _ => 1,
     }
@@ -153,8 +154,8 @@ fn length(n: usize) -> f64 {
     u32::try_from(n).map_or(0.0, f64::from)
 }
 
-/// Columns by level; in each, a box stands beside the middle of those that it leads to first, or below
-/// the one above it.
+/// Computes the positions of all boxes, in columns by level. A box is centred on its children, or
+/// placed below the box above it.
 fn places(picture: &Picture) -> Vec<BoxPosition> {
     let mut places: Vec<BoxPosition> = Vec::new();
     let mut columns: Vec<f64> = Vec::new();
@@ -184,7 +185,8 @@ fn places(picture: &Picture) -> Vec<BoxPosition> {
         left.push(x);
         x += width + COLUMNS;
     }
-    // Arrows that don't lead to what was met before make a tree, whose parents come first.
+    // Without the arrows to targets that were reached before, the boxes form a tree in which
+    // parents come first.
     let mut children = vec![Vec::new(); picture.boxes.len()];
     for arrow in picture.arrows.iter().filter(|arrow| !arrow.again) {
         if let Some(list) = children.get_mut(arrow.from) {
@@ -192,7 +194,7 @@ fn places(picture: &Picture) -> Vec<BoxPosition> {
         }
     }
     let mut free = vec![MARGIN; columns.len()];
-    // Each box twice: before what it leads to, and after.
+    // Each box is visited twice: before and after its children.
     let mut open = vec![(0usize, false)];
     while let Some((id, is_after)) = open.pop() {
         let below = children.get(id).map(Vec::as_slice).unwrap_or_default();

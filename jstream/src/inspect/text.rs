@@ -7,15 +7,15 @@ use super::paint::{Colour, Paint};
 use super::tree::{Message, Name, Node, Value};
 use super::{Fault, Header, Leaf, hex};
 
-/// How text is written.
+/// Options of text output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Style {
-    /// With the colours of terminals.
+    /// Use terminal colours.
     pub colours: bool,
-    /// With the bytes beside the values.
+    /// Show the bytes beside the values.
     pub hex: bool,
-    /// Where the message begins: places are counted from there.
+    /// Offset at which the message begins; displayed offsets include it.
     pub base: usize,
 }
 
@@ -35,16 +35,16 @@ impl Style {
 ///
 /// # Errors
 ///
-/// Those of `to`.
+/// Errors of `to`.
 pub fn title(text: &str, style: Style, to: &mut dyn Write) -> fmt::Result {
     writeln!(to, "{}", style.paint().of(Colour::Title, text))
 }
 
-/// Writes what the header of a message says.
+/// Writes the fields of a message's header.
 ///
 /// # Errors
 ///
-/// Those of `to`.
+/// Errors of `to`.
 pub fn header(of: &Header, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt::Result {
     let (objects, bulk, text) = (
         of.objects_end.saturating_sub(crate::wire::HEADER_LEN),
@@ -92,12 +92,12 @@ pub fn header(of: &Header, bytes: &[u8], style: Style, to: &mut dyn Write) -> fm
     Ok(())
 }
 
-/// Writes the values of a message, each part below its whole, and what pointers lead to below the
-/// pointers.
+/// Writes the values of a message as an indented tree; fields are below their structs, and targets
+/// below their pointers.
 ///
 /// # Errors
 ///
-/// Those of `to`.
+/// Errors of `to`.
 pub fn values(message: &Message, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt::Result {
     let mut writer = Writer {
         message,
@@ -105,7 +105,7 @@ pub fn values(message: &Message, bytes: &[u8], style: Style, to: &mut dyn Write)
         style,
         to,
     };
-    // What is to be written next is the last; a node, or how many are left out.
+    // A stack: the last entry is written next.
     let mut waiting = Vec::new();
     if let Some(root) = message.nodes.first() {
         waiting.push((Next::Node(root), 0usize));
@@ -139,7 +139,7 @@ pub fn values(message: &Message, bytes: &[u8], style: Style, to: &mut dyn Write)
     Ok(())
 }
 
-/// What is written next.
+/// The next output line: a node, or the number of nodes that were left out.
 enum Next<'m> {
     Node(&'m Node),
     Hidden(usize),
@@ -152,7 +152,7 @@ struct Writer<'w> {
     to: &'w mut dyn Write,
 }
 
-/// Bytes that stand beside a value, on each of some lines.
+/// Number of bytes beside a value per line, and maximum number of such lines.
 const BESIDE: usize = 8;
 const LINES: usize = 4;
 
@@ -163,7 +163,7 @@ impl<'w> Writer<'w> {
         writeln!(self.to, "{:blank$}{:indent$}… {count} more", "  ", "")
     }
 
-    /// Writes a line for a node; gives the one whose children come below.
+    /// Writes the line of a node. Returns the node whose children are written below it.
     fn node(&mut self, node: &'w Node, depth: usize) -> Result<Option<&'w Node>, fmt::Error> {
         let paint = self.style.paint();
         let indent = depth.saturating_mul(2);
@@ -191,7 +191,7 @@ impl<'w> Writer<'w> {
         let fault = self.message.fault.as_ref();
         let is_wrong = node.value.is_none() && fault.is_some();
         if is_wrong {
-            writeln!(self.to, " {}", paint.of(Colour::Wrong, "← is wrong"))?;
+            writeln!(self.to, " {}", paint.of(Colour::Wrong, "← invalid"))?;
         } else if value == *node.type_name || value.is_empty() {
             writeln!(self.to)?;
         } else {
@@ -207,8 +207,8 @@ impl<'w> Writer<'w> {
         Ok(below)
     }
 
-    /// The bytes of a node that are not those of its parts, which come below another one that it is
-    /// around.
+    /// Returns the range of a node's own bytes, excluding those of its parts. `below` is the inner
+    /// node whose children are shown.
     fn own_bytes(&self, node: &'w Node, below: &Node) -> Range<usize> {
         let mut own: Option<Range<usize>> = None;
         let mut around = Some(node);
@@ -223,7 +223,7 @@ impl<'w> Writer<'w> {
         own.unwrap_or(node.at.start..node.at.start)
     }
 
-    /// The bytes of a string, which stand elsewhere.
+    /// Writes the bytes of a string, which lie in another segment.
     fn text_bytes(&mut self, node: &Node) -> fmt::Result {
         let Some(Value::Text { at, .. }) = &node.value else {
             return Ok(());
@@ -237,7 +237,7 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// What a value is, in some words, and the node whose children say the rest.
+/// Describes a value in a few words, and returns the node whose children have the rest.
 pub(super) fn describe<'m>(
     message: &'m Message,
     node: &'m Node,
@@ -309,7 +309,7 @@ fn elements(count: usize) -> String {
     }
 }
 
-/// Plain elements side by side, if all are.
+/// Formats all elements in one row, if they are plain.
 fn row(message: &Message, node: &Node) -> Option<String> {
     let mut row = String::from("[");
     for (i, child) in message.children(node).enumerate() {
@@ -333,21 +333,22 @@ fn row(message: &Message, node: &Node) -> Option<String> {
     Some(row)
 }
 
-/// Writes what is wrong, with the bytes around it. `bytes` are those that the fault's places count
-/// from, which begin at the style's base.
+/// Writes a fault with the bytes around it. The offsets of the fault are relative to `bytes`, which
+/// begin at the base of the style.
 ///
 /// # Errors
 ///
+/// Errors of `to`.
 /// Those of `to`.
 pub fn fault(of: &Fault, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt::Result {
     fault_of_part(of, bytes, 0, style, to)
 }
 
-/// The same, where only the bytes from `from` on, a multiple of 16, are there.
+/// Like [`fault`], but `bytes` has only the bytes from `from` on, a multiple of 16.
 ///
 /// # Errors
 ///
-/// Those of `to`.
+/// Errors of `to`.
 pub fn fault_of_part(
     of: &Fault,
     bytes: &[u8],

@@ -1,4 +1,4 @@
-//! The values of a message, and how they hang together.
+//! The tree of values of a message.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -8,19 +8,19 @@ use super::builder::Builder;
 use super::{Catalog, Options};
 use crate::walk::{Code, Fault, Header, Leaf, Meaning, walk};
 
-/// What was found in a message.
+/// The result of inspecting a message.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Message {
-    /// Its header, if it has one.
+    /// The header, if it is valid.
     pub header: Option<Header>,
     /// The name of the root's type, if its schema is known.
     pub type_name: Option<Rc<str>>,
-    /// Its values, the root first, each behind the one that holds it or points to it.
+    /// The values, the root first. Each value comes after the one that holds it or points to it.
     pub nodes: Vec<Node>,
-    /// How many values were not kept, as far as they were looked at.
+    /// Number of values that were visited but not kept.
     pub hidden: usize,
-    /// What is wrong with it.
+    /// The error in the message, if there is one.
     pub fault: Option<Fault>,
 }
 
@@ -28,38 +28,38 @@ pub struct Message {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Node {
-    /// Its place among the nodes.
+    /// Index in [`Message::nodes`].
     pub id: usize,
-    /// The value that holds it or points to it.
+    /// Index of the value that holds it or points to it.
     pub parent: Option<usize>,
-    /// What it is called there.
+    /// Name of the value within its parent.
     pub name: Name,
-    /// Its type, as Rust spells it.
+    /// Name of the type, as Rust spells it.
     pub type_name: Rc<str>,
-    /// Its bytes, from the message's start.
+    /// Byte range in the message.
     pub at: Range<usize>,
-    /// What its own bytes mean, those of its parts aside.
+    /// Meanings of the value's own bytes, excluding those of its parts.
     pub marks: Vec<Mark>,
-    /// What it is; `None` if a fault kept it from being known.
+    /// The value; `None` if a fault prevented it from being read.
     pub value: Option<Value>,
-    /// Its parts, or what it points to.
+    /// Indices of the parts, or of the values that it points to.
     pub children: Vec<usize>,
-    /// How many more there are.
+    /// Number of further children that were left out.
     pub hidden: usize,
     pub(super) depth: usize,
 }
 
-/// Some bytes of a value that mean one thing.
+/// A byte range of a value with a single meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Mark {
-    /// Where they stand, from the message's start.
+    /// Byte range in the message.
     pub at: Range<usize>,
-    /// What they mean.
+    /// Meaning of the bytes.
     pub meaning: Meaning,
 }
 
-/// What a value is called where it stands.
+/// Name of a value within its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Name {
@@ -69,13 +69,13 @@ pub enum Name {
     Field(String),
     /// An element.
     Index(usize),
-    /// What is there of an option or result, in a cell, or in a shared pointer.
+    /// The payload of an option or result, of a cell, or of a shared pointer.
     Payload,
-    /// What a reference points to.
+    /// The target of a reference.
     Target,
 }
 
-/// What a value is.
+/// The kind and contents of a value.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -87,58 +87,58 @@ pub enum Value {
     Variant {
         /// The variant's name.
         name: String,
-        /// Its tag.
+        /// The discriminant.
         discriminant: i128,
     },
-    /// Nothing: of an option, or in a cell.
+    /// An option or cell without a value.
     None,
-    /// Something, the only child.
+    /// An option or cell with a value, the only child.
     Some,
     /// `Ok` of the only child.
     Ok,
     /// `Err` of the only child.
     Err,
-    /// So many elements, the children.
+    /// An array with this number of elements, the children.
     Array(usize),
-    /// What is around the only child: a cell, or a pointer that says it is shared.
+    /// A wrapper of the only child: a cell, or a shared pointer.
     Around,
     /// A string.
     Text {
-        /// Where its bytes stand, from the message's start.
+        /// Byte range of the string in the message.
         at: Range<usize>,
-        /// It, as far as [`Options::text`].
+        /// The string, truncated to [`Options::text`].
         text: String,
-        /// Its number, if it is shared.
+        /// Number of the string, if it is shared.
         number: Option<u32>,
     },
     /// A pointer to the children.
     Pointer {
-        /// Where they stand, from the message's start.
+        /// Offset of the target in the message.
         to: usize,
-        /// How many there are.
+        /// Number of elements.
         count: usize,
-        /// Whether they are those of a slice.
+        /// True if the target is a slice.
         many: bool,
-        /// The number of the target, if it is shared.
+        /// Number of the target, if it is shared.
         number: Option<u32>,
     },
     /// A further pointer to a shared target.
     Again {
-        /// The target's number.
+        /// Number of the target.
         number: u32,
-        /// The pointer that it was first met by, if that was kept, or the root for number 0.
+        /// Index of the first pointer to the target, if it was kept, or of the root for number 0.
         first: Option<usize>,
     },
 }
 
 impl Message {
-    /// The fields that lead to a value, from the root: `Order.legs[3].side`.
+    /// Returns the path of a value from the root: `Order.legs[3].side`.
     #[must_use]
     pub fn path(&self, mut id: usize) -> String {
         let mut names = Vec::new();
         while let Some(node) = self.nodes.get(id) {
             names.push(node);
-            // A node stands behind its parent.
+            // The index of a parent is lower, so the loop ends.
             match node.parent.filter(|parent| *parent < id) {
                 Some(parent) => id = parent,
                 None => break,
@@ -157,18 +157,19 @@ impl Message {
         path
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub(super) fn children(&self, node: &Node) -> impl Iterator<Item = &Node> {
         node.children.iter().filter_map(|id| self.nodes.get(*id))
     }
 
-    /// The only child of a node.
+    /// Returns the only child of a node.
     pub(super) fn child(&self, node: &Node) -> Option<&Node> {
         self.children(node).next()
     }
 }
 
-/// Looks at a message: all of `bytes`. Its root and classes are found in the catalog.
+/// Inspects a message, which must be all of `bytes`. The schemas of its root and classes are taken
+/// from the catalog.
 #[must_use]
 pub fn message(bytes: &[u8], catalog: &Catalog, options: &Options) -> Message {
     let mut found = Message {

@@ -1,18 +1,18 @@
-//! Values as JSON for people, and for who writes them: [`compose`](super::compose()) makes messages of it.
+//! Compact JSON for people; [`compose`](super::compose()) makes messages from it.
 //!
 //! | value | JSON |
 //! |---|---|
-//! | integer | a number, or a string where it has more than 53 bits |
-//! | floating number | a number, or `"NaN"`, `"inf"`, `"-inf"` |
+//! | integer | a number, or a string if it does not fit in 53 bits |
+//! | floating-point number | a number, or `"NaN"`, `"inf"`, `"-inf"` |
 //! | `bool`, text | the same; a character is a string |
 //! | `()` | `null` |
-//! | struct | an object; a list, where the fields have no names |
+//! | struct | an object, or a list if the fields have no names |
 //! | tuple, array, slice | a list |
-//! | variant | `"Name"`, or `{"Name": fields}` where it has some, as for a struct |
-//! | option | `null`, or the value; `{"Some": value}` where that could be taken for another |
+//! | variant | `"Name"`, or `{"Name": fields}` if it has fields, as for a struct |
+//! | option | `null`, or the value; `{"Some": value}` where the value alone would be ambiguous |
 //! | result | `{"Ok": value}`, `{"Err": value}` |
-//! | reference, box, shared pointer | what it leads to |
-//! | map, set | its columns, as `FORMAT.md` tells |
+//! | reference, box, shared pointer | the target |
+//! | map, set | its columns, see `FORMAT.md` |
 //! | time, address | a string |
 
 use serde_json::{Map, Value as Json};
@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 use super::json::leaf;
 use super::tree::{Message, Name, Node, Value};
 
-/// The value of a message's root, as far as it was kept; `null` where nothing was found.
+/// Returns the value of a message's root, as far as it was kept, or `null` if there is none.
 #[must_use]
 pub fn value(of: &Message) -> Json {
     of.nodes.first().map_or(Json::Null, |root| node(of, root))
@@ -57,13 +57,13 @@ fn node(message: &Message, of: &Node) -> Json {
     }
 }
 
-/// What stands in `{"Some": value}`.
+/// Returns the value in `{"Some": value}`.
 pub(super) fn is_some(of: &Json) -> Option<&Json> {
     let object = of.as_object().filter(|object| object.len() == 1)?;
     object.get("Some")
 }
 
-/// Whether fields have numbers in place of names.
+/// Returns true if the fields have numbers instead of names.
 pub(super) fn are_numbered<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
     let mut names = names.into_iter().enumerate();
     names.all(|(number, name)| name.parse() == Ok(number))

@@ -1,14 +1,14 @@
-//! Which nodes of a graph have the same structure.
+//! Partition refinement: finds the nodes of a graph that have the same structure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Classes of nodes such that two are in one class exactly if they have equal labels, and their
-/// links lead to nodes of one class each, in order.
+/// Partitions nodes into equivalence classes. Two nodes are in the same class if and only if they
+/// have equal labels and their links lead, in order, to nodes of the same classes.
 ///
-/// Hopcroft's algorithm ("An n log n algorithm for minimizing states in a finite automaton", 1971):
-/// a class that is split leaves its larger part as it was, so that a link is looked at again only
-/// when the class of its target has shrunk to half. Nodes with equal labels must have equally many
-/// links. The result numbers classes in any order, below the number of nodes.
+/// Hopcroft's algorithm ("An n log n algorithm for minimizing states in a finite automaton", 1971).
+/// When a class is split, its larger part keeps its number, so that a link is examined again only
+/// if the class of its target has at most half of its former size. Nodes with equal labels must
+/// have the same number of links. Classes are numbered arbitrarily, below the number of nodes.
 pub(super) fn classes(labels: Vec<usize>, links: &[Vec<usize>]) -> Vec<usize> {
     let mut class_of = labels;
     let count = class_of.iter().max().map_or(0, |max| max.wrapping_add(1));
@@ -29,7 +29,7 @@ pub(super) fn classes(labels: Vec<usize>, links: &[Vec<usize>]) -> Vec<usize> {
 
     let mut pending: Vec<usize> = (0..count).collect();
     while let Some(splitter) = pending.pop() {
-        // Those that reach the splitter, by the place of the link and by their class.
+        // Nodes with a link into the splitter, grouped by the position of the link.
         let mut reaching: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for node in members.get(splitter).into_iter().flatten() {
             for (place, source) in sources.get(*node).into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Where two structures differ.
+//! Comparison of two structures.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use super::kind::{FieldInfo, Kind};
 use super::show::{Named, bytes};
 use super::{Schema, TypeIndex, TypeInfo};
 
-/// The first difference of two structures: the one nearest to their roots, what they are made of
-/// before how it is laid out.
+/// The first difference of two structures: the one closest to their roots. Differences of
+/// definitions come before differences of layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The type or field that differs, as it is reached from the root: `Order.legs[].quantity`.
+    /// Path from the root to the type or field that differs: `Order.legs[].quantity`.
     pub path: String,
-    /// In what: `u32 here, u64 there`.
+    /// Description of the difference: `u32 here, u64 there`.
     pub what: String,
 }
 
@@ -25,8 +25,9 @@ impl fmt::Display for Difference {
 }
 
 impl Schema {
-    /// The first difference between what `root` reaches here and what `their_root` reaches in
-    /// `theirs`, or `None` if both have one descriptor. Takes time in proportion to both, nearly.
+    /// Returns the first difference between the types reachable from `root` in this schema and
+    /// those reachable from `their_root` in `theirs`, or `None` if both have the same descriptor.
+    /// Takes almost linear time.
     #[must_use]
     pub fn difference(
         &self,
@@ -42,16 +43,15 @@ impl Schema {
     }
 }
 
-/// Types of two graphs that must be equal if the roots are, in the order in which a walk first in,
-/// first out meets them.
+/// Pairs of types of two graphs that must be equal if the roots are, in breadth-first order.
 struct Pairs<'s> {
     here: Named<'s>,
     there: Named<'s>,
     met: Vec<Pair<'s>>,
-    /// Which types of both graphs are known to belong together: for each, another one of its class,
-    /// or itself. Those of `there` follow those of `here`. This is the algorithm of Hopcroft and Karp
-    /// ("A linear algorithm for testing equivalence of finite automata", 1971): there are fewer
-    /// pairs that must be compared than types, however many are reachable.
+    /// Union-find forest of the types of both graphs: the index of another type of the same class,
+    /// or of itself. The types of `there` follow those of `here`. With this algorithm of Hopcroft
+    /// and Karp ("A linear algorithm for testing equivalence of finite automata", 1971), fewer
+    /// pairs are compared than there are types, regardless of how many pairs are reachable.
     same: Vec<usize>,
 }
 
@@ -59,7 +59,7 @@ struct Pairs<'s> {
 struct Pair<'s> {
     here: usize,
     there: usize,
-    /// The pair that this one was reached from, and how.
+    /// Index of the pair from which this pair was reached, and the step.
     from: Option<(usize, Step<'s>)>,
 }
 
@@ -84,7 +84,7 @@ impl<'s> Pairs<'s> {
         pairs
     }
 
-    /// Adds a pair unless it follows from those before.
+    /// Adds a pair unless it follows from earlier pairs.
     fn meet(&mut self, pair: Pair<'s>) {
         let there = self.here.graph.nodes.len().wrapping_add(pair.there);
         let (a, b) = (self.representative(pair.here), self.representative(there));
@@ -97,14 +97,14 @@ impl<'s> Pairs<'s> {
         self.met.push(pair);
     }
 
-    /// The one that stands for the class of `of`.
+    /// Returns the representative of the class of `of`.
     fn representative(&mut self, mut of: usize) -> usize {
         while let Some(&next) = self.same.get(of) {
             let after = self.same.get(next).copied().unwrap_or(next);
             if next == after {
                 return next;
             }
-            // Halves the way for the next time.
+            // Path halving.
             if let Some(same) = self.same.get_mut(of) {
                 *same = after;
             }
@@ -118,7 +118,7 @@ impl<'s> Pairs<'s> {
         Some((here, self.there.graph.nodes.get(pair.there)?))
     }
 
-    /// The pairs that a pair whose kinds agree leads to.
+    /// Returns the pairs reachable in one step from a pair whose kinds agree.
     fn parts(&self, index: usize, pair: Pair<'s>) -> Vec<Pair<'s>> {
         let Some((here, there)) = self.nodes(pair) else {
             return Vec::new();
@@ -132,7 +132,7 @@ impl<'s> Pairs<'s> {
         parts.collect()
     }
 
-    /// The first difference in what types are made of.
+    /// Returns the first difference between definitions.
     fn definitions(&mut self) -> Option<Difference> {
         let mut next = 0usize;
         while let Some(&pair) = self.met.get(next) {
@@ -155,9 +155,11 @@ impl<'s> Pairs<'s> {
         None
     }
 
-    /// The first difference in how types are laid out, and if it is that of a part, the part's.
+    /// Returns the first difference between layouts. If a part causes it, the result describes the
+    /// part.
     fn layouts(&mut self) -> Option<Difference> {
-        /// How far parts within parts are looked at; types from a peer may contain themselves.
+        /// Maximum depth of nested parts that are examined. Schemas from a peer may have types that
+        /// contain themselves.
         const DEPTH: usize = 64;
         let differing = |pairs: &Self, pair| {
             let (here, there) = pairs.nodes(pair)?;
@@ -185,7 +187,8 @@ impl<'s> Pairs<'s> {
         })
     }
 
-    /// Says that one type is another. The smallest part that has a name tells most.
+    /// Describes a pair of different types. The smallest part with a name of its own gives the most
+    /// useful description.
     fn other_type(&self, pair: Pair<'s>) -> Difference {
         let mut whole = pair;
         while let Some((index, step)) = whole.from {
@@ -214,9 +217,10 @@ impl<'s> Pairs<'s> {
         }
     }
 
-    /// How a pair is reached from the root.
+    /// Returns the path from the root to a pair.
     fn path(&self, pair: Pair<'s>) -> String {
-        /// Steps that are spelled: the last ones, for those who send long ways.
+        /// Maximum number of steps that are shown, counted from the end, in case a peer sends long
+        /// paths.
         const STEPS: usize = 32;
         let mut steps = Vec::new();
         let mut from = pair.from;
@@ -241,12 +245,12 @@ impl<'s> Pairs<'s> {
     }
 }
 
-/// How far two types are the same but for their layout and the types of their parts.
+/// Degree to which two types agree, without their layouts and the types of their parts.
 enum Agreement {
     Full,
-    /// They have one name and kind.
+    /// The name and kind agree.
     Except {
-        /// The part that differs, as an addition to the path.
+        /// The part that differs, as a suffix of the path.
         within: String,
         what: String,
     },
@@ -306,7 +310,7 @@ fn names(fields: &[FieldInfo]) -> Vec<&str> {
     fields.iter().map(|field| &*field.name).collect()
 }
 
-/// The first difference between two lists of names.
+/// Returns the first difference between two lists of names.
 fn list(noun: &str, here: &[&str], there: &[&str]) -> Option<String> {
     let longest = here.len().max(there.len());
     let place = (0..longest).find(|i| here.get(*i) != there.get(*i))?;
@@ -329,8 +333,8 @@ fn list(noun: &str, here: &[&str], there: &[&str]) -> Option<String> {
     })
 }
 
-/// The first difference between the layouts of two types that are else the same: where in them, and
-/// in what.
+/// Returns the first difference between the layouts of two types that otherwise agree: its path
+/// within them, and its description.
 fn layout(here: &TypeInfo, there: &TypeInfo) -> Option<(String, String)> {
     let sizes = (here.size != there.size)
         .then(|| format!("{} here, {} there", bytes(here.size), bytes(there.size)));

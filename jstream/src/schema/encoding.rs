@@ -1,8 +1,8 @@
-//! Schemas as bytes.
+//! Encoding of schemas.
 //!
 //! ```text
-//! schema   version: 1 byte; number of types; the types, the root first, then in the order in
-//!          which a walk first in, first out meets them; equal structures stand once
+//! schema   version: 1 byte; number of types; the types, the root first, then in breadth-first
+//!          order; equal structures occur once
 //! type     name, size, alignment, kind: 1 byte, then
 //!            0 leaf       1 text
 //!            2 struct     fields
@@ -19,9 +19,9 @@
 //! list     number of elements; the elements
 //! name     number of bytes; UTF-8
 //! type, as part of another: its number
-//! number   7 bits a byte, the lowest first, the highest bit set in all but the last byte; no
+//! number   7 bits per byte, the lowest first, the highest bit set in all but the last byte; no
 //!          more bytes than needed
-//! discriminant   a number: 2n for n from 0 on, -2n - 1 below
+//! discriminant   a number: 2n for n >= 0, -2n - 1 for n < 0
 //! ```
 
 use std::error::Error;
@@ -30,16 +30,16 @@ use std::fmt;
 use super::graph::Graph;
 use super::{Schema, TypeIndex, TypeInfo};
 
-/// The version of the encoding.
+/// Version of the encoding.
 const VERSION: u8 = 1;
 
 impl Schema {
-    /// How many bytes [`from_bytes`](Self::from_bytes) accepts: 1 MiB. A schema has some ten bytes
-    /// for each field; the limit answers the threat of peers that send schemas without end.
+    /// Maximum length in bytes that [`from_bytes`](Self::from_bytes) accepts: 1 MiB. A field takes
+    /// about ten bytes. The limit protects against peers that send huge schemas.
     pub const MAX_BYTES: usize = 1 << 20;
 
-    /// The canonical encoding of what a walk from `root` reaches. Equal structures have equal
-    /// encodings, different ones different encodings; the descriptor is its XXH3 hash.
+    /// Returns the canonical encoding of the types reachable from `root`. Two structures have equal
+    /// encodings if and only if they are equal. The descriptor is the XXH3 hash of the encoding.
     #[must_use]
     pub fn to_bytes(&self, root: TypeIndex) -> Vec<u8> {
         let graph = Graph::of(self, root);
@@ -54,12 +54,12 @@ impl Schema {
         bytes
     }
 
-    /// The schema that these bytes encode, and its root. They may come from anywhere: work and memory
-    /// are bounded by their number.
+    /// Decodes a schema, and returns it with its root. The bytes need not be trusted: work and
+    /// memory are linear in their number.
     ///
     /// # Errors
     ///
-    /// A [`SchemaError`] says what is wrong with them.
+    /// [`SchemaError`] if the bytes are not a valid schema.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Self, TypeIndex), SchemaError> {
         if bytes.len() > Self::MAX_BYTES {
             return Err(SchemaError::TooLong {
@@ -70,7 +70,7 @@ impl Schema {
         Self::decode(bytes)
     }
 
-    /// As `from_bytes`, for bytes of any length.
+    /// Like `from_bytes`, without a limit on the length.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, TypeIndex), SchemaError> {
         let mut from = Decoder {
             bytes,
@@ -83,14 +83,14 @@ impl Schema {
         }
         from.types = match u32::try_from(from.number()?) {
             Ok(types) if types > 0 => types,
-            _ => return Err(from.malformed("no number of types")),
+            _ => return Err(from.malformed("invalid number of types")),
         };
         let mut schema = Self::default();
         for _ in 0..from.types {
             schema.types.push(Some(TypeInfo::take(&mut from)?));
         }
         if from.at != bytes.len() {
-            return Err(from.malformed("more bytes than types"));
+            return Err(from.malformed("trailing bytes after the last type"));
         }
         Ok((schema, TypeIndex(0)))
     }
@@ -111,12 +111,12 @@ pub(super) fn put_name(bytes: &mut Vec<u8>, name: &str) {
     bytes.extend_from_slice(name.as_bytes());
 }
 
-/// Bytes that are being decoded.
+/// Cursor over an encoded schema.
 pub(super) struct Decoder<'b> {
     bytes: &'b [u8],
-    /// How many of them are behind.
+    /// Number of bytes decoded so far.
     at: usize,
-    /// How many types there are.
+    /// Number of types in the schema.
     types: u32,
 }
 
@@ -127,7 +127,7 @@ impl Decoder<'_> {
 
     pub(super) fn byte(&mut self) -> Result<u8, SchemaError> {
         let Some(byte) = self.bytes.get(self.at) else {
-            return Err(self.malformed("the end, too early"));
+            return Err(self.malformed("unexpected end"));
         };
         self.at = self.at.wrapping_add(1);
         Ok(*byte)
@@ -147,18 +147,18 @@ impl Decoder<'_> {
                 return Ok(n);
             }
         }
-        Err(self.malformed("no number"))
+        Err(self.malformed("invalid number"))
     }
 
     pub(super) fn size(&mut self) -> Result<usize, SchemaError> {
         let n = self.number()?;
-        usize::try_from(n).map_err(|_| self.malformed("a size of more than 64 bits"))
+        usize::try_from(n).map_err(|_| self.malformed("size of more than 64 bits"))
     }
 
     pub(super) fn index(&mut self) -> Result<TypeIndex, SchemaError> {
         match u32::try_from(self.number()?) {
             Ok(index) if index < self.types => Ok(TypeIndex(index)),
-            _ => Err(self.malformed("a type that is not there")),
+            _ => Err(self.malformed("type index out of range")),
         }
     }
 
@@ -166,19 +166,19 @@ impl Decoder<'_> {
         let len = self.size()?;
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let Some(name) = rest.get(..len) else {
-            return Err(self.malformed("a name that is longer than the rest"));
+            return Err(self.malformed("name that extends beyond the end"));
         };
-        // Names get into errors and logs, where control characters could do harm.
+        // Names appear in errors and logs, where control characters could do harm.
         let name = match std::str::from_utf8(name) {
             Ok(name) if !name.contains(char::is_control) => name.to_owned(),
-            _ => return Err(self.malformed("a name that is not text")),
+            _ => return Err(self.malformed("name with invalid UTF-8 or control characters")),
         };
         self.at = self.at.wrapping_add(len);
         Ok(name)
     }
 
-    /// As many elements as a number says. An element takes a byte at least, so that a number larger
-    /// than the rest ends with an error and without memory.
+    /// Decodes a list with a length prefix. Memory grows with the decoded elements only, and each
+    /// element takes at least one byte. A length beyond the end of the input is therefore an error.
     pub(super) fn list<E>(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<E, SchemaError>,
@@ -192,34 +192,34 @@ impl Decoder<'_> {
     }
 }
 
-/// Why a schema was not taken.
+/// An error of decoding or storing a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// Longer than [`Schema::MAX_BYTES`].
+    /// The schema is longer than [`Schema::MAX_BYTES`].
     TooLong {
         /// The length in bytes.
         len: usize,
         /// The limit.
         limit: usize,
     },
-    /// Not of this version of the encoding.
+    /// The version of the encoding is not supported.
     Version {
         /// The first byte.
         found: u8,
     },
-    /// The bytes are no schema.
+    /// The bytes are not a valid schema.
     Malformed {
-        /// What stands where something else should.
+        /// Description of the error.
         what: &'static str,
-        /// Where, in bytes from the start.
+        /// Offset of the error in bytes.
         at: usize,
     },
-    /// A reader has no room for another schema.
+    /// The schema cache of a reader is full.
     Full {
-        /// How many schemas it takes.
+        /// Maximum number of schemas.
         schemas: usize,
-        /// How many bytes they may have in all.
+        /// Maximum total size of the schemas in bytes.
         bytes: usize,
     },
 }
@@ -230,17 +230,17 @@ impl fmt::Display for SchemaError {
             Self::TooLong { len, limit } => {
                 write!(
                     f,
-                    "a schema of {len} bytes is longer than the limit ({limit})"
+                    "a schema of {len} bytes exceeds the limit of {limit} bytes"
                 )
             }
             Self::Version { found } => write!(
                 f,
-                "a schema of version {found}, where {VERSION} is understood"
+                "a schema has version {found}, but only version {VERSION} is supported"
             ),
-            Self::Malformed { what, at } => write!(f, "no schema: {what}, at byte {at}"),
+            Self::Malformed { what, at } => write!(f, "invalid schema: {what} at byte {at}"),
             Self::Full { schemas, bytes } => write!(
                 f,
-                "no room for another schema: a reader takes {schemas}, of {bytes} bytes in all"
+                "the schema cache is full: a reader holds at most {schemas} schemas of {bytes} bytes in total"
             ),
         }
     }

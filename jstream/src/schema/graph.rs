@@ -1,12 +1,12 @@
-//! What a walk from a root reaches, in canonical order.
+//! The graph of types reachable from a root, in canonical order.
 
 use std::collections::HashMap;
 
 use super::classes::classes;
 use super::{Schema, TypeIndex, TypeInfo, UNKNOWN};
 
-/// The types that a root reaches, each structure once, in the order in which a walk first in, first
-/// out meets them; the root is the first.
+/// The types reachable from a root, in breadth-first order from the root. Equal structures occur
+/// once.
 pub(super) struct Graph<'s> {
     pub(super) nodes: Vec<Node<'s>>,
 }
@@ -17,40 +17,40 @@ pub(super) struct Node<'s> {
     pub(super) links: Vec<Link<'s>>,
 }
 
-/// What leads from a type to another.
+/// An edge from a type to another.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link<'s> {
     pub(super) step: Step<'s>,
-    /// The other type's place among the nodes.
+    /// Index of the other type in the nodes.
     pub(super) to: usize,
 }
 
-/// How one gets from a value to a part of it.
+/// The relation of a part to its whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step<'s> {
-    /// To a field.
+    /// A field.
     Field(&'s str),
-    /// To a field of a variant.
+    /// A field of a variant: the names of the variant and the field.
     Variant(&'s str, &'s str),
-    /// To what stands in this case.
+    /// The payload of a case of a result.
     Case(&'static str),
-    /// To what is there if anything is.
+    /// The payload of an option or shared pointer.
     Payload,
-    /// To an element.
+    /// An element of an array.
     Element,
-    /// To what stands behind a pointer.
+    /// The target of a pointer.
     Target,
-    /// To an element of what stands behind a pointer.
+    /// An element of the target of a slice.
     Targets,
 }
 
 impl Step<'_> {
-    /// Whether the part lies within the whole.
+    /// Returns true if the part lies within the whole.
     pub(super) fn is_inline(self) -> bool {
         !matches!(self, Self::Target | Self::Targets)
     }
 
-    /// Whether the part has a name of its own.
+    /// Returns true if the part has a name of its own.
     pub(super) fn is_named(self) -> bool {
         matches!(self, Self::Field(_) | Self::Variant(..))
     }
@@ -58,7 +58,7 @@ impl Step<'_> {
 
 impl<'s> Graph<'s> {
     pub(super) fn of(schema: &'s Schema, root: TypeIndex) -> Self {
-        // One place more, for all types that the schema doesn't have.
+        // One extra entry stands for all types that are not in the schema.
         let unknown = schema.types.len();
         let place_of = |of: TypeIndex| unknown.min(of.0 as usize);
         let mut walk = Walk::new(unknown.saturating_add(1));
@@ -85,7 +85,7 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// Each structure once.
+/// Merges equal structures.
 fn merged<'s>(nodes: &[Node<'s>], labels: Labels) -> Vec<Node<'s>> {
     let links = nodes
         .iter()
@@ -117,7 +117,7 @@ fn merged<'s>(nodes: &[Node<'s>], labels: Labels) -> Vec<Node<'s>> {
     merged
 }
 
-/// A walk that numbers places in the order in which it meets them.
+/// Assigns numbers in the order of discovery.
 struct Walk {
     numbers: Vec<Option<usize>>,
     met: Vec<usize>,
@@ -145,7 +145,7 @@ impl Walk {
     }
 }
 
-/// What is said of each node in itself, by numbers that are equal where the same is said.
+/// Labels of nodes, as numbers. Nodes have equal labels if they are equal apart from their links.
 #[derive(Default)]
 struct Labels {
     of: Vec<usize>,

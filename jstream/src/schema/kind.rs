@@ -1,8 +1,8 @@
-//! What types are made of.
+//! Kinds of types.
 //!
-//! All that is special to a kind is in the `match`es of this file: how it is encoded and which types
-//! it reaches ([`Kind::put`]), decoded ([`Kind::take`]), called ([`Kind::noun`]) and shown
-//! ([`Kind::express`]). The rest of `schema` works on the graph that `put` tells of.
+//! Everything specific to a kind is in the `match`es of this file: its encoding and the types it
+//! refers to ([`Kind::put`]), decoding ([`Kind::take`]), its name ([`Kind::noun`]) and its spelling
+//! ([`Kind::express`]). The rest of `schema` works on the graph that `put` reports.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -12,41 +12,42 @@ use super::graph::{Link, Step};
 use super::show::Named;
 use super::{TypeIndex, TypeInfo};
 
-/// What a type is made of.
+/// The kind and components of a type.
 ///
-/// No variant is called `Option` or `Result`: the compiler spells out the paths of types that share
-/// their name with anything public, in errors about the program's code too.
+/// No variant is called `Option` or `Result`: in error messages, the compiler prints full paths for
+/// types that share their name with any public item, even in errors about the program's code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A number, `bool`, `char` or the like; the name says which.
+    /// A primitive value such as a number, `bool` or `char`; the name identifies it.
     Leaf,
-    /// Text behind a pointer.
+    /// A string behind a pointer.
     Text,
     /// A struct or tuple.
     Struct(Vec<FieldInfo>),
     /// An enum.
     Enum {
-        /// The size of its tag in bytes.
+        /// Size of the tag in bytes.
         tag: usize,
-        /// Its variants.
+        /// The variants.
         variants: Vec<VariantInfo>,
     },
     /// An `Option` of a type.
     Optional(TypeIndex),
     /// A `Result` of two types.
     Outcome(TypeIndex, TypeIndex),
-    /// So many values of a type, side by side.
+    /// An array: element type and length.
     Array(TypeIndex, usize),
     /// A pointer to a value of a type.
     Reference(TypeIndex),
-    /// A pointer to any number of values of a type, side by side.
+    /// A pointer to a slice with elements of this type.
     Slice(TypeIndex),
-    /// A pointer of this type, to a target that other pointers may lead to too.
+    /// A pointer of this type to a target that other pointers may share.
     Shared(TypeIndex),
-    /// The same or none, in a `Cell`, so that it may lead in a circle.
+    /// An optional shared pointer of this type in a `Cell`, which can form cycles.
     Changeable(TypeIndex),
-    /// A value of any type that is registered for the trait that the name tells.
+    /// A trait object: a value of any type that is registered for the trait. The name identifies
+    /// the trait.
     Dynamic,
 }
 
@@ -54,16 +55,16 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldInfo {
-    /// Its name, or its number.
+    /// Name, or index for tuple fields.
     pub name: Cow<'static, str>,
-    /// Where it stands in bytes.
+    /// Offset in bytes.
     pub offset: usize,
-    /// Its type.
+    /// Type of the field.
     pub of: TypeIndex,
 }
 
 impl FieldInfo {
-    /// A field of this name and type at `offset`.
+    /// Creates a field with this name and type at `offset`.
     #[must_use]
     pub fn new(name: impl Into<Cow<'static, str>>, offset: usize, of: TypeIndex) -> Self {
         Self {
@@ -78,16 +79,16 @@ impl FieldInfo {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VariantInfo {
-    /// Its name.
+    /// Name of the variant.
     pub name: Cow<'static, str>,
-    /// The value of its tag.
+    /// Value of the tag.
     pub discriminant: i128,
-    /// Its fields.
+    /// Fields of the variant.
     pub fields: Vec<FieldInfo>,
 }
 
 impl VariantInfo {
-    /// A variant of this name, tag and fields.
+    /// Creates a variant with this name, tag and fields.
     #[must_use]
     pub fn new(
         name: impl Into<Cow<'static, str>>,
@@ -102,11 +103,11 @@ impl VariantInfo {
     }
 }
 
-/// Says by which number a type that is reached by this step is encoded.
+/// Callback that returns the number by which a referenced type is encoded.
 pub(super) type Numbering<'n, 'k> = dyn FnMut(Step<'k>, TypeIndex) -> u64 + 'n;
 
 impl TypeInfo {
-    /// Encodes it.
+    /// Encodes the type.
     pub(super) fn put<'k>(&'k self, bytes: &mut Vec<u8>, number: &mut Numbering<'_, 'k>) {
         put_name(bytes, &self.name);
         put_number(bytes, self.size as u128);
@@ -114,7 +115,7 @@ impl TypeInfo {
         self.kind.put(bytes, number);
     }
 
-    /// Decodes one.
+    /// Decodes a type.
     pub(super) fn take(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
         Ok(Self {
             name: from.name()?,
@@ -126,8 +127,8 @@ impl TypeInfo {
 }
 
 impl Kind {
-    /// Encodes it: a byte that says which kind it is, and its parts, lists with their lengths first.
-    /// Asks `number` for each type that it reaches.
+    /// Encodes the kind: a byte that identifies it, then its components, with lists after their
+    /// lengths. Calls `number` for each type that it refers to.
     pub(super) fn put<'k>(&'k self, bytes: &mut Vec<u8>, number: &mut Numbering<'_, 'k>) {
         let mut of = |bytes: &mut Vec<u8>, step, of: &TypeIndex| {
             put_number(bytes, u128::from(number(step, *of)));
@@ -193,7 +194,7 @@ impl Kind {
         }
     }
 
-    /// Decodes what `put` encodes.
+    /// Decodes the result of `put`.
     fn take(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
         Ok(match from.byte()? {
             0 => Self::Leaf,
@@ -214,11 +215,11 @@ impl Kind {
             9 => Self::Shared(from.index()?),
             10 => Self::Changeable(from.index()?),
             11 => Self::Dynamic,
-            _ => return Err(from.malformed("no kind")),
+            _ => return Err(from.malformed("unknown kind of type")),
         })
     }
 
-    /// What a type of this kind is called.
+    /// Returns the English name of the kind.
     pub(crate) fn noun(&self) -> &'static str {
         match self {
             Self::Leaf => "plain value",
@@ -236,8 +237,8 @@ impl Kind {
         }
     }
 
-    /// Writes the type as Rust spells it, definitions by their names. Writes something before it
-    /// goes on to another type, so that the bound of `to` bounds the recursion.
+    /// Writes the type in Rust syntax, with names for definitions. Every level writes something
+    /// before it recurses, so that the limit of `to` also limits the recursion.
     pub(super) fn express(
         &self,
         name: &str,
@@ -308,7 +309,7 @@ impl Kind {
         }
     }
 
-    /// The fields, those of all variants in turn.
+    /// Returns the fields; for an enum, those of all variants in order.
     pub(super) fn fields(&self) -> impl Iterator<Item = &FieldInfo> {
         let (fields, variants) = match self {
             Self::Struct(fields) => (fields.as_slice(), [].as_slice()),
@@ -320,7 +321,7 @@ impl Kind {
     }
 }
 
-/// The name of all tuples.
+/// Name of all tuple types.
 pub(super) const TUPLE: &str = "()";
 
 fn fields(from: &mut Decoder<'_>) -> Result<Vec<FieldInfo>, SchemaError> {
@@ -330,7 +331,7 @@ fn fields(from: &mut Decoder<'_>) -> Result<Vec<FieldInfo>, SchemaError> {
     })
 }
 
-/// Small numbers of either sign as small ones without: 0, -1, 1, -2 as 0, 1, 2, 3.
+/// Maps small signed numbers to small unsigned ones: 0, -1, 1, -2 to 0, 1, 2, 3.
 const fn zigzag(n: i128) -> u128 {
     ((n << 1) ^ (n >> 127)) as u128
 }

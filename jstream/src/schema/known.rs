@@ -1,4 +1,4 @@
-//! The schemas that a process knows: those of its own types, and those that readers are taught.
+//! Schemas known to a process: those of its own types, and those that readers learned from peers.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashMap};
@@ -13,12 +13,11 @@ use crate::model::InPlace;
 /// A structure in its canonical encoding.
 type Structure = Arc<[u8]>;
 
-/// How many of the program's own structures are kept. Only programs that make types without end
-/// have more, and of those beyond, mismatches are reported with less.
+/// Maximum number of the program's own structures that are kept. Only programs that generate types
+/// without bound exceed it. Mismatches with the types beyond it are reported in less detail.
 const OWN: usize = 1 << 14;
 
-/// The structures of the program's own types, by descriptor: each that was written, read, or asked
-/// for.
+/// Structures of the program's own types that were written, read or requested, by descriptor.
 static KNOWN: Mutex<BTreeMap<u64, Structure>> = Mutex::new(BTreeMap::new());
 
 fn known(descriptor: u64) -> Option<Structure> {
@@ -26,7 +25,7 @@ fn known(descriptor: u64) -> Option<Structure> {
     known.get(&descriptor).cloned()
 }
 
-/// A structure of the program's own.
+/// Returns the structure of a type of the program.
 #[cfg(feature = "testing")]
 pub(crate) fn of_descriptor(descriptor: u64) -> Option<(Schema, TypeIndex)> {
     known(descriptor).map(|structure| decoded(&structure))
@@ -39,10 +38,10 @@ fn remember(descriptor: u64, structure: Vec<u8>) {
     }
 }
 
-/// Descriptors worked out before, by type.
+/// Cache of descriptors by type.
 #[derive(Debug, Default)]
 pub(crate) struct Descriptors {
-    /// The one asked for last: most readers and writers meet one type over and over.
+    /// The last type and its descriptor: most readers and writers use the same type repeatedly.
     last: Option<(TypeId, u64)>,
     known: FxHashMap<TypeId, u64>,
 }
@@ -74,7 +73,7 @@ fn structure_of<F: InPlace>() -> Vec<u8> {
     schema.to_bytes(root)
 }
 
-/// The schemas that a reader was taught.
+/// Schemas that a reader learned from peers.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt {
     known: HashMap<u64, Structure>,
@@ -82,12 +81,12 @@ pub(crate) struct Learnt {
 }
 
 impl Learnt {
-    /// How many schemas there may be, and of how many bytes in all. A peer that sends schemas
-    /// without end fills no more memory than this.
+    /// Maximum number of schemas, and maximum total size in bytes. They limit the memory that a
+    /// peer can claim by sending schemas.
     pub(crate) const SCHEMAS: usize = 256;
     pub(crate) const BYTES: usize = 4 << 20;
 
-    /// Takes a structure unless it is known, and gives its descriptor.
+    /// Stores a structure unless it is known, and returns its descriptor.
     pub(crate) fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
         let structure = schema.to_bytes(root);
         let descriptor = checksum(&structure);
@@ -106,8 +105,8 @@ impl Learnt {
         Ok(descriptor)
     }
 
-    /// What a message of the type that `found` is the descriptor of can be told, where an `F` was
-    /// to be read.
+    /// Returns the mismatch between the structure of `F`, which was expected, and that with the
+    /// descriptor `found`, or `None` if the latter is not known.
     #[cold]
     pub(crate) fn mismatch<F: InPlace>(&self, expected: u64, found: u64) -> Option<Box<Mismatch>> {
         let there = self.known.get(&found).cloned();
@@ -117,9 +116,9 @@ impl Learnt {
     }
 }
 
-/// Two structures that differ: the reader's, called here, and the message's, called there.
+/// Two structures that differ: the reader's ("here") and the message's ("there").
 ///
-/// Nothing is worked out before it is asked for.
+/// Decoding and comparing happen only on request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Mismatch {
     here: Structure,
@@ -127,19 +126,19 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
-    /// The structure that the reader expects, and where its root stands in it.
+    /// Returns the structure that the reader expects, and its root.
     #[must_use]
     pub fn here(&self) -> (Schema, TypeIndex) {
         decoded(&self.here)
     }
 
-    /// The structure that the message has.
+    /// Returns the structure of the message, and its root.
     #[must_use]
     pub fn there(&self) -> (Schema, TypeIndex) {
         decoded(&self.there)
     }
 
-    /// The first difference between the two.
+    /// Returns the first difference between the two structures.
     #[must_use]
     pub fn difference(&self) -> Option<Difference> {
         let ((here, root), (there, their_root)) = (self.here(), self.there());
@@ -147,14 +146,14 @@ impl Mismatch {
     }
 }
 
-/// The structure that was encoded by `Schema::to_bytes`.
+/// Decodes a structure that `Schema::to_bytes` encoded.
 fn decoded(structure: &Structure) -> (Schema, TypeIndex) {
     let decoded = Schema::decode(structure);
     debug_assert!(decoded.is_ok(), "{decoded:?}");
     decoded.unwrap_or((Schema::default(), TypeIndex(0)))
 }
 
-/// The first difference; in the alternate form (`{:#}`) both structures too.
+/// Formats the first difference; the alternate form (`{:#}`) appends both structures.
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.difference() {

@@ -1,39 +1,42 @@
-//! The structure of types, and the checksum of it that every message carries.
+//! Structures of types, and their hashes, which every message carries.
 //!
-//! A [`Schema`] is a graph: each type is described once, and reaches others by index, so that
-//! recursive types are finite. A type's *descriptor* is a 64-bit hash of the canonical encoding of
-//! what its in-place form reaches ([`Schema::to_bytes`]). A message carries the descriptor of its
-//! root, and a reader compares it with its own: one comparison of two integers per message.
+//! A [`Schema`] is a graph: each type is described once, and refers to others by index, so that
+//! recursive types are finite. The *descriptor* of a type is a 64-bit hash of the canonical
+//! encoding of the types reachable from its in-place form ([`Schema::to_bytes`]). A message carries
+//! the descriptor of its root. A reader compares it with its own, which costs one comparison of two
+//! integers per message.
 //!
-//! # What a descriptor covers
+//! # Coverage of a descriptor
 //!
-//! Of the type and of all that it reaches: the kind, the name without its path, size and alignment;
-//! names, order, types and offsets of fields; names, order, discriminants and fields of variants;
-//! the size of tags; the lengths of arrays; whether something is optional, behind a reference, in a
-//! slice, or inline. A change of any of these changes the descriptor.
+//! For the type and all types reachable from it, a descriptor covers: the kind, the name without
+//! its path, size and alignment; names, order, types and offsets of fields; names, order,
+//! discriminants and fields of variants; the size of tags; the lengths of arrays; whether a part is
+//! optional, behind a reference, in a slice, or inline. A change of any of these changes the
+//! descriptor.
 //!
-//! It covers neither paths nor crates, and it doesn't matter how many definitions there are:
-//! equal structures have equal descriptors, in other modules, programs and compilations too. A type
-//! that owns its parts has the descriptor of its form. What has no bytes and no fields has no
-//! structure: the argument of a `PhantomData`, and a constant parameter that no field depends on,
-//! are not covered.
+//! A descriptor does not cover paths or crates, or how many definitions of a structure there are.
+//! Equal structures have equal descriptors, also in other modules, programs and compilations. A
+//! type that owns its parts has the descriptor of its form. Parameters that affect neither bytes
+//! nor fields are not covered: the argument of a `PhantomData`, and a constant parameter that no
+//! field depends on.
 //!
-//! # What keeps its descriptor from one compiler to the next
+//! # Stability across compilers
 //!
-//! Types whose layout the language defines: primitive types, arrays, references, slices and text;
-//! structs with `#[repr(C)]`; enums with `#[repr(u8)]` or another integer, and those without data.
-//! How a tuple, a struct without `#[repr(C)]`, and an `Option` or `Result` of anything but a
-//! reference, a `NonZero` number or a `bool` is laid out is up to the compiler, and may change with
-//! it or its flags. Then the descriptor changes too, and messages are refused instead of misread.
+//! A descriptor is stable if the language defines the layout of all types: primitive types, arrays,
+//! references, slices and text; structs with `#[repr(C)]`; enums with `#[repr(u8)]` or another
+//! integer, and those without data. The layout of the following types is up to the compiler, and
+//! may change with its version or flags: tuples, structs without `#[repr(C)]`, and `Option` or
+//! `Result` of anything but a reference, a `NonZero` number or a `bool`. If it changes, the
+//! descriptor changes too, and messages are rejected instead of misread.
 //!
-//! Safety never rests on descriptors: a message with a forged one, or with one that happens to be
-//! that of another type, fails the structural check like any other, or is a valid object.
+//! Memory safety never depends on descriptors. A message with a forged descriptor, or one that
+//! collides with that of another type, either fails the structural validation or is a valid object.
 //!
-//! # When descriptors differ
+//! # Mismatches
 //!
-//! A descriptor says that two structures differ, not where. A program that has both sides' schemas
-//! does: [`Schema::difference`] names the first difference. A [`Reader`](crate::Reader) that is
-//! taught the peer's ([`Reader::learn`](crate::Reader::learn)) puts it into its error.
+//! A descriptor shows that two structures differ, but not where. [`Schema::difference`] finds the
+//! first difference of two schemas. If a [`Reader`](crate::Reader) has learned the peer's schema
+//! ([`Reader::learn`](crate::Reader::learn)), its error contains the difference.
 //!
 //! ```
 //! use jstream::Transportable;
@@ -83,22 +86,22 @@ pub(crate) use known::{Descriptors, Learnt};
 
 use crate::model::{InPlace, Transportable};
 
-/// A type's place in a [`Schema`].
+/// Index of a type in a [`Schema`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeIndex(u32);
 
 #[cfg(any(feature = "cli", feature = "testing"))]
 impl TypeIndex {
-    /// Its number, from 0 on.
+    /// Returns the index as a number, from 0 on.
     pub(crate) const fn place(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The structure of a type and of all that it reaches.
+/// The structure of a type and of all types reachable from it.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
-    /// `None` while the type is being described.
+    /// The types; `None` while a type is being described.
     types: Vec<Option<TypeInfo>>,
     index: HashMap<TypeId, TypeIndex>,
 }
@@ -107,17 +110,17 @@ pub struct Schema {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TypeInfo {
-    /// Its name, without the path.
+    /// Name without the path.
     pub name: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: usize,
-    /// Its alignment in bytes.
+    /// Alignment in bytes.
     pub align: usize,
-    /// What it is made of.
+    /// Kind and components.
     pub kind: Kind,
 }
 
-/// Stands for a type that is still being described, or belongs to another schema.
+/// Placeholder for a type that is still being described, or belongs to another schema.
 static UNKNOWN: TypeInfo = TypeInfo {
     name: String::new(),
     size: 0,
@@ -126,7 +129,7 @@ static UNKNOWN: TypeInfo = TypeInfo {
 };
 
 impl Schema {
-    /// The schema of a type, and where its root stands in it.
+    /// Returns the schema of a type, and its root.
     #[must_use]
     pub fn of<T: Transportable + 'static>() -> (Self, TypeIndex) {
         Self::of_form::<T::InPlace<'static>>()
@@ -138,7 +141,7 @@ impl Schema {
         (schema, root)
     }
 
-    /// Describes the sized type `T` unless that was done before.
+    /// Describes the sized type `T`, unless the schema has it already.
     #[doc(hidden)]
     pub fn define<T: InPlace>(
         &mut self,
@@ -154,7 +157,7 @@ impl Schema {
         )
     }
 
-    /// Describes a type of this key and layout unless that was done before.
+    /// Describes a type with this key and layout, unless the schema has it already.
     pub(crate) fn define_as(
         &mut self,
         key: TypeId,
@@ -164,7 +167,7 @@ impl Schema {
         kind: impl FnOnce(&mut Self) -> Kind,
     ) -> TypeIndex {
         let Ok(next) = u32::try_from(self.types.len()) else {
-            panic!("a type reaches more than 2^32 others");
+            panic!("a schema has more than 2^32 types");
         };
         let index = match self.index.entry(key) {
             Entry::Occupied(known) => return *known.get(),
@@ -183,27 +186,28 @@ impl Schema {
         index
     }
 
-    /// Whether that type is `()`. Remote calls have a message without bytes for that.
+    /// Returns true if the type is `()`. Remote calls use an empty message for it.
     #[must_use]
     pub fn is_unit(&self, index: TypeIndex) -> bool {
         self.get(index)
             .is_some_and(|info| info.name == "()" && matches!(info.kind, Kind::Leaf))
     }
 
-    /// A type of this schema.
+    /// Returns a type of this schema.
     #[must_use]
     pub fn get(&self, index: TypeIndex) -> Option<&TypeInfo> {
         self.types.get(index.0 as usize)?.as_ref()
     }
 
-    /// All types, each with its place; those that are still being described are missing.
+    /// Returns all types with their indices. Types that are still being described are `None`.
     #[cfg(any(feature = "cli", feature = "testing"))]
     pub(crate) fn all(&self) -> impl Iterator<Item = (TypeIndex, Option<&TypeInfo>)> {
         let places = (0..u32::MAX).map(TypeIndex);
         places.zip(self.types.iter().map(Option::as_ref))
     }
 
-    /// The checksum of what a walk from `root` reaches; what else the schema holds doesn't matter.
+    /// Returns the hash of the types reachable from `root`; other types of the schema do not affect
+    /// it.
     #[must_use]
     pub fn descriptor(&self, root: TypeIndex) -> u64 {
         checksum(&self.to_bytes(root))
@@ -211,7 +215,7 @@ impl Schema {
 }
 
 impl PartialEq for Schema {
-    /// The same types in the same order.
+    /// Compares the types, in order.
     fn eq(&self, other: &Self) -> bool {
         self.types == other.types
     }
@@ -219,12 +223,12 @@ impl PartialEq for Schema {
 
 impl Eq for Schema {}
 
-/// The descriptor of a structure in its canonical encoding.
+/// Returns the descriptor of a structure in canonical encoding.
 fn checksum(canonical: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(canonical)
 }
 
-/// The 64-bit checksum of a type's structure: see [`schema`](self).
+/// Returns the 64-bit hash of a type's structure: see [`schema`](self).
 #[must_use]
 pub fn descriptor<T: Transportable + 'static>() -> u64 {
     Descriptors::default().of::<T::InPlace<'static>>()

@@ -1,4 +1,4 @@
-//! Schemas as people read them.
+//! Schemas as text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,22 +8,21 @@ use super::graph::{Graph, Link};
 use super::kind::TUPLE;
 use super::{FieldInfo, Kind, Schema, TypeIndex};
 
-/// How many bytes of a schema are shown. Short names in many places would otherwise make a small
-/// schema from a peer a large text.
+/// Maximum length of a displayed schema in bytes. If a long name is used many times, a small schema
+/// from a peer could otherwise become a large text.
 const SHOWN: usize = 1 << 20;
 
-/// How many bytes of the spelling of a type are shown. Bounds the depth of the recursion too.
+/// Maximum length of a displayed type in bytes. It also limits the depth of the recursion.
 const SPELLED: usize = 160;
 
 impl Schema {
-    /// Shows the structure of a type, and of all that it reaches, in much the way that Rust spells
-    /// definitions, each with its size and the places of its fields. What is longer than a MiB is cut
-    /// off.
+    /// Returns a display of a type and all types reachable from it, similar to Rust definitions,
+    /// with sizes and the offsets of fields. The output is truncated at 1 MiB.
     pub fn display(&self, root: TypeIndex) -> impl fmt::Display + '_ {
         Display { schema: self, root }
     }
 
-    /// How Rust spells each type, in the canonical order.
+    /// Returns the Rust spelling of each type, in canonical order.
     #[cfg(feature = "cli")]
     pub(crate) fn spellings(&self, root: TypeIndex) -> Vec<String> {
         let named = Named::new(Graph::of(self, root));
@@ -32,8 +31,8 @@ impl Schema {
     }
 }
 
-/// The structure of the type that was described first: the root, for a schema made by
-/// [`Schema::of`] or [`Schema::from_bytes`].
+/// Formats the type that was described first, which is the root for a schema made by [`Schema::of`]
+/// or [`Schema::from_bytes`].
 impl fmt::Display for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.display(TypeIndex(0)).fmt(f)
@@ -52,7 +51,7 @@ impl fmt::Display for Display<'_> {
     }
 }
 
-/// A graph whose definitions have a name each: a second `Pair` is `Pair#2`.
+/// A graph whose definitions have unique names: the second `Pair` is called `Pair#2`.
 pub(super) struct Named<'s> {
     pub(super) graph: Graph<'s>,
     names: Vec<Cow<'s, str>>,
@@ -77,7 +76,7 @@ impl<'s> Named<'s> {
         Self { graph, names }
     }
 
-    /// How Rust spells a type.
+    /// Returns the Rust spelling of a type.
     pub(super) fn spelling(&self, of: usize) -> String {
         let mut spelling = String::new();
         // Writing to a string does not fail.
@@ -92,7 +91,7 @@ impl<'s> Named<'s> {
         }
     }
 
-    /// Whether the only link leads to text.
+    /// Returns true if the only link leads to text.
     pub(super) fn leads_to_text(&self, links: &[Link<'_>]) -> bool {
         let target = links.first().and_then(|link| self.graph.nodes.get(link.to));
         target.is_some_and(|node| node.info.kind == Kind::Text)
@@ -171,7 +170,7 @@ impl<'s> Named<'s> {
     }
 }
 
-/// So many bytes, in words.
+/// Formats a number of bytes.
 pub(super) fn bytes(n: usize) -> String {
     match n {
         1 => "1 byte".to_owned(),
@@ -179,7 +178,7 @@ pub(super) fn bytes(n: usize) -> String {
     }
 }
 
-/// Writes what `write` writes as far as `limit` bytes, and `…` where there is more.
+/// Writes the output of `write`, truncated to `limit` bytes; `…` marks the truncation.
 fn cut(
     to: &mut dyn Write,
     limit: usize,

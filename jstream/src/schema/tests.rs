@@ -1,4 +1,4 @@
-//! Schemas made by hand: what no type of a program has.
+//! Tests of schemas that are made by hand, because no type of a program has them.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -130,7 +130,7 @@ fn every_prefix_and_every_damaged_byte_is_an_error_or_a_schema() {
             let canonical = damaged.to_bytes(root);
             let (again, root) = Schema::from_bytes(&canonical).unwrap();
             assert_eq!(again.to_bytes(root), canonical);
-            // What is no longer reachable may have been damaged too.
+            // Parts that are no longer reachable may have been damaged, too.
             let is_new = seen.insert(canonical);
             let found = every_kind().difference(ROOT, &again, root);
             assert_eq!(found.is_none(), again.to_bytes(root) == whole, "{at}");
@@ -154,17 +154,17 @@ fn bytes_that_lie_are_refused() {
     malformed(&[]);
     malformed(&[1]);
     malformed(&[1, 0]);
-    // A number with more bytes than it needs, and one that never ends.
+    // A number with a superfluous byte, and one without an end.
     malformed(&[1, 0x81, 0x00]);
     malformed(&[
         1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
     ]);
     malformed(&[&[1][..], &[0x80; 40]].concat());
-    // More types, fields and bytes of a name than there are.
+    // Counts of types, fields and bytes of a name that exceed the input.
     malformed(&[1, 0xff, 0xff, 0x03, 0, 0, 1, 0]);
     malformed(&[1, 1, 0, 0, 1, 2, 0xff, 0xff, 0xff, 0xff, 0x07, 0, 0, 0]);
     malformed(&[1, 1, 0xff, 0xff, 0x03, b'a']);
-    // A type that is not there, a kind that is none, text that is none, bytes left over.
+    // A type index out of range, an unknown kind, text that is not UTF-8, trailing bytes.
     malformed(&[1, 1, 0, 0, 1, 4, 1]);
     malformed(&[1, 1, 0, 0, 1, 99]);
     malformed(&[1, 1, 1, 0xff, 0, 1, 0]);
@@ -181,8 +181,7 @@ fn bytes_that_lie_are_refused() {
     ));
 }
 
-/// Chains, rings and ladders of as many types as there is room for: no work that explodes, and no
-/// stack.
+/// Chains, rings and ladders of many types must cause neither superlinear work nor deep recursion.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours, and no unsafe code is in it")]
 fn hostile_graphs_cost_no_more_than_their_length() {
@@ -222,7 +221,7 @@ fn hostile_graphs_cost_no_more_than_their_length() {
 
 #[test]
 fn equal_structures_count_once() {
-    // One list, and three that refer to each other in turn.
+    // A single list, and three lists that refer to one another in a cycle.
     let one = schema(vec![
         info("List", 8, 8, Kind::Struct(vec![field("next", 0, 1)])),
         info("&", 8, 8, Kind::Reference(ROOT)),
@@ -300,8 +299,8 @@ fn what_is_not_described_is_unknown() {
     assert!(schema.get(TypeIndex(99)).is_none());
 }
 
-/// A structure for each number: a struct of two fields, with their names and places, a type between
-/// it and a leaf or itself, and the leaf.
+/// Returns a distinct structure for each number: a struct of two fields with varying names and
+/// offsets, a type that wraps the struct itself or a leaf, and the leaf.
 fn numbered(mut rest: usize) -> Schema {
     const NAMES: [&str; 8] = ["", "a", "b", "ab", "ba", "aa", "bb", "aba"];
     const LEAVES: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "f32", "f64", "char"];
@@ -326,17 +325,17 @@ fn numbered(mut rest: usize) -> Schema {
     ];
     let root = info("T", choose(8), 8, Kind::Struct(fields));
     let leaf = info(LEAVES[choose(8)], 8, 8, Kind::Leaf);
-    assert_eq!(rest, 0, "not all of the number is told");
+    assert_eq!(rest, 0, "the number is too large");
     schema(vec![root, info("E", 8, 8, between), leaf])
 }
 
-/// Different descriptors mean different encodings too.
+/// Distinct encodings have distinct descriptors.
 #[test]
 #[cfg_attr(miri, ignore = "takes hours, and no unsafe code is in it")]
 fn a_million_structures_have_a_million_descriptors() {
     const COUNT: usize = 1 << 20;
     let of = |range: std::ops::Range<usize>| -> Vec<u64> {
-        // An odd factor spreads them over all numbers of 23 bits, each once.
+        // Multiplying by an odd factor permutes the numbers of 23 bits.
         let spread = |i: usize| i.wrapping_mul(0x9e37_79b1) % (1 << 23);
         range
             .map(|i| numbered(spread(i)).descriptor(ROOT))
@@ -359,7 +358,7 @@ mod same {
     include!("../../tests/common/order.rs");
 }
 
-/// One definition, compiled in this crate and in the tests' crates.
+/// One definition is compiled in this crate and in the crates of the tests.
 #[test]
 fn a_type_of_this_crate_has_the_descriptor_that_it_has_in_others() {
     assert_eq!(descriptor::<same::Order<'_>>(), same::DESCRIPTOR);

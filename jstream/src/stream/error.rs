@@ -1,53 +1,54 @@
-//! Why an object was not read from a stream.
+//! Errors of reading from a stream.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::read::ReadError;
 
-/// What prevented an object from being read from a stream. After each but [`Damaged`](Self::Damaged)
-/// the stream stands where it stood.
+/// An error of reading from a stream. After every error except [`Damaged`](Self::Damaged), the
+/// position of the stream is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// No item is left.
+    /// The stream has no further items.
     EndOfStream,
-    /// The bytes at the cursor are no item. Where the next one would begin nobody can tell, so nothing
-    /// more can be read: each further attempt gives this error again.
+    /// The bytes at the cursor are not a valid item. Since the start of the next item is unknown,
+    /// every further read returns this error.
     Framing {
-        /// Where, in bytes from the stream's start.
+        /// Position, in bytes from the start of the stream.
         offset: usize,
-        /// What is wrong there.
+        /// Description of the error.
         what: &'static str,
     },
     /// The stream is longer than [`Limits::bytes`](crate::Limits::bytes).
     TooLong {
-        /// Its length in bytes.
+        /// Length of the stream in bytes.
         len: usize,
         /// The limit.
         limit: usize,
     },
-    /// The next item is not of the type that was asked for, or is wrong in a way that shows before it
-    /// is changed. It is still there, to be read as another type or skipped.
+    /// The next item is not of the requested type, or is invalid in a way that is detected before
+    /// it is modified. It can still be read as another type or skipped.
     Refused {
-        /// Where it begins, in bytes from the stream's start.
+        /// Start of the item, in bytes from the start of the stream.
         offset: usize,
-        /// What is wrong, with places that count from there.
+        /// The error; its offsets are relative to the start of the item.
         error: ReadError,
     },
-    /// The next item begins where the type's form would not be aligned. It is still there.
+    /// The start of the next item is not aligned as the type's form requires. The item can still be
+    /// skipped.
     Misaligned {
-        /// Where it begins, in bytes from the stream's start.
+        /// Start of the item, in bytes from the start of the stream.
         offset: usize,
-        /// What the form is aligned to.
+        /// Alignment of the form in bytes.
         align: usize,
     },
-    /// The item turned out to be wrong while it was made native. The stream has passed it, and goes on
-    /// with the one behind it.
+    /// The item was found to be invalid while it was made native. The stream has advanced beyond
+    /// it.
     Damaged {
-        /// Where it begins, in bytes from the stream's start.
+        /// Start of the item, in bytes from the start of the stream.
         offset: usize,
-        /// What is wrong, with places that count from there.
+        /// The error; its offsets are relative to the start of the item.
         error: ReadError,
     },
 }
@@ -57,21 +58,24 @@ impl fmt::Display for StreamError {
         match self {
             Self::EndOfStream => f.write_str("the stream has no more items"),
             Self::Framing { offset, what } => {
-                write!(f, "the stream is broken at offset {offset:#x}: {what}")
+                write!(
+                    f,
+                    "invalid framing at offset {offset:#x} of the stream: {what}"
+                )
             }
             Self::TooLong { len, limit } => write!(
                 f,
-                "a stream of {len} bytes is longer than Limits::bytes allows ({limit})"
+                "a stream of {len} bytes exceeds the limit of {limit} bytes (Limits::bytes)"
             ),
             Self::Refused { offset, .. } => {
                 write!(
                     f,
-                    "the item at offset {offset:#x} is not what was asked for"
+                    "the item at offset {offset:#x} can't be read as the requested type"
                 )
             }
             Self::Misaligned { offset, align } => write!(
                 f,
-                "the item at offset {offset:#x} is of a type aligned to {align} bytes, and begins at no \
+                "the item at offset {offset:#x} is of a type aligned to {align} bytes, but is not at a \
                  multiple of 128"
             ),
             Self::Damaged { offset, .. } => {

@@ -1,4 +1,4 @@
-//! Where the items of a stream begin and end. No unsafe code.
+//! Framing of the items of a stream. This module has no unsafe code.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -9,17 +9,17 @@ use crate::wire::{HEADER_LEN, Header, MAGIC, align_up, in_memory};
 /// The first four bytes of padding.
 const PADDING: u32 = u32::from_le_bytes(*b"jsp\x01");
 
-/// What padding begins with; the rest of it is zero.
+/// Header of padding; the rest of the padding is zero.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct Padding {
     magic: u32,
-    /// All of it, in bytes.
+    /// Total length in bytes.
     len: u32,
 }
 
 impl Padding {
-    /// So much of it; `None` for none.
+    /// Returns padding of `len` bytes, or `None` if `len` is 0.
     pub(super) fn of(len: usize) -> Option<Self> {
         let len = u32::try_from(len).ok().filter(|len| *len > 0)?;
         let magic = PADDING;
@@ -27,7 +27,7 @@ impl Padding {
     }
 }
 
-/// Where a message that needs this alignment begins behind an item that ends at `end`.
+/// Returns the start of a message with alignment `align` after an item that ends at `end`.
 pub(super) const fn place(end: usize, align: usize) -> usize {
     if align > LEAST_ALIGNMENT {
         align_up(end, ALIGNMENT)
@@ -39,19 +39,20 @@ pub(super) const fn place(end: usize, align: usize) -> usize {
 /// The next message of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// Where it begins.
+    /// Offset in the stream.
     pub(super) start: usize,
     pub(super) len: usize,
     pub(super) descriptor: u64,
 }
 
 impl Frame {
-    /// Where it ends.
+    /// Returns the end of the message.
     pub(super) fn end(self) -> usize {
         self.start.wrapping_add(self.len)
     }
 
-    /// What forms in it may be aligned to, if the stream is aligned to [`ALIGNMENT`].
+    /// Returns the alignment available to forms in the message, if the stream is aligned to
+    /// [`ALIGNMENT`].
     pub(super) fn align(self) -> usize {
         if align_up(self.start, ALIGNMENT) == self.start {
             ALIGNMENT
@@ -61,12 +62,13 @@ impl Frame {
     }
 }
 
-/// The message behind an item that ends at `end`; `rest` is the stream from there on. `None` where
-/// the stream ends too.
+/// Parses the message after an item that ends at `end`; `rest` is the stream from there on. Returns
+/// `None` at the end of the stream.
 ///
-/// A frame lies wholly inside `rest`, begins at a multiple of [`LEAST_ALIGNMENT`], and is as long as its
-/// header says, which it has room for: so a stream has fewer items than a fortieth of its bytes. Padding
-/// stands at no multiple of [`ALIGNMENT`]: there it would lead nowhere.
+/// A frame lies entirely inside `rest`, begins at a multiple of [`LEAST_ALIGNMENT`], and has the
+/// length that its header states, which includes the header. A stream of n bytes therefore has
+/// fewer than n/40 items. Padding is rejected at a multiple of [`ALIGNMENT`], where it would have
+/// no effect.
 pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError> {
     if rest.is_empty() {
         return Ok(None);
@@ -77,22 +79,24 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
         Err(StreamError::Framing { offset, what })
     };
     let Some((gap, item)) = rest.split_at_checked(start.wrapping_sub(end)) else {
-        return broken("it ends between two items");
+        return broken("the stream ends between two items");
     };
     if !is_zero(gap) {
-        return broken("the bytes before it are not zero");
+        return broken("the bytes before the item are not zero");
     }
     let message = match Padding::at_start_of(item) {
         None => item,
         Some(padding) => {
             let len = in_memory(u64::from(padding.len));
             let Some((padding, message)) = item.split_at_checked(len) else {
-                return broken("padding that leads past the stream's end");
+                return broken("the padding extends beyond the end of the stream");
             };
             if start.wrapping_add(len) != place(start, ALIGNMENT)
                 || !padding.get(size_of::<Padding>()..).is_some_and(is_zero)
             {
-                return broken("padding that does not lead to the next multiple of 128 by zeroes");
+                return broken(
+                    "the padding is not zero or does not end at the next multiple of 128",
+                );
             }
             start = start.wrapping_add(len);
             message
@@ -103,10 +107,10 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
         Err(StreamError::Framing { offset, what })
     };
     let Ok((header, _)) = Header::read_from_prefix(message) else {
-        return broken("it ends within the header of a message");
+        return broken("the stream ends within the header of a message");
     };
     if header.magic != MAGIC {
-        return broken("no message of this version begins there");
+        return broken("no message of a supported version begins there");
     }
     match message_len(&header) {
         Some(len) if len <= message.len() => Ok(Some(Frame {
@@ -114,12 +118,12 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
             len,
             descriptor: header.descriptor,
         })),
-        _ => broken("a message whose lengths fit neither its header nor the stream"),
+        _ => broken("the lengths in the message header are not valid or exceed the stream"),
     }
 }
 
 impl Padding {
-    /// The padding that `item` begins with, if it does.
+    /// Returns the padding header at the start of `item`, if there is one.
     fn at_start_of(item: &[u8]) -> Option<Self> {
         let (padding, _) = Self::read_from_prefix(item).ok()?;
         (padding.magic == PADDING).then_some(padding)
@@ -130,7 +134,7 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// How long a message is, by its header alone, which is part of it.
+/// Returns the length of a message according to its header, which is part of the message.
 fn message_len(header: &Header) -> Option<usize> {
     let align = in_memory(u64::from(header.bulk_align));
     if !align.is_power_of_two() || align > ALIGNMENT {

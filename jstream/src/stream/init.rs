@@ -1,6 +1,7 @@
-//! Values and slices of zeroes in a jbuf, for a producer to look at and change before they are completed.
+//! Zeroed values and slices in a stream's buffer, which a producer can read and change before
+//! completing them.
 //!
-//! Invariant: what an [`InitValue`] or an [`InitSlice`] stands for is initialised.
+//! Invariant: the memory of an [`InitValue`] or [`InitSlice`] is initialised.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -9,14 +10,15 @@ use std::slice;
 use super::uninit::{UninitSlice, UninitValue};
 use crate::model::Transportable;
 
-/// A value in a jbuf, not completed yet. Changes go where it is sent from.
+/// A value in the buffer of a stream that is not completed yet. Changes are made in place.
 #[must_use = "the stream has the value once it is completed"]
 pub struct InitValue<'s, T>(pub(super) UninitValue<'s, T>);
 
 impl<T: Transportable> InitValue<'_, T> {
-    /// Completes it.
+    /// Completes the value.
     pub fn complete(self) {
-        // SAFETY: it was made with a value in it, which may have been replaced by others.
+        // SAFETY: it was created with a valid value, and safe code can only have replaced it by
+        // other values.
         unsafe { self.0.assume_init() };
     }
 }
@@ -25,32 +27,33 @@ impl<T: Transportable> Deref for InitValue<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: it was made with a value in it, aligned, which is lent as `self` is.
+        // SAFETY: it was created with a valid value, which is aligned and borrowed as `self` is.
         unsafe { &*self.0.root().cast() }
     }
 }
 
 impl<T: Transportable> DerefMut for InitValue<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above, exclusively.
+        // SAFETY: as above, and the borrow is exclusive.
         unsafe { &mut *self.0.root().cast() }
     }
 }
 
-/// A slice in a jbuf, not completed yet. Changes go where it is sent from.
+/// A slice in the buffer of a stream that is not completed yet. Changes are made in place.
 #[must_use = "the stream has the slice once it is completed"]
 pub struct InitSlice<'s, T>(pub(super) UninitSlice<'s, T>);
 
 impl<T: Transportable> InitSlice<'_, T> {
-    /// Leaves only the first `len` values, if there are more.
+    /// Shortens the slice to its first `len` values.
     pub fn truncate(&mut self, len: usize) {
         self.0.len = self.0.len.min(len);
     }
 
-    /// Completes it.
+    /// Completes the slice.
     pub fn complete(self) {
         let len = self.0.len;
-        // SAFETY: it was made with at least so many values in it, which may have been replaced by others.
+        // SAFETY: it was created with at least `len` valid values, and safe code can only have
+        // replaced them by other values.
         unsafe { self.0.assume_init(len) };
     }
 }
@@ -59,14 +62,15 @@ impl<T: Transportable> Deref for InitSlice<'_, T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: it was made with so many values in it, aligned, which are lent as `self` is.
+        // SAFETY: it was created with this number of valid values, which are aligned and borrowed
+        // as `self` is.
         unsafe { slice::from_raw_parts(self.0.first(), self.0.len) }
     }
 }
 
 impl<T: Transportable> DerefMut for InitSlice<'_, T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, exclusively.
+        // SAFETY: as above, and the borrow is exclusive.
         unsafe { slice::from_raw_parts_mut(self.0.first(), self.0.len) }
     }
 }

@@ -1,8 +1,9 @@
-//! Streams: any number of objects and plain values of mixed types, one after another in one jbuf.
+//! Streams: any number of objects and plain values of mixed types, one after another in one buffer.
 //!
-//! A [`StreamWriter`] turns a [`Spent`](crate::Spent) jbuf into a [`Filled`](crate::Filled) one, a
-//! [`StreamReader`] hands out its objects, all of which stay where they are for as long as any of them is
-//! used. [The guide](crate::guide::streams) has examples.
+//! A [`StreamWriter`] fills a [`Spent`](crate::Spent) buffer and returns it as
+//! [`Filled`](crate::Filled). A [`StreamReader`] returns the objects of such a buffer by reference.
+//! All of them stay in place as long as any of them is used. [The guide](crate::guide::streams) has
+//! examples.
 //!
 //! ```
 //! use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
@@ -23,15 +24,17 @@
 //!
 //! # Items
 //!
-//! Each item is a message, as long as its header says, that begins at the next multiple of 16 from the
-//! stream's start; bytes between two items are zero. A message with a form that is aligned to more begins
-//! at a multiple of 128, behind padding that says how long it is. A stream ends with its last message,
-//! so a message alone is a stream of one, and nothing at all a stream of none.
+//! Each item is a message, whose length is in its header. It begins at the next multiple of 16 from
+//! the start of the stream; bytes between two items are zero. If a message has a form with a larger
+//! alignment, it begins at a multiple of 128, after padding that states its own length. A stream
+//! ends with its last message. A single message is therefore a stream of one item, and zero bytes
+//! are an empty stream.
 //!
-//! Invariant: in a stream being written the bytes below its end are initialised, and those of its items
-//! are never written again. In one being read each byte belongs to one of three parts, in this order:
-//! items that were handed out or passed over, at most one that is being read, and those that nobody has
-//! changed. What was handed out once is never looked at by the stream again.
+//! Invariant: in a stream that is being written, the bytes below its end are initialised, and those
+//! of its items are never written again. In a stream that is being read, each byte belongs to one
+//! of three parts, in this order: items that were read or skipped, at most one item that is being
+//! read, and items that are still unchanged. The stream never accesses an item again after it was
+//! read or skipped.
 
 mod error;
 mod framing;

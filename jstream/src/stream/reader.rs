@@ -1,4 +1,4 @@
-//! Objects one after another out of one jbuf.
+//! Reading objects one after another from one buffer.
 
 use std::cell::Cell;
 use std::iter::FusedIterator;
@@ -12,25 +12,28 @@ use crate::buffer::{Filled, Spent};
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
 
-/// Owns a stream, and hands out its objects where they lie, each once. All of them may be used side by
-/// side; when the last is no longer in use the jbuf can be had back.
+/// Reads the objects of a stream in place, each once. The reader owns the buffer.
 ///
-/// The [`Reader`] may be another each time. Its limits are for each object; [`Limits::bytes`] and
-/// [`Limits::zero_sized`] are also for the stream as a whole.
+/// All objects can be used together. When none of them is borrowed any more, the buffer can be
+/// recovered.
 ///
-/// Invariant: the bytes from `cursor` to `len` are initialised, and nobody has written to them, or
-/// refers to them but for the length of a call of this module. Those below belong to others.
+/// Each call can use a different [`Reader`]. Its limits apply to each object; [`Limits::bytes`] and
+/// [`Limits::zero_sized`] also apply to the stream as a whole.
+///
+/// Invariant: the bytes from `cursor` to `len` are initialised and were not written to. References
+/// to them exist only during a call of this module. The bytes below `cursor` may be borrowed by
+/// callers.
 #[derive(Debug)]
 pub struct StreamReader {
     jbuf: Spent,
     len: usize,
     cursor: Cell<usize>,
-    /// How many elements without size the objects have that were read.
+    /// Total number of zero-sized elements in the objects that were read.
     zero_sized: Cell<usize>,
 }
 
 impl StreamReader {
-    /// Begins at the start of `stream`. Nothing is checked yet.
+    /// Returns a reader at the start of `stream`. Items are validated when they are read.
     #[must_use]
     pub fn new(stream: Filled) -> Self {
         let len = stream.len();
@@ -42,16 +45,16 @@ impl StreamReader {
         }
     }
 
-    /// Checks the next item, and makes its objects native where they lie.
+    /// Validates the next item, and makes its objects native in place.
     ///
-    /// What it returns lives as long as the stream is borrowed, as does everything that is read from it
-    /// meanwhile; so objects with cells may come to refer to one another.
+    /// The result lives as long as the borrow of the stream, like all other objects that are read
+    /// during that borrow. Objects with cells can therefore refer to one another.
     ///
     /// # Errors
     ///
-    /// [`StreamError::EndOfStream`] behind the last item. After [`StreamError::Damaged`] the stream goes on
-    /// with the item behind; after all other errors it stands where it stood, and where the item is of
-    /// another type it can be read as that, or [skipped](Self::skip).
+    /// [`StreamError::EndOfStream`] after the last item. After [`StreamError::Damaged`], the stream
+    /// has advanced to the next item. After all other errors its position is unchanged. An item of
+    /// another type can be read as that type, or [skipped](Self::skip).
     pub fn next<'s, T>(&'s self, reader: &mut Reader) -> Result<&'s T::InPlace<'s>, StreamError>
     where
         T: Transportable + 'static,
@@ -67,10 +70,11 @@ impl StreamReader {
         }
         let frame = self.frame()?.ok_or(StreamError::EndOfStream)?;
         let offset = frame.start;
-        // Code of the program that came back here while this item is looked at would find nothing.
+        // If code of the program reenters the stream while this item is examined, it finds an empty
+        // stream.
         let before = self.cursor.replace(self.len);
-        // SAFETY: the frame lies behind the cursor. What is lent goes out of use before anything is
-        // written, and no other call gets to these bytes as long as the cursor stands at the end.
+        // SAFETY: the frame lies behind the cursor. The borrow ends before anything is written, and
+        // no other call can reach these bytes as long as the cursor is at the end.
         let message = unsafe { self.bytes(frame.start, frame.len) };
         let examined = reader.examine::<T>(message);
         let align = align_of::<T::InPlace<'static>>();
@@ -84,32 +88,34 @@ impl StreamReader {
                 });
             }
         };
-        // From here on the item is not the stream's any more, whatever comes of it.
+        // From here on the item no longer belongs to the stream, whether or not reading succeeds.
         self.cursor.set(frame.end());
         let allowed = zero_sized.saturating_sub(self.zero_sized.get());
         let mut left = allowed;
-        // SAFETY: the frame lies inside the jbuf.
+        // SAFETY: the frame lies inside the buffer.
         let base = unsafe { self.jbuf.base().add(frame.start) };
-        // SAFETY: the layout is that of these bytes, which are initialised, and which nothing else
-        // reaches or will look at: the cursor is behind them, and was not before. The frame begins at a
-        // multiple of its alignment in a jbuf aligned to 128, and the form was found to need no more.
+        // SAFETY: the layout is that of these bytes. They are initialised, and nothing else reaches
+        // or will access them: the cursor is now behind them, and was not before. The frame begins
+        // at a multiple of its alignment in a buffer aligned to 128, and the form was checked to
+        // need no more.
         let read = unsafe { reader.make_native::<T>(base, &layout, frame.align(), &mut left) };
         let counted = allowed.saturating_sub(left);
         self.zero_sized
             .set(self.zero_sized.get().saturating_add(counted));
         match read {
-            // SAFETY: the root is valid, and so is all it reaches, within the item. The jbuf stays, and
-            // nobody writes to the item, for as long as the stream is borrowed, which is `'s`. The types
-            // differ in a lifetime only, and it is handed out with this one alone: the item is never
-            // read again. So the form need not be covariant, and what is stored in its cells lives for
-            // `'s` too; nothing looks at it afterwards, as forms need no drop.
+            // SAFETY: the root and everything that it reaches are valid and within the item. The
+            // buffer stays, and nothing writes to the item, as long as the stream is borrowed,
+            // which is `'s`. The two types differ only in a lifetime, and the object is returned
+            // only with `'s`, since the item is never read again. The form therefore need not be
+            // covariant, and values stored in its cells live for `'s`, too. Nothing accesses them
+            // afterwards, as forms need no drop.
             Ok(root) => Ok(unsafe { root.cast::<T::InPlace<'s>>().as_ref() }),
             Err(error) => Err(StreamError::Damaged { offset, error }),
         }
     }
 
-    /// Iterates over objects of this type, up to the first item of another type, or the end. An error that
-    /// leaves the stream where it is ends it too.
+    /// Returns an iterator over the objects of this type, up to the end or the first item of
+    /// another type. An error that does not advance the stream also ends the iteration.
     pub fn objects<'s, 'r, T>(&'s self, reader: &'r mut Reader) -> Objects<'s, 'r, T>
     where
         T: Transportable + 'static,
@@ -121,11 +127,12 @@ impl StreamReader {
         }
     }
 
-    /// What the next item is, which stays where it is; `None` at the end.
+    /// Returns the type, position and length of the next item without consuming it; `None` at the
+    /// end.
     ///
     /// # Errors
     ///
-    /// [`StreamError::Framing`] where there is no item.
+    /// [`StreamError::Framing`] if there is no valid item.
     pub fn peek(&self) -> Result<Option<Upcoming>, StreamError> {
         let frame = self.frame()?;
         Ok(frame.map(|frame| Upcoming {
@@ -135,72 +142,76 @@ impl StreamReader {
         }))
     }
 
-    /// Passes the next item without looking into it, and hands out its bytes: to be
-    /// [forwarded](super::StreamWriter::forward), for example.
+    /// Skips the next item without reading it, and returns its bytes, for example to
+    /// [forward](super::StreamWriter::forward) them.
     ///
     /// # Errors
     ///
-    /// [`StreamError::EndOfStream`] behind the last item, [`StreamError::Framing`] where there is none.
+    /// [`StreamError::EndOfStream`] after the last item, [`StreamError::Framing`] if there is no
+    /// valid item.
     pub fn skip(&self) -> Result<Unread<'_>, StreamError> {
         let frame = self.frame()?.ok_or(StreamError::EndOfStream)?;
         self.cursor.set(frame.end());
         Ok(Unread {
-            // SAFETY: the frame lay behind the cursor, and now below it: nobody will write to it.
+            // SAFETY: the frame was behind the cursor and is below it now, so nothing will write to
+            // it.
             bytes: unsafe { self.bytes(frame.start, frame.len) },
             descriptor: frame.descriptor,
             align: frame.align(),
         })
     }
 
-    /// The next message.
+    /// Parses the next message.
     #[inline]
     fn frame(&self) -> Result<Option<Frame>, StreamError> {
         let cursor = self.cursor.get();
-        // SAFETY: these are the bytes behind the cursor, and they are lent for this call.
+        // SAFETY: these are the bytes behind the cursor, and they are borrowed only during this
+        // call.
         let rest = unsafe { self.bytes(cursor, self.len.wrapping_sub(cursor)) };
         framing::next(rest, cursor)
     }
 
     /// # Safety
     ///
-    /// The bytes must lie inside the stream, behind the cursor, and nobody write to them for as long as
-    /// they are lent.
+    /// The bytes must lie inside the stream and behind the cursor. Nothing may write to them as
+    /// long as they are borrowed.
     #[inline]
     unsafe fn bytes(&self, start: usize, len: usize) -> &[u8] {
         let start = self.jbuf.base().as_ptr().wrapping_add(start).cast_const();
-        // SAFETY: behind the cursor bytes are initialised, and the caller promises that they stay so.
+        // SAFETY: bytes behind the cursor are initialised, and the caller promises that they stay
+        // unchanged.
         unsafe { slice::from_raw_parts(start, len) }
     }
 
-    /// Whether all items were read or skipped.
+    /// Returns true if all items were read or skipped.
     #[inline]
     #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.cursor.get() == self.len
     }
 
-    /// How many bytes were read or skipped.
+    /// Returns the number of bytes that were read or skipped.
     #[inline]
     #[must_use]
     pub fn position(&self) -> usize {
         self.cursor.get()
     }
 
-    /// The length of the stream in bytes.
+    /// Returns the length of the stream in bytes.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no bytes at all.
+    /// Returns true if the stream has a length of 0 bytes.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether `value` lies wholly in this stream's jbuf.
+    /// Returns true if `value` lies entirely in the buffer of this stream.
     #[must_use]
     pub fn contains<V: ?Sized>(&self, value: &V) -> bool {
         let start = self.jbuf.base().addr().get();
@@ -210,7 +221,7 @@ impl StreamReader {
             .is_some_and(|end| end <= self.jbuf.capacity())
     }
 
-    /// Gives the jbuf back, once nobody refers to its objects any more.
+    /// Returns the buffer. The borrow checker ensures that no object is in use any more.
     #[inline]
     #[must_use]
     pub fn into_spent(self) -> Spent {
@@ -218,15 +229,15 @@ impl StreamReader {
     }
 }
 
-/// What [`StreamReader::peek`] sees.
+/// Description of the next item: see [`StreamReader::peek`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Upcoming {
-    /// The [`descriptor`](crate::descriptor) of its type.
+    /// The [`descriptor`](crate::descriptor) of the item's type.
     pub descriptor: u64,
-    /// Where it begins, in bytes from the stream's start.
+    /// Start of the item, in bytes from the start of the stream.
     pub offset: usize,
-    /// Its length in bytes.
+    /// Length of the item in bytes.
     pub len: usize,
 }
 
@@ -239,21 +250,21 @@ pub struct Unread<'s> {
 }
 
 impl<'s> Unread<'s> {
-    /// Its bytes: a message.
+    /// Returns the bytes of the item, a message.
     #[inline]
     #[must_use]
     pub fn as_bytes(&self) -> &'s [u8] {
         self.bytes
     }
 
-    /// The [`descriptor`](crate::descriptor) of its type.
+    /// Returns the [`descriptor`](crate::descriptor) of the item's type.
     #[inline]
     #[must_use]
     pub fn descriptor(&self) -> u64 {
         self.descriptor
     }
 
-    /// What a place that it is copied to must be aligned to, in bytes.
+    /// Returns the alignment in bytes that a copy of the item needs.
     #[inline]
     #[must_use]
     pub fn align(&self) -> usize {
@@ -261,11 +272,11 @@ impl<'s> Unread<'s> {
     }
 }
 
-/// The objects of one type, up to one of another: see [`StreamReader::objects`].
+/// Iterator over the objects of one type: see [`StreamReader::objects`].
 #[derive(Debug)]
 pub struct Objects<'s, 'r, T> {
     stream: &'s StreamReader,
-    /// Nothing once it has ended.
+    /// `None` once the iteration has ended.
     reader: Option<&'r mut Reader>,
     of: PhantomData<fn() -> T>,
 }

@@ -1,8 +1,8 @@
-//! Values and slices that a producer writes where they are sent from.
+//! Values and slices that a producer writes in place, in the buffer of the stream.
 //!
-//! Their place is in the message that [`Writer::write`](crate::Writer::write) would make of them. The stream
-//! has the message once it is completed; it is as before if that never happens, and whether this was
-//! dropped or forgotten makes no difference.
+//! The memory is part of the message that [`Writer::write`](crate::Writer::write) would produce for
+//! the same value. The message becomes part of the stream when it is completed. If the handle is
+//! dropped or forgotten instead, the stream is unchanged.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,21 +19,21 @@ use crate::model::Transportable;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
 use crate::write::{WriteError, Writer, bulk_align};
 
-/// Where the words of a slice stand in its message, and where they end.
+/// Start and end of the two words (place and length) of a slice in its message.
 const WORDS: usize = HEADER_LEN;
 const WORDS_END: usize = WORDS + size_of::<[u64; 2]>();
 const _: () = assert!(WORDS % align_of::<&[u8]>() == 0 && WORDS_END == WORDS + size_of::<&[u8]>());
 
-/// What must hold of a type whose values in memory are sent as they are.
+/// Asserts that values of the type can be sent as they are in memory.
 const fn assert_wire_is_memory<T: Transportable>() {
     assert!(
         T::WIRE_IS_MEMORY,
-        "a value of this type can't be written where it is sent from: it holds pointers or padding, or \
+        "a value of this type can't be written in place: it holds pointers or padding, or \
          is checked by value"
     );
     assert!(
         !std::mem::needs_drop::<T>(),
-        "a value that is sent must not need dropping: nobody would drop it"
+        "a value that is sent must not need dropping, as it is never dropped"
     );
     assert!(
         align_of::<T>() <= ALIGNMENT,
@@ -41,10 +41,10 @@ const fn assert_wire_is_memory<T: Transportable>() {
     );
 }
 
-/// A message that is not one yet, behind the end of a stream.
+/// Memory for an incomplete message behind the end of a stream.
 ///
-/// Invariant: `start` is where the next message begins that is aligned as this one is, and there is room
-/// for the message of `len` bytes.
+/// Invariant: `start` is where the next message with this alignment begins, and the buffer has
+/// capacity for the message of `len` bytes from there.
 struct MessagePlace<'s> {
     stream: &'s mut StreamWriter,
     start: usize,
@@ -52,7 +52,8 @@ struct MessagePlace<'s> {
 }
 
 impl<'s> MessagePlace<'s> {
-    /// A place for a message of `len` bytes (`None` for more than there can be) aligned to `align`.
+    /// Reserves memory for a message of `len` bytes (`None` if the length overflows) aligned to
+    /// `align`.
     fn new(
         stream: &'s mut StreamWriter,
         align: usize,
@@ -68,7 +69,7 @@ impl<'s> MessagePlace<'s> {
         })
     }
 
-    /// The address of a byte of the message.
+    /// Returns the address of a byte of the message.
     fn at(&self, offset: usize) -> *mut u8 {
         let start = self.stream.jbuf().base().as_ptr().wrapping_add(self.start);
         start.wrapping_add(offset)
@@ -78,7 +79,7 @@ impl<'s> MessagePlace<'s> {
     ///
     /// # Safety
     ///
-    /// All of it but the header must have been initialised, and be as long as the header will say.
+    /// Everything but the header must be initialised, with the lengths that the header will state.
     unsafe fn complete(self, objects_end: usize, bulk_align: usize, bulk_len: usize) {
         let header = Header {
             magic: MAGIC,
@@ -89,22 +90,25 @@ impl<'s> MessagePlace<'s> {
             text_len: 0,
         };
         let bytes = header.as_bytes();
-        // SAFETY: the place has room for a header before all else, in a jbuf that is lent exclusively.
+        // SAFETY: the memory begins with space for a header, in a buffer that is borrowed
+        // exclusively.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(0), bytes.len()) };
         let len = align_up(objects_end, bulk_align).wrapping_add(bulk_len);
-        // SAFETY: the caller's promise, and the place is where the next message begins.
+        // SAFETY: the caller promises that the bytes are initialised, and the next message begins
+        // at `start`.
         unsafe { self.stream.commit(self.start, len) };
     }
 }
 
 impl StreamWriter {
-    /// An uninitialised value inside the jbuf, as the next message, for a producer to write in place. The
-    /// type must be one whose wire form is its memory: a number, an array of such, or a struct of such
-    /// without padding; else it does not compile.
+    /// Reserves an uninitialised value as the next message, for a producer to write in place.
+    ///
+    /// The type's wire form must be identical to its memory: a number, an array of such types, or a
+    /// struct of such types without padding. Other types do not compile.
     ///
     /// # Errors
     ///
-    /// [`WriteError::EndOfStream`] when it does not fit.
+    /// [`WriteError::EndOfStream`] if it does not fit.
     pub fn uninit_value<'s, T: Transportable>(
         &'s mut self,
         writer: &mut Writer,
@@ -119,8 +123,8 @@ impl StreamWriter {
         })
     }
 
-    /// An uninitialised slice inside the jbuf, as the next message: that of a `&[T]`, which a `Vec<T>` has
-    /// too. Of types as in [`uninit_value`](Self::uninit_value).
+    /// Reserves an uninitialised slice as the next message. The message has the type `&[T]`, which
+    /// is also that of a `Vec<T>`. For types as in [`uninit_value`](Self::uninit_value).
     ///
     /// ```
     /// use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
@@ -128,7 +132,7 @@ impl StreamWriter {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let mut stream = StreamWriter::new(Spent::heap(4096));
     /// let samples = stream.uninit_slice::<f64>(&mut Writer::new(), 100)?;
-    /// // The producer has fewer values than there is room for.
+    /// // The producer has fewer values than the slice can hold.
     /// let written = samples.fill_from((0..60).map(f64::from));
     /// assert_eq!(written, 60);
     ///
@@ -141,7 +145,7 @@ impl StreamWriter {
     ///
     /// # Errors
     ///
-    /// [`WriteError::EndOfStream`] when it does not fit.
+    /// [`WriteError::EndOfStream`] if it does not fit.
     pub fn uninit_slice<'s, T: Transportable>(
         &'s mut self,
         writer: &mut Writer,
@@ -161,12 +165,12 @@ impl StreamWriter {
     }
 }
 
-/// Where the elements of a slice of `bytes` bytes begin in its message.
+/// Returns the offset of the elements of a slice of `bytes` bytes in its message.
 fn first_of<T>(bytes: usize) -> usize {
     align_up(WORDS_END, bulk_align(bytes, align_of::<T>()))
 }
 
-/// A value in a jbuf that was not written yet: see [`StreamWriter::uninit_value`].
+/// An uninitialised value in the buffer of a stream: see [`StreamWriter::uninit_value`].
 #[must_use = "the stream has the value once it is completed"]
 pub struct UninitValue<'s, T> {
     place: MessagePlace<'s>,
@@ -174,10 +178,11 @@ pub struct UninitValue<'s, T> {
 }
 
 impl<'s, T: Transportable> UninitValue<'s, T> {
-    /// Where it is to be written.
+    /// Returns the memory of the value.
     pub fn as_uninit_mut(&mut self) -> &mut MaybeUninit<T> {
-        // SAFETY: the place has room for the value; it is aligned for it, as the message's base and the
-        // root's place are, and lent exclusively. `MaybeUninit` asks nothing of the bytes.
+        // SAFETY: the memory has space for the value. It is aligned for it, as the message's base
+        // and the root's offset are, and borrowed exclusively. `MaybeUninit` requires nothing of
+        // the bytes.
         unsafe { &mut *self.root().cast() }
     }
 
@@ -185,42 +190,44 @@ impl<'s, T: Transportable> UninitValue<'s, T> {
         self.place.at(align_up(HEADER_LEN, align_of::<T>()))
     }
 
-    /// Completes it with a value.
+    /// Writes the value and completes it.
     pub fn write(mut self, value: T) {
         self.as_uninit_mut().write(value);
         // SAFETY: it was just written.
         unsafe { self.assume_init() };
     }
 
-    /// Fills it with zeroes, to be looked at and changed before it is completed.
+    /// Fills the memory with zeroes, so that the value can be read and changed before it is
+    /// completed.
     pub fn zeroed(self) -> InitValue<'s, T>
     where
         T: FromZeros,
     {
-        // SAFETY: the place has room for the value, and is lent exclusively.
+        // SAFETY: the memory has space for the value, and is borrowed exclusively.
         unsafe { ptr::write_bytes(self.root(), 0, size_of::<T>()) };
         InitValue(self)
     }
 
-    /// Completes it.
+    /// Completes the value.
     ///
     /// # Safety
     ///
-    /// It must have been written.
+    /// The value must have been written.
     pub unsafe fn assume_init(self) {
         let root = align_up(HEADER_LEN, align_of::<T>());
         let gap = root.wrapping_sub(HEADER_LEN);
-        // SAFETY: the place has room for header, gap and value, and is lent exclusively.
+        // SAFETY: the memory has space for header, gap and value, and is borrowed exclusively.
         unsafe { ptr::write_bytes(self.place.at(HEADER_LEN), 0, gap) };
-        // SAFETY: the gap is zero now, and all bytes of the value are initialised: the caller wrote it, and
-        // `WIRE_IS_MEMORY` says that it has no others. The message ends with it.
+        // SAFETY: the gap was just zeroed, and all bytes of the value are initialised: the caller
+        // wrote it, and `WIRE_IS_MEMORY` ensures that it has no other bytes. The message ends with
+        // the value.
         unsafe { self.place.complete(root.wrapping_add(size_of::<T>()), 1, 0) };
     }
 }
 
-/// A slice in a jbuf that was not written yet: see [`StreamWriter::uninit_slice`].
+/// An uninitialised slice in the buffer of a stream: see [`StreamWriter::uninit_slice`].
 ///
-/// Invariant: there is room for `len` values from `first` on in the message, aligned for them.
+/// Invariant: the message has space for `len` values from `first` on, aligned for them.
 #[must_use = "the stream has the slice once it is completed"]
 pub struct UninitSlice<'s, T> {
     place: MessagePlace<'s>,
@@ -230,22 +237,22 @@ pub struct UninitSlice<'s, T> {
 }
 
 impl<'s, T: Transportable> UninitSlice<'s, T> {
-    /// How many values there is room for.
+    /// Returns the maximum number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is room for none.
+    /// Returns true if the slice has space for no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where the values are to be written.
+    /// Returns the memory of the values.
     pub fn as_uninit_mut(&mut self) -> &mut [MaybeUninit<T>] {
-        // SAFETY: there is room for so many, aligned, and lent exclusively. `MaybeUninit` asks nothing of
-        // the bytes.
+        // SAFETY: there is space for `len` values, aligned and borrowed exclusively. `MaybeUninit`
+        // requires nothing of the bytes.
         unsafe { slice::from_raw_parts_mut(self.first().cast(), self.len) }
     }
 
@@ -253,74 +260,79 @@ impl<'s, T: Transportable> UninitSlice<'s, T> {
         self.place.at(self.first).cast()
     }
 
-    /// Copies as many values as there are and there is room for, and completes the slice with these; says
-    /// how many they are.
+    /// Copies as many of `values` as fit, completes the slice with them, and returns their number.
     pub fn copy_from_slice(mut self, values: &[T]) -> usize
     where
         T: Copy,
     {
         let count = values.len().min(self.len);
         let to = self.as_uninit_mut().as_mut_ptr().cast::<T>();
-        // SAFETY: there are at least so many values, and room for them in memory that nobody else reaches.
+        // SAFETY: `values` has at least `count` values, and the memory has space for them and does
+        // not overlap.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), to, count) };
-        // SAFETY: so many were just written.
+        // SAFETY: `count` values were just written.
         unsafe { self.assume_init(count) };
         count
     }
 
-    /// Writes what `values` yields, up to as many as there is room for, and completes the slice with these;
-    /// says how many they are.
+    /// Writes values from an iterator until the slice is full or the iterator ends. Completes the
+    /// slice with these values, and returns their number.
     pub fn fill_from(mut self, values: impl IntoIterator<Item = T>) -> usize {
         let mut count = 0usize;
         for (slot, value) in self.as_uninit_mut().iter_mut().zip(values) {
             slot.write(value);
             count = count.wrapping_add(1);
         }
-        // SAFETY: so many were just written, from the first on.
+        // SAFETY: `count` values were just written, from the first on.
         unsafe { self.assume_init(count) };
         count
     }
 
-    /// Writes what `value` returns for each index, and completes the slice.
+    /// Writes the result of `value` for each index, and completes the slice.
     pub fn fill_with(self, value: impl FnMut(usize) -> T) {
         let len = self.len;
         self.fill_from((0..len).map(value));
     }
 
-    /// Fills it with zeroes, to be looked at and changed before it is completed.
+    /// Fills the memory with zeroes, so that the values can be read and changed before they are
+    /// completed.
     pub fn zeroed(self) -> InitSlice<'s, T>
     where
         T: FromZeros,
     {
-        // SAFETY: there is room for so many values, lent exclusively.
+        // SAFETY: there is space for `len` values, borrowed exclusively.
         unsafe { ptr::write_bytes(self.first(), 0, self.len) };
         InitSlice(self)
     }
 
-    /// Completes it with the first `len` values; what lies behind them is not sent.
+    /// Completes the slice with the first `len` values. The memory behind them is not sent.
     ///
     /// # Safety
     ///
-    /// These must have been written, and be no more than there is room for.
+    /// The first `len` values must have been written, and `len` must not exceed
+    /// [`len()`](Self::len).
     pub unsafe fn assume_init(self, len: usize) {
         debug_assert!(len <= self.len);
         let bytes = len.wrapping_mul(size_of::<T>());
         let align = bulk_align(bytes, align_of::<T>());
         let first = align_up(WORDS_END, align);
         if first != self.first {
-            // A short slice begins earlier than a long one. Then it has less than 512 bytes.
-            // SAFETY: so many bytes were written, and there is room before them, behind the words.
+            // The values of a short slice begin earlier than those of a long one, as they have less
+            // than 512 bytes. SAFETY: this number of bytes was written, and there is space before
+            // them, behind the words.
             unsafe { ptr::copy(self.place.at(self.first), self.place.at(first), bytes) };
         }
         let words = [align_up(ORIGIN, align_of::<T>()) as u64, len as u64];
         let (from, to) = (words.as_bytes(), self.place.at(WORDS));
-        // SAFETY: the words stand behind the header and before the values, for which there is room.
+        // SAFETY: the words lie behind the header and before the values, where there is space for
+        // them.
         unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
         let gap = first.wrapping_sub(WORDS_END);
-        // SAFETY: this is what lies between the words and the values.
+        // SAFETY: this is the gap between the words and the values.
         unsafe { ptr::write_bytes(self.place.at(WORDS_END), 0, gap) };
-        // SAFETY: words and gap were just written, and all bytes of the values are initialised: the caller
-        // wrote them, and `WIRE_IS_MEMORY` says that they have no others. The message ends with them.
+        // SAFETY: words and gap were just written, and all bytes of the values are initialised: the
+        // caller wrote them, and `WIRE_IS_MEMORY` ensures that they have no other bytes. The
+        // message ends with them.
         unsafe { self.place.complete(WORDS_END, align, bytes) };
     }
 }

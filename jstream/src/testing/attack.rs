@@ -1,4 +1,4 @@
-//! Damaged messages, one after another, and what becomes of them. Nothing here knows their type.
+//! Test loops that read damaged messages. They do not depend on the type of the messages.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,23 +8,23 @@ use super::finding::{Finding, Tally, Wrong};
 use super::places::Places;
 use crate::read::{Limits, ReadError, Reader};
 
-/// Reads a message, and uses what it holds; gives the error if it is refused.
+/// Reads a message and uses its object; returns the error if the message is refused.
 pub(super) type Use<'k> = dyn Fn(&mut Reader, &[u8]) -> Result<Option<ReadError>, Wrong> + 'k;
 
-/// A sound message, and what is done to it.
+/// A sound message, and how it is tested.
 pub(super) struct Attack<'k> {
-    /// The type's name.
+    /// Name of the type.
     pub(super) of: &'static str,
     pub(super) sound: &'k [u8],
     pub(super) limits: Limits,
-    /// The most messages to be made in each way of damaging.
+    /// Maximum number of messages for each kind of damage.
     pub(super) most: usize,
-    /// One reader for all of it.
+    /// Reader that is reused for all messages.
     pub(super) reader: &'k RefCell<Reader>,
     pub(super) uses: &'k Use<'k>,
 }
 
-/// Messages of one way of damaging.
+/// The messages of one kind of damage.
 struct Run<'a, 'k> {
     attack: &'a Attack<'k>,
     tally: Tally,
@@ -35,12 +35,12 @@ impl Attack<'_> {
         Finding::new(self.of, wrong, self.sound, message)
     }
 
-    /// Whether one message is accepted.
+    /// Reads one message; returns true if it is accepted.
     pub(super) fn one(&self, message: &[u8]) -> Result<bool, Finding> {
         self.run().accepts(message)
     }
 
-    /// Cuts the message short everywhere, and makes it longer.
+    /// Truncates the message at every length, and extends it.
     pub(super) fn lengths(&self) -> Result<Tally, Finding> {
         let mut run = self.run();
         let mut longer = self.sound.to_vec();
@@ -77,7 +77,7 @@ impl Attack<'_> {
         run.end()
     }
 
-    /// Replaces what stands at the places by what is at the edge of what may, and by each other.
+    /// Replaces each place by boundary values and by the values of other places.
     pub(super) fn structure(&self, places: &Places) -> Result<Tally, Finding> {
         let mut run = self.run();
         let boundary = Boundary::of(self.sound, places);
@@ -97,7 +97,7 @@ impl Attack<'_> {
         run.end()
     }
 
-    /// The distance between two of `count` messages that are tried.
+    /// Returns the step by which to choose from `count` messages.
     fn step(&self, count: usize) -> usize {
         count.div_ceil(self.most.max(1)).max(1)
     }
@@ -112,7 +112,8 @@ impl Attack<'_> {
 }
 
 impl Run<'_, '_> {
-    /// Reads a message, and uses what it holds. Whatever the program does with it, it must not panic.
+    /// Reads a message and uses its object; returns true if it is accepted. The program must not
+    /// panic.
     fn accepts(&mut self, message: &[u8]) -> Result<bool, Finding> {
         let used = catch_unwind(AssertUnwindSafe(|| {
             (self.attack.uses)(&mut self.attack.reader.borrow_mut(), message)
@@ -137,7 +138,7 @@ impl Run<'_, '_> {
         Err(self.attack.finding(wrong, message))
     }
 
-    /// Whatever the refused messages left behind must not harm the next one.
+    /// Reads the sound message, to check that the refused ones left the reader intact.
     fn end(self) -> Result<Tally, Finding> {
         let tally = self.tally;
         let sound = self.attack.sound;

@@ -1,11 +1,11 @@
-//! What is done to a message to see whether anybody falls for it.
+//! Kinds of damage to a message.
 
 use std::fmt;
 
 use super::places::{Meaning, Place, Places};
 use crate::wire::{HEADER_LEN, ORIGIN, SHARED};
 
-/// The bytes that stand in for another one.
+/// Returns the replacements for a byte.
 pub(super) fn bytes_instead_of(byte: u8) -> impl Iterator<Item = u8> {
     let mut all = [
         0,
@@ -28,13 +28,13 @@ pub(super) fn bytes_instead_of(byte: u8) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Sizes of elements by which a length may overflow.
+/// Sizes of elements for which a length may overflow.
 const SIZES: [u64; 8] = [1, 2, 4, 8, 16, 24, 32, 48];
 
-/// How many other places of a kind a place is given the value of.
+/// Maximum number of other places of the same kind whose values are substituted.
 const OTHERS: usize = 12;
 
-/// What stands in for the value of each place, and whose turn it is.
+/// The replacement values for each place of a message.
 pub(super) struct Boundary<'m> {
     message: &'m [u8],
     places: &'m [Place],
@@ -68,7 +68,7 @@ impl<'m> Boundary<'m> {
         all.take(OTHERS).map(|place| self.number(place))
     }
 
-    /// The values to put at a place in turn.
+    /// Returns the replacement values for a place.
     pub(super) fn values(&self, place: &Place) -> Vec<u64> {
         let own = self.number(place);
         let mut values = Vec::new();
@@ -101,7 +101,7 @@ impl<'m> Boundary<'m> {
                         values.extend([u64::MAX >> 1, u64::from(u32::MAX)].map(|n| n | SHARED));
                     }
                     Meaning::Class => {
-                        // The root's descriptor is a number like that of a class.
+                        // The root's descriptor is a valid number of a class, too.
                         let root = self.places.iter().find(|place| place.at == (8..16));
                         values.extend(root.map(|root| self.number(root)));
                     }
@@ -114,12 +114,13 @@ impl<'m> Boundary<'m> {
         values
     }
 
-    /// Puts a value at a place; whether that changed anything.
+    /// Writes a value to a place; returns true if that changed the message.
     pub(super) fn put(&self, into: &mut [u8], place: &Place, value: u64) -> bool {
         let Some(to) = into.get_mut(place.at.clone()) else {
             return false;
         };
-        // What is wider than the value continues its highest bit.
+        // Bytes beyond the width of the value are filled with ones for -1, and with zeroes
+        // otherwise.
         let fill = if value == u64::MAX { 0xff } else { 0 };
         for (i, to) in to.iter_mut().enumerate() {
             *to = value.to_le_bytes().get(i).copied().unwrap_or(fill);
@@ -127,7 +128,7 @@ impl<'m> Boundary<'m> {
         *to != *self.bytes(place)
     }
 
-    /// Both words of each pointer that has two.
+    /// Returns the ranges of pointers with two words.
     fn wide_pointers(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         self.places
             .windows(2)
@@ -140,7 +141,7 @@ impl<'m> Boundary<'m> {
             .take(OTHERS)
     }
 
-    /// Gives pointers the words of others, and has them change places.
+    /// Replaces pointers by other pointers, and swaps pairs of them.
     pub(super) fn aliases<E>(&self, mut with: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let narrow = self.places.iter();
         let narrow =
@@ -174,7 +175,7 @@ fn copy(into: &mut [u8], at: usize, bytes: &[u8]) {
     to.zip(bytes).for_each(|(to, from)| *to = *from);
 }
 
-/// Values of a word that are at the edge of something.
+/// Boundary values of a word.
 const WORDS: [u64; 24] = [
     0,
     1,
@@ -202,7 +203,7 @@ const WORDS: [u64; 24] = [
     u64::MAX,
 ];
 
-/// Values of up to seven bytes: no bool, no char, zero, not a number.
+/// Boundary values of up to seven bytes: invalid bools and chars, zero, NaN.
 const SMALL: [u64; 15] = [
     0,
     1,
@@ -221,7 +222,7 @@ const SMALL: [u64; 15] = [
     u64::MAX,
 ];
 
-/// Values of eight bytes and more.
+/// Boundary values of eight bytes and more.
 const LARGE: [u64; 9] = [
     0,
     1,
@@ -234,8 +235,8 @@ const LARGE: [u64; 9] = [
     u64::MAX,
 ];
 
-/// Damage that bytes tell of, four for each step: what to do, where in two bytes, and with what.
-/// Any bytes do.
+/// Damage encoded in bytes, four for each step: the operation, the position (two bytes), and an
+/// operand. All byte strings are valid.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Script(pub Vec<u8>);
 
@@ -246,7 +247,7 @@ impl fmt::Debug for Script {
 }
 
 impl Script {
-    /// Does it to a message.
+    /// Applies the script to a message.
     pub(super) fn apply(&self, sound: &[u8], places: &Places) -> Vec<u8> {
         let boundary = Boundary::of(sound, places);
         let mut message = sound.to_vec();
@@ -260,7 +261,7 @@ impl Script {
     }
 }
 
-/// How many bytes a script may add in one step.
+/// Maximum number of bytes that a script adds in one step.
 const EXTENSION: usize = 32;
 
 fn step_of(boundary: &Boundary<'_>, message: &mut Vec<u8>, (what, at, with): (u8, usize, u8)) {
@@ -307,11 +308,12 @@ fn step_of(boundary: &Boundary<'_>, message: &mut Vec<u8>, (what, at, with): (u8
     }
 }
 
-/// A message whose header fits what follows it, so that only the structure can be wrong.
+/// Returns a message whose header is consistent with its length, so that only the structure can be
+/// wrong.
 ///
-/// The input's first byte is the binary logarithm of the bulk segment's alignment, modulo 8; then
-/// come the lengths of bulk and text, two bytes each, and the three segments without padding.
-/// The objects are extended to hold `root` bytes at least.
+/// The first byte of the input is the binary logarithm of the bulk segment's alignment, modulo 8.
+/// Then come the lengths of bulk and text, two bytes each, and the three segments without padding.
+/// The objects segment is extended to at least `root` bytes.
 pub(super) fn framed(input: &[u8], descriptor: u64, root: usize) -> Vec<u8> {
     const FRAME: usize = 5;
     let (taken, body) = input.split_at(input.len().min(FRAME));

@@ -1,22 +1,22 @@
-//! What is wrong with a type.
+//! Errors that the tests find.
 
 use std::error::Error;
 use std::fmt;
 
 use crate::read::{ReadError, short};
 
-/// What became of damaged messages.
+/// Counts of damaged messages, by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tally {
-    /// How many were refused.
+    /// Number of messages that were refused.
     pub refused: usize,
-    /// How many were accepted, because they are other valid objects, and used.
+    /// Number of messages that were accepted as other valid objects, and used.
     pub accepted: usize,
 }
 
 impl Tally {
-    /// Both together.
+    /// Returns the sum of both tallies.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -26,52 +26,55 @@ impl Tally {
     }
 }
 
-/// What went wrong.
+/// The kind of error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wrong {
-    /// It can't be written.
+    /// Writing the value fails.
     WriteFailure(String),
-    /// The two ways of writing give two messages.
+    /// The two ways of writing produce different messages.
     TwoWays {
-        /// The first byte in which they differ.
+        /// Offset of the first byte that differs.
         at: usize,
     },
-    /// A sound message is refused.
+    /// The undamaged message is refused.
     Refused(ReadError),
-    /// What arrives is not what was sent.
+    /// The received object differs from the one that was sent.
     Unlike,
-    /// What arrives is written as another message.
+    /// Writing the received object produces another message.
     Changed {
-        /// The first byte in which they differ.
+        /// Offset of the first byte that differs.
         at: usize,
     },
-    /// What was accepted, written again, is refused.
+    /// A damaged message is accepted, but after writing its object again, the new message is
+    /// refused.
     RefusedAgain(ReadError),
-    /// What was accepted is written, received, and then written as another message.
+    /// A damaged message is accepted, but writing its object, receiving it, and writing it again
+    /// produces two different messages.
     ChangedAgain {
-        /// The first byte in which they differ.
+        /// Offset of the first byte that differs.
         at: usize,
     },
-    /// What arrives is another message once it is turned back where it lies, or is sent on as another
-    /// object.
+    /// Forwarding the received object, by restoring its message in place, produces another message
+    /// or object.
     ForwardedMessage {
-        /// The first byte in which they differ.
+        /// Offset of the first byte that differs.
         at: usize,
     },
-    /// What arrives can't be turned back where it lies.
+    /// The received object cannot be forwarded in place.
     Copied,
     /// The program panics.
     Panicked(String),
-    /// A message that is too short or too long is accepted.
+    /// A message of the wrong length is accepted.
     Accepted,
-    /// A limit below what the message needs does not refuse it, or not by its name.
+    /// A limit lower than the message needs does not refuse it, or the error does not name the
+    /// limit.
     Limit {
-        /// The limit.
+        /// Name of the limit.
         name: &'static str,
-        /// Its value.
+        /// Value of the limit.
         limit: usize,
-        /// Why the message was refused instead, if it was.
+        /// The error by which the message was refused, if it was.
         error: Option<ReadError>,
     },
 }
@@ -79,15 +82,15 @@ pub enum Wrong {
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::WriteFailure(why) => write!(f, "it is not written: {why}"),
+            Self::WriteFailure(why) => write!(f, "writing fails: {why}"),
             Self::TwoWays { at } => {
                 write!(f, "Writer::gather and Writer::write differ at byte {at:#x}")
             }
-            Self::Refused(error) => write!(f, "it is refused as it was written: {error}"),
-            Self::Unlike => f.write_str("what arrives is not what was sent"),
+            Self::Refused(error) => write!(f, "the undamaged message is refused: {error}"),
+            Self::Unlike => f.write_str("the received object differs from the one sent"),
             Self::Changed { at } => write!(
                 f,
-                "what arrives is written as another message, from byte {at:#x} on"
+                "the received object is written as another message, from byte {at:#x} on"
             ),
             Self::RefusedAgain(error) => write!(
                 f,
@@ -100,9 +103,9 @@ impl fmt::Display for Wrong {
             ),
             Self::ForwardedMessage { at } => write!(
                 f,
-                "what arrives is forwarded as another message, from byte {at:#x} on"
+                "the received object is forwarded as another message, from byte {at:#x} on"
             ),
-            Self::Copied => f.write_str("what arrives is copied when it is forwarded"),
+            Self::Copied => f.write_str("the received object is copied when it is forwarded"),
             Self::Panicked(text) => {
                 write!(f, "a damaged message makes the program panic: {text}")
             }
@@ -111,24 +114,24 @@ impl fmt::Display for Wrong {
                 write!(f, "with Limits::{name} at {limit}, ")?;
                 match error {
                     Some(error) => write!(f, "the error does not name the limit: {error}"),
-                    None => f.write_str("less than it needs, the message is accepted"),
+                    None => f.write_str("which is too low, the message is accepted"),
                 }
             }
         }
     }
 }
 
-/// Something is wrong with a type, and a message shows it.
+/// An error that a test found in a type, and the message that shows it.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The type.
+    /// Name of the type.
     pub of: String,
-    /// What went wrong.
+    /// The kind of error.
     pub wrong: Box<Wrong>,
-    /// The message as it was written.
+    /// The message as written.
     pub sound: Vec<u8>,
-    /// The message with which it went wrong.
+    /// The message that caused the error.
     pub message: Vec<u8>,
 }
 
@@ -143,7 +146,7 @@ impl Finding {
     }
 }
 
-/// How many bytes of a message are shown, and how many of what differs.
+/// Maximum number of bytes of a message that are shown, and of differences.
 const SHOWN: usize = 4096;
 const DIFFERING: usize = 32;
 
@@ -173,7 +176,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// As it is displayed, so that a test that returns it shows what there is to know.
+/// Uses the `Display` format, so that a test that returns the finding shows it in full.
 impl fmt::Debug for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,4 +1,4 @@
-//! All checks of a type.
+//! The tests of a type.
 
 use std::any::type_name;
 use std::cell::{OnceCell, RefCell};
@@ -20,7 +20,7 @@ use crate::write::{ForwardedMessage, WriteError, Writer};
 
 type Visit<T> = dyn for<'x> Fn(&'x <T as Transportable>::InPlace<'x>);
 
-/// How messages of a type are checked.
+/// Configurable tests of the messages of a type.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -57,7 +57,7 @@ pub struct Kit<T: Transportable + 'static> {
     plan: OnceCell<Rc<Plan>>,
 }
 
-/// How many messages are made in each way of damaging, by default.
+/// Default maximum number of messages for each kind of damage.
 const MOST: usize = 20_000;
 
 impl<T: Transportable + 'static> Default for Kit<T>
@@ -70,19 +70,19 @@ where
 }
 
 impl<T: Transportable + 'static> Kit<T> {
-    /// A kit that prints what it accepts, as far as 16 KiB.
+    /// Creates a kit that formats accepted objects with `Debug`, up to 16 KiB.
     #[must_use]
     pub fn new() -> Self
     where
         for<'x> T::InPlace<'x>: Transportable + Debug,
     {
         Self::visiting(|form| {
-            // That it is cut off is no fault.
+            // Truncation is not an error.
             let _ = write!(Cut { left: PRINTED }, "{form:?}");
         })
     }
 
-    /// A kit that shows what it accepts to `visit`, which does with it what the program would do.
+    /// Creates a kit that passes accepted objects to `visit`, which uses them as the program would.
     #[must_use]
     pub fn visiting(visit: impl for<'x> Fn(&'x T::InPlace<'x>) + 'static) -> Self
     where
@@ -103,14 +103,14 @@ impl<T: Transportable + 'static> Kit<T> {
         }
     }
 
-    /// The same, with limits of one's own.
+    /// Sets the limits for reading.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The same, with at most so many messages in each way of damaging (default 20,000). Where there
-    /// would be more, they are chosen evenly.
+    /// Sets the maximum number of messages for each kind of damage (default 20,000). If there would
+    /// be more, an evenly spaced selection is tested.
     #[must_use]
     pub fn most(self, most: usize) -> Self {
         Self {
@@ -119,11 +119,11 @@ impl<T: Transportable + 'static> Kit<T> {
         }
     }
 
-    /// All checks of a value of `T`, whatever its lifetimes.
+    /// Runs all tests on a value of `T`, with any lifetimes.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn check<V: Transportable>(&self, value: &V) -> Result<Tally, Finding> {
         let sound = self.round_trip(value)?;
         let lengths = self.lengths(&sound)?;
@@ -133,21 +133,22 @@ impl<T: Transportable + 'static> Kit<T> {
         Ok(lengths.and(limits).and(bytes).and(structure))
     }
 
-    /// Sends a value, and what arrives once more, written and forwarded, which must give the same
-    /// message. Returns it.
+    /// Sends a value, and sends the received object again, both written and forwarded. All must
+    /// produce the same message, which is returned.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn round_trip<V: Transportable>(&self, value: &V) -> Result<Vec<u8>, Finding> {
         self.arrives(value, |_| true)
     }
 
-    /// As [`round_trip`](Self::round_trip), and what arrives must be right in the eyes of `is_same`.
+    /// Like [`round_trip`](Self::round_trip); additionally, `is_same` must accept the received
+    /// object.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn arrives<V: Transportable>(
         &self,
         value: &V,
@@ -195,20 +196,20 @@ impl<T: Transportable + 'static> Kit<T> {
         }
     }
 
-    /// Cuts a message short everywhere, and makes it longer, of which neither may be accepted.
+    /// Truncates a message at every length, and extends it. All these messages must be refused.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn lengths(&self, sound: &[u8]) -> Result<Tally, Finding> {
         self.attack(sound, |attack| attack.lengths())
     }
 
-    /// Lowers each limit to where it refuses a sound message, which it must do by its name.
+    /// Lowers each limit until it refuses a sound message. The errors must name the limit.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn lowered_limits(&self, sound: &[u8]) -> Result<Tally, Finding> {
         self.attack(sound, |attack| attack.lowered_limits())
     }
@@ -217,39 +218,45 @@ impl<T: Transportable + 'static> Kit<T> {
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn bytes(&self, sound: &[u8]) -> Result<Tally, Finding> {
         self.attack(sound, |attack| attack.bytes())
     }
 
-    /// Puts values at the edge of what may stand there into all [`places`](super::places) of a message.
+    /// Writes boundary values to all [`places`](super::places) of a message.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn structure(&self, sound: &[u8]) -> Result<Tally, Finding> {
         self.attack(sound, |attack| attack.structure(&self.places(sound)))
     }
 
-    /// Does to a message what a script says; says whether it was accepted.
+    /// Applies a script to a message; returns true if the result is accepted.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn script(&self, sound: &[u8], script: &Script) -> Result<bool, Finding> {
         let message = script.apply(sound, &self.places(sound));
         self.attack(sound, |attack| attack.one(&message))
     }
 
-    /// Does to the message of `value` what `input` says; says whether it was accepted. The first
-    /// byte of the input, modulo 4, says what the rest is: 0 a message but for the descriptor, which
-    /// is made to fit; 1 what follows the header, which is made to fit too: the binary logarithm of
-    /// the bulk segment's alignment, the lengths of bulk and text in two bytes each, and the three
-    /// segments; else a [`Script`]. From 128 on it limits the depth to its bits 2 to 4.
+    /// Damages the message of `value` as `input` describes; returns true if the result is accepted.
+    ///
+    /// The first byte of the input, modulo 4, determines the meaning of the rest:
+    ///
+    /// - 0: a complete message, whose descriptor is corrected
+    /// - 1: the content behind the header, for which a header is made: the binary logarithm of the
+    ///   bulk segment's alignment, the lengths of bulk and text in two bytes each, and the three
+    ///   segments
+    /// - otherwise a [`Script`]
+    ///
+    /// If the first byte is at least 128, its bits 2 to 4 are the limit of the depth.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn fuzz<V: Transportable>(&self, value: &V, input: &[u8]) -> Result<bool, Finding> {
         let sound = match input.first() {
             Some(first) if first % 4 < 2 => Vec::new(),
@@ -258,11 +265,11 @@ impl<T: Transportable + 'static> Kit<T> {
         self.fuzz_message(&sound, input)
     }
 
-    /// As [`fuzz`](Self::fuzz), to a message that was written before.
+    /// Like [`fuzz`](Self::fuzz), for a message that was written before.
     ///
     /// # Errors
     ///
-    /// A [`Finding`] says what is wrong.
+    /// A [`Finding`] describes the first error.
     pub fn fuzz_message(&self, sound: &[u8], input: &[u8]) -> Result<bool, Finding> {
         let message = self.damaged(sound, input);
         self.attack(sound, |attack| {
@@ -273,7 +280,8 @@ impl<T: Transportable + 'static> Kit<T> {
         })
     }
 
-    /// The message that `input` makes of a sound one, as [`fuzz`](Self::fuzz) has it.
+    /// Returns the message that [`fuzz`](Self::fuzz) tests: a sound message, damaged as `input`
+    /// describes.
     #[must_use]
     pub fn damaged(&self, sound: &[u8], input: &[u8]) -> Vec<u8> {
         let Some((&first, rest)) = input.split_first() else {
@@ -313,7 +321,7 @@ impl<T: Transportable + 'static> Kit<T> {
         })
     }
 
-    /// Reads a message, and uses what it holds; gives the error if it is refused.
+    /// Reads a message and uses its object; returns the error if the message is refused.
     fn used(&self, reader: &mut Reader, message: &[u8]) -> Result<Option<ReadError>, Wrong> {
         let received = match read::<T>(reader, message) {
             Ok(received) => received,
@@ -331,7 +339,7 @@ impl<T: Transportable + 'static> Kit<T> {
         }
         let forwarded = match (self.forward)(received, writer) {
             Ok(forwarded) => forwarded.message,
-            // By hand only comes what the type leaves out.
+            // Only hand-written implementations return this error; such types do not support it.
             Err(WriteError::Displaced) => return Ok(None),
             Err(error) => return Err(unwritten(error)),
         };
@@ -354,23 +362,28 @@ impl<T: Transportable + 'static> Debug for Kit<T> {
     }
 }
 
-/// Reads a message in a jbuf of just its length, so that sanitizers see every step past its end.
+/// Reads a message in a buffer of exactly its length, so that sanitizers detect every access beyond
+/// its end.
 fn read<T: Transportable + 'static>(
     reader: &mut Reader,
     bytes: &[u8],
 ) -> Result<Received<T>, ReadError> {
     let mut filling = Spent::heap(bytes.len()).filling();
     if !filling.extend(bytes) {
-        unreachable!("the jbuf has the length of the message");
+        unreachable!("the buffer has the length of the message");
     }
     let read = reader.read::<T>(filling.finish());
     read.map_err(|failure| {
-        assert_eq!(failure.spent.capacity(), bytes.len(), "the jbuf comes back");
+        assert_eq!(
+            failure.spent.capacity(),
+            bytes.len(),
+            "the buffer comes back"
+        );
         failure.error
     })
 }
 
-/// The message of a value.
+/// Returns the message of a value.
 fn gathered<V: Transportable>(writer: &mut Writer, value: &V) -> Result<Vec<u8>, WriteError> {
     writer.gather(value, |segments| {
         let segments: Vec<&[u8]> = segments.iter().map(|segment| &**segment).collect();
@@ -378,24 +391,25 @@ fn gathered<V: Transportable>(writer: &mut Writer, value: &V) -> Result<Vec<u8>,
     })
 }
 
-/// The first byte in which two messages differ, or where one ends.
+/// Returns the offset of the first byte in which two messages differ, or the length of the shorter
+/// one.
 fn difference(a: &[u8], b: &[u8]) -> Option<usize> {
     let differ = a.iter().zip(b).position(|(a, b)| a != b);
     differ.or_else(|| (a.len() != b.len()).then(|| a.len().min(b.len())))
 }
 
-/// How much of an object is printed. Bounds the stack and the time that printing takes where
-/// objects lead to each other in a circle, or in many ways.
+/// Maximum number of bytes of an object that are formatted. It limits the stack and the time if
+/// objects form cycles or are reachable by many paths.
 const PRINTED: usize = 16 << 10;
 
-/// Looks at what is printed, and fails when there is more.
+/// Writer that validates the formatted text, and fails beyond the limit.
 struct Cut {
     left: usize,
 }
 
 impl Write for Cut {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // Text that is none would not get past this.
+        // The assertion detects invalid UTF-8.
         assert_eq!(
             std::str::from_utf8(std::hint::black_box(text.as_bytes())),
             Ok(text)

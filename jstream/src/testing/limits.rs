@@ -1,14 +1,14 @@
-//! Each limit, lowered to where it refuses a message.
+//! Tests of each limit with values that are too low for a message.
 
 use super::attack::Attack;
 use super::finding::{Finding, Tally, Wrong};
 use crate::read::{Limits, ReadError};
 
-/// A limit: its name, its value, and how it is set.
+/// A limit: name, value and setter.
 type Limit = (&'static str, usize, fn(&mut Limits, usize));
 
 impl Attack<'_> {
-    /// Lowers each limit to where it refuses the sound message, which it must do by its name.
+    /// Lowers each limit until it refuses the sound message. The errors must name the limit.
     pub(super) fn lowered_limits(&self) -> Result<Tally, Finding> {
         let depth = self.limits.depth.map_or(usize::MAX, |depth| depth as usize);
         let all: [Limit; 5] = [
@@ -33,7 +33,7 @@ impl Attack<'_> {
         Ok(tally)
     }
 
-    /// How often a limit refused the message.
+    /// Returns the number of times that a limit refused the message.
     fn lowered(&self, (name, highest, set): Limit) -> Result<usize, Finding> {
         let read_with = |limit| {
             let mut limits = self.limits;
@@ -53,7 +53,7 @@ impl Attack<'_> {
                 Err(fault(limit, Some(error)))
             }
         };
-        // The least that the message needs: more than `low`, at most `high`.
+        // Binary search for the minimum that the message needs: more than `low`, at most `high`.
         let (mut low, mut high) = (0usize, highest);
         match read_with(0)? {
             None if name == "bytes" => return Err(fault(0, None)),

@@ -1,6 +1,6 @@
-//! Tests of one's own types: what is sent arrives, and nobody is hurt by what is not what was sent.
+//! Tests for your own types: values arrive as sent, and damaged messages do no harm.
 //!
-//! With the feature `testing`. One line for each type:
+//! Requires the feature `testing`. One line per type is enough:
 //!
 //! ```
 //! use jstream::{Transportable, testing};
@@ -29,20 +29,23 @@
 //! # }
 //! ```
 //!
-//! [`check`] sends the value, and what arrives once more. Then it damages the message: each byte in
-//! several ways; offsets, lengths, tags, numbers of shared objects, classes and plain values, which
-//! the type's [schema](crate::schema) leads to, by values at the edge of what may stand there; all
-//! by the words of others; and by its length. It also lowers each of the
-//! [`Limits`](crate::Limits) to where the message is refused. A damaged message that is accepted is
-//! used: printed, sent on, received again.
+//! [`check`] sends the value, and sends the received object again. Then it damages the message:
 //!
-//! A sample should be small, of a few hundred bytes, and have something of everything: each variant,
-//! strings that are not ASCII, shared objects that are met twice. A [`Kit`] is for types that live for
-//! less than `'static`, for forms that don't implement [`Debug`], and for what the program does with
-//! its objects beyond printing them.
+//! - each byte, in several ways
+//! - offsets, lengths, tags, numbers of shared objects, classes and plain values, which it finds by
+//!   the type's [schema](crate::schema): by boundary values and by the values of other places
+//! - the length of the message
 //!
-//! With the feature `proptest`, `property` does the like for values of a strategy. In a
-//! fuzz target, [`fuzz`] has the fuzzer's bytes decide what is done to a message.
+//! It also lowers each of the [`Limits`](crate::Limits) until the message is refused. A damaged
+//! message that is accepted is used: formatted, sent on and received again.
+//!
+//! A sample should be small, a few hundred bytes, and cover every feature of the type: each
+//! variant, strings that are not ASCII, shared objects that are referenced twice. Use a [`Kit`] for
+//! types with lifetimes shorter than `'static`, for forms that do not implement [`Debug`], and to
+//! use objects in other ways than by formatting them.
+//!
+//! With the feature `proptest`, `property` does the same for values of a strategy. In a fuzz
+//! target, [`fuzz`] lets the fuzzer's input determine the damage.
 
 mod attack;
 mod damage;
@@ -64,11 +67,11 @@ pub use self::property::{property, scripts};
 
 use crate::model::Transportable;
 
-/// Checks that `value` arrives, and that nothing comes of damage to its message.
+/// Checks that `value` arrives as sent, and that damage to its message does no harm.
 ///
 /// # Panics
 ///
-/// With a [`Finding`], when something does.
+/// Panics with a [`Finding`] if the check fails.
 pub fn check<T>(value: &T) -> Tally
 where
     T: Transportable + 'static,
@@ -77,12 +80,12 @@ where
     must(Kit::<T>::new().check(value))
 }
 
-/// As [`check`]; and what arrives must be right in the eyes of `is_same` too, for which mostly
-/// `|form| *form == value` will do.
+/// Like [`check`]; additionally, `is_same` must accept the received object. `|form| *form == value`
+/// is sufficient for most types.
 ///
 /// # Panics
 ///
-/// As [`check`].
+/// Panics as [`check`] does.
 pub fn check_by<T>(value: &T, is_same: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> bool) -> Tally
 where
     T: Transportable + 'static,
@@ -93,8 +96,8 @@ where
     must(kit.check(value))
 }
 
-/// Does to the message of `value` what `input` says, and checks that nothing comes of it; says
-/// whether the message was accepted. What a fuzz target calls with the fuzzer's bytes:
+/// Damages the message of `value` as `input` describes, and checks that it does no harm. Returns
+/// true if the damaged message was accepted. A fuzz target calls it with the fuzzer's input:
 ///
 /// ```
 /// # let input: &[u8] = &[2, 0, 9, 0, 3];
@@ -103,11 +106,11 @@ where
 /// // });
 /// ```
 ///
-/// As [`Kit::fuzz`].
+/// [`Kit::fuzz`] describes the format of the input.
 ///
 /// # Panics
 ///
-/// With a [`Finding`], when something does come of it.
+/// Panics with a [`Finding`] if the check fails.
 pub fn fuzz<T>(value: &T, input: &[u8]) -> bool
 where
     T: Transportable + 'static,

@@ -1,4 +1,5 @@
-//! What stands where in a message, by a walk over its bytes that the type's schema leads.
+//! The places of a message: its byte ranges and their meanings, found by a walk guided by the
+//! schema.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -9,13 +10,13 @@ pub use crate::walk::Meaning;
 use crate::walk::{Header, Plan, Visitor, walk};
 use crate::wire::HEADER_LEN;
 
-/// Some bytes of a message that mean one thing.
+/// A byte range of a message with a single meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
-    /// Where they stand.
+    /// The byte range.
     pub at: Range<usize>,
-    /// What they mean.
+    /// Meaning of the bytes.
     pub meaning: Meaning,
 }
 
@@ -23,20 +24,21 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Places {
-    /// Them, in the order in which a reader meets them, those of the header first.
+    /// The places, in the order in which a reader visits them, beginning with those of the header.
     pub all: Vec<Place>,
-    /// Whether the walk found its way through all of the message. It does not where what the message
-    /// says is wrong.
+    /// True if the walk covered the whole message. The walk stops early if the message is not
+    /// valid.
     pub complete: bool,
 }
 
-/// The places of a message of `T`. Of a large target without pointers only a part is listed.
+/// Returns the places of a message of `T`. For a large target without pointers, only some are
+/// listed.
 #[must_use]
 pub fn places<T: Transportable + 'static>(message: &[u8]) -> Places {
     places_of(&plan_of::<T>(), message)
 }
 
-/// The places of a message of the type that a plan has as its root.
+/// Returns the places of a message whose type is the root of a plan.
 pub(super) fn places_of(plan: &Rc<Plan>, message: &[u8]) -> Places {
     let classes = |number| {
         let (schema, root) = crate::schema::of_descriptor(number)?;
@@ -52,7 +54,7 @@ pub(super) fn places_of(plan: &Rc<Plan>, message: &[u8]) -> Places {
     }
 }
 
-/// A plan for the messages of `T`.
+/// Returns a plan for messages of `T`.
 pub(super) fn plan_of<T: Transportable + 'static>() -> Rc<Plan> {
     let (schema, root) = Schema::of::<T>();
     match Plan::of(schema, root) {
@@ -61,14 +63,14 @@ pub(super) fn plan_of<T: Transportable + 'static>() -> Rc<Plan> {
     }
 }
 
-/// How many elements of a target or an array are looked at where nothing depends on them.
+/// Maximum number of elements of a target or array that are visited if nothing depends on them.
 const SHOWN: usize = 8;
 
-/// Collects what a walk meets.
+/// Visitor that collects places.
 struct Collected(Vec<Place>);
 
 impl Visitor for Collected {
-    // Damage is done to values that are none, too.
+    // Invalid values are damaged, too.
     const CHECKS: bool = false;
 
     fn wants(&mut self, index: usize) -> bool {
@@ -80,7 +82,8 @@ impl Visitor for Collected {
     }
 }
 
-/// Takes every word of the objects that was not looked at for one that means something.
+/// Adds every word of the objects segment that the walk did not visit, as a place of unknown
+/// meaning.
 fn guess(message: &[u8], all: &mut Vec<Place>) {
     let end = Header::of(message).map_or(0, |header| header.objects_end);
     let end = end.min(message.len());

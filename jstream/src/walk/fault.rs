@@ -1,46 +1,46 @@
-//! Where a message is not what its type says.
+//! Errors that a walk finds in a message.
 
 use std::fmt;
 use std::ops::Range;
 
-/// What kind of thing is wrong with a message.
+/// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Code {
-    /// The bytes are too few, or do not begin as they should.
+    /// The bytes are too few for a header, or do not begin with the magic number.
     Magic,
-    /// The lengths in the header don't fit one another, or the bytes.
+    /// The lengths in the header are inconsistent, or do not match the number of bytes.
     Lengths,
-    /// No schema with the message's descriptor is known.
+    /// The schema with the message's descriptor is not known.
     Descriptor,
     /// The text is not UTF-8.
     NotUtf8,
-    /// The bytes are no value of the type.
+    /// The bytes are not a valid value of the type.
     Value,
-    /// A pointer does not lead to the next free place.
+    /// A pointer does not point to the next free place.
     Misplaced,
     /// A target reaches past the end of its segment.
     PastEnd,
     /// A string ends inside a character.
     SplitCharacter,
-    /// A pointer names no shared target that was met before, or one of another type.
+    /// A pointer refers to a shared target that was not visited before, or has another type.
     NotShared,
-    /// An object is reached from itself, and no cell is on the way.
+    /// An object is reachable from itself without a cell on the path.
     Circle,
-    /// No schema of a trait object's class is known.
+    /// The schema of a trait object's class is not known.
     Class,
-    /// A segment holds more than what the root reaches.
+    /// A segment has bytes that are not reachable from the root.
     Unused,
-    /// What the schema says makes more work than the message is worth.
+    /// The schema requires too much work for the length of the message.
     Work,
-    /// Bytes that must be zero are not.
+    /// Bytes that must be zero are not zero.
     Padding,
-    /// What the file says of itself is wrong.
+    /// The metadata of a file is invalid.
     File,
 }
 
 impl Code {
-    /// Its name, as it stands in JSON.
+    /// Returns the name of the code in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,24 +63,24 @@ impl Code {
     }
 }
 
-/// What is wrong, and where.
+/// An error in a message, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
-    /// What kind of thing it is.
+    /// Kind of the error.
     pub code: Code,
-    /// What it is, in words.
+    /// Description of the error.
     pub what: String,
-    /// The bytes that are wrong, from the message's start.
+    /// The invalid bytes, as a range in the message.
     pub at: Range<usize>,
-    /// The fields that lead to it from the root; empty where no field does.
+    /// Path of fields from the root; empty if there is none.
     pub path: String,
-    /// The same below what is being walked, the last step first.
+    /// Steps of the path below the run that is being walked, the last step first.
     pub(super) steps: Vec<String>,
 }
 
 impl Fault {
-    /// Something wrong with these bytes.
+    /// Creates a fault for these bytes.
     #[cold]
     #[must_use]
     pub fn new(code: Code, at: Range<usize>, what: impl Into<String>) -> Self {
@@ -93,14 +93,14 @@ impl Fault {
         }
     }
 
-    /// The same, in what a message begins in at so many bytes.
+    /// Shifts the position by the offset of the message in its container.
     #[must_use]
     pub(crate) fn moved(mut self, by: usize) -> Self {
         self.at = self.at.start.saturating_add(by)..self.at.end.saturating_add(by);
         self
     }
 
-    /// The same, met below this step.
+    /// Adds a step to the path, from the inside out.
     #[cold]
     pub(super) fn under(mut self, step: String) -> Self {
         self.steps.push(step);

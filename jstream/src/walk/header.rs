@@ -4,36 +4,36 @@ use super::{Code, Fault, Meaning, SegmentRange, Visitor, Walk};
 use crate::wire::{HEADER_LEN, MAGIC, ORIGIN, align_up, in_memory};
 use std::ops::Range;
 
-/// What the header of a message says.
+/// The header of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
-    /// The alignment of the bulk segment.
+    /// Alignment of the bulk segment in bytes.
     pub bulk_align: usize,
-    /// The descriptor of the root's type.
+    /// Descriptor of the root's type.
     pub descriptor: u64,
-    /// Where the objects end, from the message's start.
+    /// End of the objects segment, as an offset from the start of the message.
     pub objects_end: usize,
-    /// Where the bulk segment starts.
+    /// Start of the bulk segment.
     pub bulk_start: usize,
-    /// Its length in bytes.
+    /// Length of the bulk segment in bytes.
     pub bulk_len: usize,
-    /// Where the text starts.
+    /// Start of the text segment.
     pub text_start: usize,
-    /// Its length in bytes.
+    /// Length of the text segment in bytes.
     pub text_len: usize,
 }
 
-/// The fields of the header, its magic number aside.
+/// Ranges of the header's fields, without the magic number.
 const FIELDS: [Range<usize>; 5] = [4..8, 8..16, 16..24, 24..32, 32..40];
 
 impl Header {
-    /// The header that bytes begin with. They may go on behind the message.
+    /// Parses the header at the start of `bytes`, which may extend beyond the message.
     ///
     /// # Errors
     ///
-    /// When they are no header, or its numbers are those of no message. Whether all of the message
-    /// is there is not asked.
+    /// A [`Fault`] if there is no header, or its fields are not valid. The message may be
+    /// incomplete.
     pub fn of(bytes: &[u8]) -> Result<Self, Fault> {
         let end = bytes.len();
         let Some(header) = bytes.get(..HEADER_LEN) else {
@@ -41,7 +41,7 @@ impl Header {
             return Err(Fault::new(Code::Magic, 0..end, what));
         };
         if header.get(..4) != Some(MAGIC.to_le_bytes().as_slice()) {
-            let what = "the bytes do not begin as a message of this version does";
+            let what = "the bytes do not begin with the magic number of a message";
             return Err(Fault::new(Code::Magic, 0..4, what));
         }
         let word = |at: Range<usize>| {
@@ -54,14 +54,14 @@ impl Header {
         };
         let bulk_align = in_memory(word(4..8));
         if !bulk_align.is_power_of_two() || bulk_align > ORIGIN {
-            let what = format!("{bulk_align} is no alignment");
+            let what = format!("{bulk_align} is not a valid alignment");
             return Err(Fault::new(Code::Lengths, 4..8, what));
         }
         let length = |at: Range<usize>, name| {
             let len = in_memory(word(at.clone()));
-            // Sums of three of them don't overflow.
+            // Ensures that the sum of three lengths does not overflow.
             if len > usize::MAX >> 3 {
-                let what = format!("{len} bytes of {name} are more than there can be");
+                let what = format!("{len} bytes of {name} exceed the address space");
                 return Err(Fault::new(Code::Lengths, at, what));
             }
             Ok(len)
@@ -80,7 +80,7 @@ impl Header {
         })
     }
 
-    /// The length of the message in bytes.
+    /// Returns the length of the message in bytes.
     #[must_use]
     pub const fn message_len(&self) -> usize {
         self.text_start.saturating_add(self.text_len)
@@ -88,7 +88,7 @@ impl Header {
 }
 
 impl<V: Visitor> Walk<'_, V> {
-    /// Reads the header, and has the segments begin.
+    /// Parses the header, and initialises the segments.
     pub(super) fn header(&mut self) -> Result<Header, Fault> {
         let header = Header::of(self.message)?;
         for at in FIELDS {
@@ -97,7 +97,7 @@ impl<V: Visitor> Walk<'_, V> {
         let len = self.message.len();
         if header.objects_end < HEADER_LEN || header.message_len() != len {
             let what = format!(
-                "the header is that of a message of {} bytes, and there are {len}",
+                "the header describes a message of {} bytes, but there are {len}",
                 header.message_len()
             );
             return Err(Fault::new(Code::Lengths, 16..HEADER_LEN, what));

@@ -1,4 +1,4 @@
-//! Whether a schema fits itself, and what follows from it.
+//! Validation of schemas, and computation of derived properties.
 
 use std::collections::HashMap;
 
@@ -6,36 +6,36 @@ use super::leaf;
 use super::plan::Unsound;
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
 
-/// What follows from the structure of a type.
+/// Derived properties of a type.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Traits {
-    /// How many types deep it goes inline, itself included; 0 while that is not known.
+    /// Inline nesting depth, including the type itself; 0 while it is not known.
     height: u32,
-    /// Nothing of it stands elsewhere, so its targets are in the bulk segment.
+    /// True if the type holds no pointers or text, so that its targets lie in the bulk segment.
     pub(super) flat: bool,
-    /// All bytes are a value.
+    /// True if every bit pattern is a valid value.
     pub(super) plain: bool,
-    /// The type is one byte, whose values are 0 up to this.
+    /// If the type is one byte whose valid values are 0 to a maximum: the maximum.
     pub(super) most: Option<u8>,
 }
 
-/// How deep types may stand in one another. No program has more than a few dozen.
+/// Maximum inline nesting depth. Real programs have at most a few dozen levels.
 const HIGHEST: u32 = 128;
 
-/// What tells the variants of an enum apart.
+/// Position and values of an enum's tag.
 #[derive(Debug)]
 pub(super) struct Tags {
-    /// Where the tag stands.
+    /// Offset of the tag.
     pub(super) at: usize,
-    /// The places of the variants in their list, by the bits of their tags.
+    /// Indices of the variants, by the bits of their tags.
     pub(super) variant: HashMap<u128, usize>,
 }
 
-/// The traits and tags of all types of a schema.
+/// Validates a schema, and returns the traits and tags of all its types.
 ///
 /// # Errors
 ///
-/// Says what does not fit.
+/// [`Unsound`] if the schema is inconsistent.
 pub(super) fn all(schema: &Schema) -> Result<(Vec<Traits>, HashMap<TypeIndex, Tags>), Unsound> {
     let mut making = Making {
         schema,
@@ -49,12 +49,12 @@ pub(super) fn all(schema: &Schema) -> Result<(Vec<Traits>, HashMap<TypeIndex, Ta
     Ok((making.traits, making.tags))
 }
 
-/// The traits of a schema's types, as far as they are known.
+/// State of the validation: the traits that are known so far.
 struct Making<'s> {
     schema: &'s Schema,
     traits: Vec<Traits>,
     tags: HashMap<TypeIndex, Tags>,
-    /// The types that are being visited, each inside the one before.
+    /// Stack of the types that are being visited.
     open: Vec<TypeIndex>,
 }
 
@@ -66,7 +66,7 @@ impl Making<'_> {
         })
     }
 
-    /// Finds out the traits of a type; the recursion ends at [`HIGHEST`].
+    /// Computes the traits of a type. The recursion is limited to [`HIGHEST`] levels.
     fn visit(&mut self, of: TypeIndex) -> Result<Traits, Unsound> {
         if let Some(known) = self.traits.get(of.place()).filter(|all| all.height > 0) {
             return Ok(*known);
@@ -81,10 +81,10 @@ impl Making<'_> {
             what,
         };
         if self.open.contains(&of) {
-            return Err(wrong("a value holds itself"));
+            return Err(wrong("the type contains itself"));
         }
         if self.open.len() >= HIGHEST as usize {
-            return Err(wrong("values stand too deep in one another"));
+            return Err(wrong("types are nested too deeply"));
         }
         self.open.push(of);
         let found = self.judge(of, info);
@@ -94,7 +94,7 @@ impl Making<'_> {
             TypeFault::Below(unsound) => unsound,
         })?;
         if found.height > HIGHEST {
-            return Err(wrong("values stand too deep in one another"));
+            return Err(wrong("types are nested too deeply"));
         }
         if let Some(place) = self.traits.get_mut(of.place()) {
             *place = found;
@@ -108,7 +108,7 @@ impl Making<'_> {
             || info.size.checked_rem(info.align) != Some(0) && !is_of_archive(info)
             || info.size > isize::MAX.unsigned_abs()
         {
-            return Err(TypeFault::Here("size and alignment are those of no type"));
+            return Err(TypeFault::Here("the size or alignment is not valid"));
         }
         let mut all = Traits {
             height: 1,
@@ -147,7 +147,9 @@ impl Making<'_> {
             Kind::Array(element, len) => {
                 let size = self.part(*element, info, &mut all)?;
                 if size.checked_mul(*len) != Some(info.size) {
-                    return Err(TypeFault::Here("the elements don't fill the array"));
+                    return Err(TypeFault::Here(
+                        "the size of the array does not match its elements",
+                    ));
                 }
                 if *len == 0 {
                     (all.flat, all.plain) = (true, true);
@@ -157,15 +159,13 @@ impl Making<'_> {
                 let wide = self.info(*target)?.kind == Kind::Dynamic;
                 pointer(info, if wide { 16 } else { 8 }, &mut all)?;
                 if self.info(*target)?.kind == Kind::Text {
-                    return Err(TypeFault::Here(
-                        "a reference leads to text without a length",
-                    ));
+                    return Err(TypeFault::Here("a reference to text has no length"));
                 }
             }
             Kind::Slice(element) => {
                 pointer(info, 16, &mut all)?;
                 if self.info(*element)?.kind == Kind::Dynamic {
-                    return Err(TypeFault::Here("a slice has elements without a size"));
+                    return Err(TypeFault::Here("a slice has unsized elements"));
                 }
             }
             Kind::Shared(of) => {
@@ -173,25 +173,25 @@ impl Making<'_> {
                 pointer(info, size, &mut all)?;
                 let kind = &self.info(*of)?.kind;
                 if !matches!(kind, Kind::Reference(_) | Kind::Slice(_)) {
-                    return Err(TypeFault::Here("what is shared is no pointer"));
+                    return Err(TypeFault::Here("a shared type is not a pointer"));
                 }
             }
             Kind::Changeable(of) => {
                 let size = self.part(*of, info, &mut all)?;
                 pointer(info, size, &mut all)?;
                 if !matches!(self.info(*of)?.kind, Kind::Shared(_)) {
-                    return Err(TypeFault::Here("what a cell holds is no shared pointer"));
+                    return Err(TypeFault::Here("a cell does not hold a shared pointer"));
                 }
             }
         }
         let has_size = info.size > 0 || matches!(info.kind, Kind::Text | Kind::Dynamic);
         if !all.flat && !has_size {
-            return Err(TypeFault::Here("something without a size holds pointers"));
+            return Err(TypeFault::Here("a zero-sized type holds pointers"));
         }
         Ok(all)
     }
 
-    /// The variants of an enum, and its tag.
+    /// Validates the variants of an enum and its tag.
     fn variants(
         &mut self,
         of: TypeIndex,
@@ -200,7 +200,7 @@ impl Making<'_> {
         all: &mut Traits,
     ) -> Result<(), TypeFault> {
         if !matches!(tag, 1 | 2 | 4 | 8 | 16) || tag > info.size {
-            return Err(TypeFault::Here("the tag has the size of no tag"));
+            return Err(TypeFault::Here("the size of the tag is not valid"));
         }
         for variant in variants {
             self.fields(&variant.fields, info, all)?;
@@ -208,7 +208,7 @@ impl Making<'_> {
         all.plain = false;
         let tags = self.tags_of(tag, variants)?;
         if tags.at.saturating_add(tag) > info.size {
-            return Err(TypeFault::Here("the tag lies outside"));
+            return Err(TypeFault::Here("the tag lies outside of the enum"));
         }
         self.tags.insert(of, tags);
         let tags = 0..variants.len() as i128;
@@ -220,7 +220,8 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// An enum's tag stands first, but for a `Bound`, whose payload does.
+    /// Returns the position of the tag. It comes first in all enums but `Bound`, where it follows
+    /// the payload.
     fn tags_of(&self, tag: usize, variants: &[VariantInfo]) -> Result<Tags, Unsound> {
         let mut at = 0;
         for field in variants.iter().flat_map(|variant| &variant.fields) {
@@ -239,7 +240,7 @@ impl Making<'_> {
         Ok(Tags { at, variant })
     }
 
-    /// A part at the start of a whole; gives its size.
+    /// Validates a part at the start of a type, and returns its size.
     fn part(
         &mut self,
         of: TypeIndex,
@@ -249,11 +250,13 @@ impl Making<'_> {
         let part = self.visit(of)?;
         let info = self.info(of)?;
         if matches!(info.kind, Kind::Text | Kind::Dynamic) {
-            return Err(TypeFault::Here("something without a size stands inline"));
+            return Err(TypeFault::Here("an unsized type is stored inline"));
         }
         let is_array_of_none = matches!(whole.kind, Kind::Array(_, 0));
         if (info.size > whole.size && !is_array_of_none) || info.align > whole.align {
-            return Err(TypeFault::Here("a part is larger than the whole"));
+            return Err(TypeFault::Here(
+                "a part is larger or more aligned than the whole",
+            ));
         }
         all.height = all.height.max(part.height.saturating_add(1));
         all.flat &= part.flat;
@@ -261,7 +264,8 @@ impl Making<'_> {
         Ok(info.size)
     }
 
-    /// Fields, which must lie side by side; gives the `most` of the first.
+    /// Validates fields, which must not overlap; returns the `most` of the first field that has
+    /// one.
     fn fields(
         &mut self,
         fields: &[FieldInfo],
@@ -276,7 +280,7 @@ impl Making<'_> {
             first = first.or(most);
             let end = field.offset.checked_add(size);
             let end = end.filter(|end| *end <= whole.size);
-            let end = end.ok_or(TypeFault::Here("a field lies outside"))?;
+            let end = end.ok_or(TypeFault::Here("a field lies outside of the type"))?;
             if size > 0 {
                 places.push(field.offset..end);
             }
@@ -286,13 +290,13 @@ impl Making<'_> {
             .windows(2)
             .any(|pair| matches!(pair, [a, b] if a.end > b.start));
         if overlap {
-            return Err(TypeFault::Here("two fields lie in one place"));
+            return Err(TypeFault::Here("two fields overlap"));
         }
         Ok(first)
     }
 }
 
-/// What is wrong with a type, or with one that it holds.
+/// An error in a type, or in one of its parts.
 enum TypeFault {
     Here(&'static str),
     Below(Unsound),
@@ -304,17 +308,19 @@ impl From<Unsound> for TypeFault {
     }
 }
 
-/// A pointer of so many bytes.
+/// Validates the size of a pointer.
 fn pointer(info: &TypeInfo, size: usize, all: &mut Traits) -> Result<(), TypeFault> {
     if (info.size, info.align) != (size, 8) {
-        return Err(TypeFault::Here("a pointer has another size"));
+        return Err(TypeFault::Here(
+            "the size or alignment of a pointer is not valid",
+        ));
     }
     (all.flat, all.plain) = (false, false);
     Ok(())
 }
 
-/// Whether this is what an archive of rkyv is a slice of: bytes, the first of which is aligned as the archive
-/// is.
+/// Returns true if this is the element type of an rkyv archive: a byte with the alignment of the
+/// archive.
 fn is_of_archive(info: &TypeInfo) -> bool {
     info.kind == Kind::Leaf && info.size == 1 && info.name.starts_with("rkyv<")
 }

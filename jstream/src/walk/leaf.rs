@@ -1,4 +1,4 @@
-//! Plain values by the names of their types, as they stand on the wire.
+//! Decoding of plain values by the names of their types.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
@@ -7,27 +7,27 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Leaf {
-    /// Of a type without bytes.
+    /// A value of a type without bytes.
     Unit,
-    /// An integer without a sign.
+    /// An unsigned integer.
     Unsigned(u128),
-    /// An integer with one.
+    /// A signed integer.
     Signed(i128),
-    /// A number of 32 bits with a fraction.
+    /// A 32-bit floating-point number.
     F32(f32),
-    /// A number of 64 bits with a fraction.
+    /// A 64-bit floating-point number.
     F64(f64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A character.
     Char(char),
-    /// Another value, as Rust prints it: an address, a time, an ordering.
+    /// Another value, in Rust's formatting: an address, a time, an ordering.
     Other(String),
-    /// The bytes of a type that is not known.
+    /// The bytes of a value of an unknown type.
     Bytes(Vec<u8>),
 }
 
-/// Whether all bytes are a value of the leaf of this name, as far as is known.
+/// Returns true if every bit pattern is a valid value of the leaf type of this name.
 pub(super) fn is_plain(name: &str) -> bool {
     const CHECKED: [&str; 14] = [
         "bool",
@@ -48,15 +48,14 @@ pub(super) fn is_plain(name: &str) -> bool {
     !name.starts_with("NonZero") && !CHECKED.contains(&name)
 }
 
-/// The highest value of a leaf of one byte whose values begin at 0.
+/// Returns the maximum of a one-byte leaf type whose valid values begin at 0.
 pub(super) fn most(name: &str) -> Option<u8> {
     (name == "bool").then_some(1)
 }
 
-/// The value of a leaf, or `None` where the bytes are none.
+/// Decodes a leaf, or returns `None` if the bytes are not a valid value.
 ///
-/// What the name promises is believed only of bytes of the right number; others are shown as they
-/// are.
+/// If the number of bytes does not match the name of the type, the bytes are returned as they are.
 pub(crate) fn decode(name: &str, bytes: &[u8]) -> Option<Leaf> {
     if bytes.is_empty() {
         return Some(Leaf::Unit);
@@ -95,10 +94,10 @@ pub(crate) fn decode(name: &str, bytes: &[u8]) -> Option<Leaf> {
     }
 }
 
-/// The bytes as an integer, if the name is that of one.
+/// Decodes an integer, if the name is that of an integer type.
 fn number(name: &str, bytes: &[u8]) -> Option<Leaf> {
     let name = match name.strip_prefix("NonZero") {
-        // As in `NonZeroU8`.
+        // For example `NonZeroU8`.
         Some(rest) => rest.to_ascii_lowercase(),
         None => name.to_owned(),
     };
@@ -122,7 +121,7 @@ fn number(name: &str, bytes: &[u8]) -> Option<Leaf> {
     Some(Leaf::Signed((shifted as i128) >> unused))
 }
 
-/// Up to 16 bytes as a number.
+/// Reads up to 16 bytes as a little-endian number.
 fn unsigned(bytes: &[u8]) -> u128 {
     let mut wide = [0; 16];
     for (to, from) in wide.iter_mut().zip(bytes) {
@@ -174,7 +173,7 @@ fn v6(bytes: &[u8]) -> Option<Ipv6Addr> {
     Some(octets.into())
 }
 
-/// Addresses, as `impls::net` puts them at the start of their slots.
+/// Decodes an address, in the layout of `impls::net`.
 fn address(name: &str, bytes: &[u8]) -> Option<Leaf> {
     let raw = Some(Leaf::Bytes(bytes.to_vec()));
     let enough = match name {
@@ -220,7 +219,7 @@ fn address(name: &str, bytes: &[u8]) -> Option<Leaf> {
 
 const BILLION: u64 = 1_000_000_000;
 
-/// Times, as `impls::time` and `impls::jiff` put them at the start of their slots.
+/// Decodes a time, in the layout of `impls::time` and `impls::jiff`.
 fn time(name: &str, bytes: &[u8]) -> Option<Leaf> {
     let enough = match name {
         "Date" => 4,
@@ -238,7 +237,7 @@ fn time(name: &str, bytes: &[u8]) -> Option<Leaf> {
             let before = nanoseconds >> 63 == 1;
             let nanoseconds = nanoseconds & (u64::MAX >> 1);
             let is_zero = seconds == 0 && nanoseconds == 0;
-            // As far as a clock of 64 bits reaches.
+            // The range of a 64-bit clock.
             i64::try_from(seconds)
                 .ok()
                 .filter(|_| !before || !is_zero)?;
@@ -257,7 +256,7 @@ fn time(name: &str, bytes: &[u8]) -> Option<Leaf> {
             if name == "SignedDuration" {
                 Some(span).filter(|_| one_sign)?
             } else {
-                // The times that `jiff` has.
+                // The range of times that `jiff` supports.
                 let known = -377_705_023_201..=253_402_207_200;
                 let known =
                     known.contains(&seconds) && (seconds, nanoseconds) >= (-377_705_023_201, 0);

@@ -1,9 +1,9 @@
-//! A walk over a message's bytes that a schema alone leads.
+//! A second reader, which walks the bytes of a message guided only by a schema.
 //!
-//! It shares no code with the reader: it knows the format as `wire` and `schema` describe it, meets
-//! everything in the order in which a reader does, and says what is wrong as a reader would. No safety
-//! rests on it. Neither the message nor the schema is trusted: memory is linear in their lengths, and
-//! so is the work.
+//! It shares no code with the main reader. It implements the format of `wire` and `schema`, visits
+//! values in the same order as the reader, and reports the same errors. Memory safety does not
+//! depend on it. Neither the message nor the schema is trusted: memory and work are linear in their
+//! lengths.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(feature = "cli"),
@@ -37,41 +37,41 @@ pub use self::plan::Unsound;
 use self::shared::{First, Table};
 use crate::schema::{TypeIndex, VariantInfo};
 
-/// What stands somewhere in a message.
+/// Meaning of a byte range in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Meaning {
     /// A field of the header.
     Header,
-    /// A pointer's word that says where its target stands, or 0 for none.
+    /// The first word of a pointer: the place of its target, or 0 for `None`.
     Offset,
-    /// A wide pointer's second word.
+    /// The second word of a pointer to a slice or string.
     Length,
-    /// The number of a shared target that was met before.
+    /// The number of a shared target that was visited before.
     Number,
     /// The class of a trait object.
     Class,
-    /// Which variant follows.
+    /// The tag of an enum, option or result.
     Tag,
     /// A plain value.
     Value,
-    /// A word that the walk did not come to.
+    /// A word that the walk did not visit.
     Unknown,
 }
 
-/// How a walk gets from a value to a part of it, or to what it points to.
+/// A step from a value to a part of it, or to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step<'s> {
     Root,
     Field(&'s str),
     Index(usize),
-    /// What is there of an option or a result, or in a cell or behind a shared pointer's mark.
+    /// The payload of an option or result, of a cell, or of a shared pointer.
     Payload,
-    /// What a reference leads to.
+    /// The target of a reference.
     Target,
 }
 
-/// What a value turns out to be.
+/// Result of decoding a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Found<'s> {
     Leaf,
@@ -82,121 +82,121 @@ pub(crate) enum Found<'s> {
     Ok,
     Err,
     Array(usize),
-    /// What is marked as shared, or stands in a cell.
+    /// A shared pointer or a cell.
     Around,
-    /// A string, where it stands, and its number, if it is shared.
+    /// A string: its range, and its number if it is shared.
     Text(&'s Range<usize>, Option<u32>),
-    /// A pointer to so many values at a place of the message; of a slice or not.
+    /// A pointer to `count` values at an offset in the message; `many` is set for slices.
     Target {
         at: usize,
         count: usize,
         many: bool,
-        /// The run that is walked later, if it is.
+        /// Index of the run that walks the target later, if any.
         run: Option<usize>,
-        /// The number of the target, if it is shared.
+        /// Number of the target, if it is shared.
         number: Option<u32>,
     },
     /// A further pointer to a shared target.
     Again(u32),
 }
 
-/// What looks on while a message is walked.
+/// Callbacks of a walk.
 pub(crate) trait Visitor {
-    /// Whether it wants to see an element of this number, of `count` on which nothing that follows
-    /// depends. Those that are to be checked are walked in any case.
+    /// Returns true to visit an optional element. Elements that must be validated, or that have
+    /// pointers, are visited in any case.
     fn wants(&mut self, index: usize) -> bool;
 
-    /// Whether values are checked.
+    /// True if values are validated.
     const CHECKS: bool;
 
-    /// Some bytes mean this.
+    /// Called for a byte range with a single meaning.
     fn mark(&mut self, _: Range<usize>, _: Meaning) {}
 
-    /// A value begins.
+    /// Called at the start of a value.
     fn open(&mut self, _: Step<'_>, _: &Plan, _: TypeIndex, _: Range<usize>) {}
 
-    /// What the value that was begun last turns out to be.
+    /// Called with the result of decoding the value that was opened last.
     fn found(&mut self, _: Found<'_>) {}
 
-    /// The value that was begun last ends.
+    /// Called at the end of the value that was opened last.
     fn close(&mut self) {}
 
-    /// The values of this run are walked from here on.
+    /// Called before the values of a run.
     fn run(&mut self, _: usize) {}
 }
 
-/// A type: the plan that has it, and its place there.
+/// A type: the index of its plan, and its index in the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Of {
     pub(crate) plan: usize,
     pub(crate) index: TypeIndex,
 }
 
-/// Values of a type, side by side in the objects segment.
+/// Adjacent values of a type in the objects segment.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     of: Of,
     at: usize,
     count: usize,
-    /// Whether they are those of a slice.
+    /// True if the values are a slice.
     many: bool,
-    /// The run that holds the pointer to them, and the pointer's place.
+    /// Index of the run that holds the pointer to the values, and the pointer's offset.
     from: usize,
     slot: usize,
-    /// The shared target that they belong to.
+    /// Number of the shared target that the values belong to.
     owner: u32,
 }
 
-/// From the next free place to the end of a segment, as pointers name them.
+/// The unclaimed rest of a segment, in the places that pointers use.
 #[derive(Debug, Clone)]
 struct SegmentRange {
     free: Range<usize>,
-    /// What is added to a place to have it from the message's start.
+    /// Difference between an offset from the start of the message and a place.
     start: usize,
     align: usize,
 }
 
 impl SegmentRange {
-    /// Where a place lies in the message.
+    /// Converts a place to an offset from the start of the message.
     fn in_message(&self, place: usize) -> usize {
         place.wrapping_add(self.start)
     }
 }
 
-/// Finds the plan of a class by its number.
+/// Callback that returns the plan of a class.
 pub(crate) type Classes<'c> = dyn Fn(u64) -> Option<Rc<Plan>> + 'c;
 
 pub(crate) struct Walk<'m, V> {
     message: &'m [u8],
     pub(crate) visitor: V,
     classes: &'m Classes<'m>,
-    /// The root's, and those of the classes met.
+    /// The plans of the root and of the classes found so far.
     plans: Vec<Rc<Plan>>,
-    /// The numbers of the classes, in the order of their plans.
+    /// Numbers of the classes, in the order of their plans.
     numbers: Vec<u64>,
     objects: SegmentRange,
     bulk: SegmentRange,
     text: SegmentRange,
-    /// Whether all text is ASCII, so that no string splits a character.
+    /// True if all text is ASCII, so that no string can split a character.
     ascii: bool,
-    /// All runs, in the order in which they were met; the root is the first.
+    /// All runs in the order of discovery, the root first.
     runs: Vec<Run>,
-    /// The one that is being walked, and its owner.
+    /// Index of the run that is being walked, and its owner.
     now: usize,
     owner: u32,
     shared: Table,
-    /// How many more values there may be.
+    /// Remaining number of values before the walk is aborted.
     left: usize,
 }
 
-/// How many values a byte of the message is worth; they may stand deep in one another.
+/// Maximum number of values per byte of the message. Values can be nested without taking bytes.
 const WORTH: usize = 64;
 
-/// How many values any message may have.
+/// Minimum limit of values for any message.
 const AT_LEAST: usize = 1 << 16;
 
-/// Walks a message of the type that a plan has as its root. What was walked before a fault has been
-/// shown to the visitor, which comes back with it.
+/// Walks a message whose type is the root of a plan. Returns the visitor, which has seen everything
+/// before a fault.
 pub(crate) fn walk<V: Visitor>(
     message: &[u8],
     plan: &Rc<Plan>,
@@ -324,7 +324,7 @@ impl<V: Visitor> Walk<'_, V> {
         Ok(())
     }
 
-    /// The size and alignment of a type.
+    /// Returns the size and alignment of a type.
     fn layout(&self, of: Of) -> Result<(usize, usize), Fault> {
         let info = self.plans.get(of.plan).and_then(|plan| plan.info(of.index));
         let info = info.ok_or_else(|| Fault::new(Code::Work, 0..0, "a type is missing"))?;
@@ -336,10 +336,10 @@ impl<V: Visitor> Walk<'_, V> {
         plan.ok_or_else(|| Fault::new(Code::Work, 0..0, "a schema is missing"))
     }
 
-    /// Counts a value.
+    /// Subtracts `n` values from the remaining number.
     fn count(&mut self, n: usize, at: usize) -> Result<(), Fault> {
         let left = self.left.checked_sub(n).ok_or_else(|| {
-            let what = "the schema makes more work of this message than it is worth";
+            let what = "the schema requires too much work for a message of this length";
             Fault::new(Code::Work, at..at, what)
         })?;
         self.left = left;

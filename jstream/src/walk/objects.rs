@@ -1,4 +1,4 @@
-//! Values, and what they hold.
+//! Walking values and their parts.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -6,13 +6,13 @@ use std::rc::Rc;
 use super::{Code, Fault, Found, Meaning, Of, Plan, Step, Visitor, Walk, leaf};
 use crate::schema::{FieldInfo, Kind, TypeIndex, TypeInfo, VariantInfo};
 
-/// The bytes of a value.
+/// Returns the byte range of a value.
 pub(super) fn range(start: usize, size: usize) -> Range<usize> {
     start..start.saturating_add(size)
 }
 
 impl<V: Visitor> Walk<'_, V> {
-    /// Walks the value of a type that stands at `start`.
+    /// Walks the value of type `of` at offset `start`.
     pub(super) fn value(&mut self, step: Step<'_>, of: Of, start: usize) -> Result<(), Fault> {
         let plan = self.plan(of)?;
         let Some(info) = plan.info(of.index) else {
@@ -84,7 +84,7 @@ impl<V: Visitor> Walk<'_, V> {
                 }
             }
             Kind::Text | Kind::Dynamic => {
-                let what = "something without a size stands inline";
+                let what = "an unsized type is stored inline";
                 Err(Fault::new(Code::Work, at, what))
             }
         }
@@ -132,10 +132,10 @@ impl<V: Visitor> Walk<'_, V> {
         let (tag, found) = self.tag(&info.name, at, size)?;
         match found {
             0 => {
-                // A reader looks at small payloads whether they are there or not.
+                // The main reader validates small payloads even if the option is `None`.
                 let byte = self.message.get(start).copied().unwrap_or(0);
                 if byte != 0 && plan.most(payload.index).is_some() {
-                    let what = format!("the payload of a None is byte {byte}, and not 0");
+                    let what = format!("the payload of a None is byte {byte}, not 0");
                     return Err(Fault::new(Code::Value, range(start, 1), what));
                 }
                 self.visitor.found(Found::None);
@@ -158,7 +158,7 @@ impl<V: Visitor> Walk<'_, V> {
         (info, at): (&TypeInfo, Range<usize>),
     ) -> Result<(), Fault> {
         let Some((place, variant)) = self.variant_at((plan, of.index), tag, all, at.start) else {
-            return Err(Fault::new(Code::Work, at, "the tag is not there"));
+            return Err(Fault::new(Code::Work, at, "the tag is missing"));
         };
         self.visitor.mark(place.clone(), Meaning::Tag);
         let Some(variant) = variant else {
@@ -169,7 +169,7 @@ impl<V: Visitor> Walk<'_, V> {
         self.fields(of, &variant.fields, at.start)
     }
 
-    /// Where the tag of an enum stands, and the variant that it says.
+    /// Returns the range of an enum's tag, and the variant that it selects.
     pub(super) fn variant_at<'p>(
         &self,
         (plan, of): (&Plan, TypeIndex),
@@ -187,8 +187,9 @@ impl<V: Visitor> Walk<'_, V> {
         Some((at, place.and_then(|place| all.get(*place))))
     }
 
-    /// The tag behind a payload of `payload` bytes in a slot, or in the text; and the fault if it is
-    /// not one.
+    /// Reads the tag of a slot with a payload of `payload` bytes. The tag lies behind the payload,
+    /// or in the text if the slot has no space. Also returns the fault to report if the tag is not
+    /// valid.
     fn tag(
         &mut self,
         name: &str,
@@ -213,7 +214,7 @@ impl<V: Visitor> Walk<'_, V> {
         Ok((Fault::new(Code::Value, at, what), found))
     }
 
-    /// Whether a result that was walked is `Ok`, as far as its slot tells.
+    /// Returns true if a result that was already walked is `Ok`, as far as its slot determines it.
     pub(super) fn is_ok(&self, of: Of, start: usize, (ok, err): (TypeIndex, TypeIndex)) -> bool {
         let Some(plan) = self.plans.get(of.plan) else {
             return true;
@@ -230,7 +231,7 @@ impl<V: Visitor> Walk<'_, V> {
     pub(super) fn elements(&mut self, of: Of, start: usize, count: usize) -> Result<(), Fault> {
         let plan = self.plan(of)?;
         let (size, _) = self.layout(of)?;
-        // What follows depends on what is not flat.
+        // Types that are not flat affect the rest of the walk, so all their elements are visited.
         let all = !plan.is_flat(of.index) || (V::CHECKS && !plan.is_plain(of.index) && size > 0);
         for i in 0..count {
             if !all && !self.visitor.wants(i) {
@@ -243,14 +244,14 @@ impl<V: Visitor> Walk<'_, V> {
         Ok(())
     }
 
-    /// The word at a place, which a value was found to have.
+    /// Returns the word at an offset that was checked to be in the message.
     pub(super) fn word(&self, at: usize) -> u64 {
         let bytes = self.message.get(range(at, 8)).unwrap_or_default();
         bytes.try_into().map_or(0, u64::from_le_bytes)
     }
 }
 
-/// The bytes of a value are none.
+/// Returns the fault for bytes that are not a valid value.
 #[cold]
 fn no_value(name: &str, bytes: &[u8], at: Range<usize>) -> Fault {
     let vowel = name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']);

@@ -1,15 +1,15 @@
-//! The fields that lead from the root to a place.
+//! Paths of fields from the root to an offset.
 
 use std::fmt::Write;
 
 use super::{Fault, Of, Visitor, Walk};
 use crate::schema::Kind;
 
-/// Paths longer than this many pointers are shown by their end.
+/// Maximum number of pointers in a path; longer paths are shown by their end.
 const SHOWN: usize = 12;
 
 impl<V: Visitor> Walk<'_, V> {
-    /// The path to a fault below the run that is being walked.
+    /// Returns the path of a fault in the current run.
     #[cold]
     pub(super) fn path_of(&self, fault: &Fault) -> String {
         let Some(root) = self.plans.first() else {
@@ -45,7 +45,7 @@ impl<V: Visitor> Walk<'_, V> {
         path
     }
 
-    /// The part of a path from a run to a pointer in it.
+    /// Returns the part of a path from a run to a pointer in it.
     fn piece(&self, run: usize, slot: usize) -> String {
         let mut piece = String::new();
         let Some(run) = self.runs.get(run) else {
@@ -63,7 +63,7 @@ impl<V: Visitor> Walk<'_, V> {
         piece
     }
 
-    /// From a value to the pointer in it that stands at `slot`.
+    /// Appends the path from a value to the pointer at offset `slot` inside it.
     fn descend(&self, mut of: Of, mut start: usize, slot: usize, piece: &mut String) {
         let Some(plan) = self.plans.get(of.plan) else {
             return;
@@ -82,8 +82,8 @@ impl<V: Visitor> Walk<'_, V> {
                     continue;
                 }
                 Kind::Outcome(ok, err) => {
-                    // Which of them it is decides the names only, and `Ok` has no pointer at the
-                    // place if its size does not reach there.
+                    // The choice affects only the names. If `slot` lies beyond the size of `Ok`,
+                    // there is no pointer of `Ok` at it.
                     of.index = if self.is_ok(of, start, (*ok, *err)) {
                         *ok
                     } else {

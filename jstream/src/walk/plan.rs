@@ -1,7 +1,8 @@
-//! What a walk needs to know of the types of a schema, which may come from anywhere.
+//! A validated schema with the derived properties that a walk needs.
 //!
-//! A walk believes these numbers, and recurses over what stands inline. So a plan is made only of a
-//! schema that fits itself: what a type holds lies within it, side by side, and none holds itself.
+//! A walk relies on the sizes and offsets, and recurses over inline values. Schemas need not be
+//! trusted, so a plan is made only of a consistent schema: parts lie within their type and do not
+//! overlap, and no type contains itself inline.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,45 +11,41 @@ use std::rc::Rc;
 use super::judge::{self, Tags, Traits};
 use crate::schema::{Kind, Schema, TypeIndex, TypeInfo};
 
-/// A schema that a walk can go by.
+/// A schema that was validated for walking.
 #[derive(Debug)]
 pub(crate) struct Plan {
     schema: Schema,
     pub(crate) root: TypeIndex,
     traits: Vec<Traits>,
-    /// The tags of the enums.
+    /// Tags of the enums.
     tags: HashMap<TypeIndex, Tags>,
-    /// How Rust spells the types, where somebody is going to read it.
+    /// Rust spellings of the types, if they are needed for display.
     spellings: Vec<Rc<str>>,
 }
 
-/// Why a schema is not one of any type.
+/// An error in a schema that makes it unusable for a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsound {
-    /// The name of the type that is wrong.
+    /// Name of the invalid type.
     pub name: String,
-    /// What is wrong with it.
+    /// Description of the error.
     pub what: &'static str,
 }
 
 impl fmt::Display for Unsound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the schema is of no type: in `{}` {}",
-            self.name, self.what
-        )
+        write!(f, "invalid schema: type `{}`: {}", self.name, self.what)
     }
 }
 
 impl std::error::Error for Unsound {}
 
 impl Plan {
-    /// A plan by a schema.
+    /// Makes a plan from a schema.
     ///
     /// # Errors
     ///
-    /// Says what does not fit.
+    /// [`Unsound`] if the schema is inconsistent.
     pub(crate) fn of(schema: Schema, root: TypeIndex) -> Result<Self, Unsound> {
         let (traits, tags) = judge::all(&schema)?;
         let plan = Self {
@@ -61,20 +58,20 @@ impl Plan {
         match plan.info(root).map(|info| &info.kind) {
             Some(Kind::Text | Kind::Dynamic) | None => Err(Unsound {
                 name: String::new(),
-                what: "the root has no size",
+                what: "the root is unsized",
             }),
             Some(_) => Ok(plan),
         }
     }
 
-    /// A plan by the structure that these bytes encode, for people to read.
+    /// Makes a plan with spellings for display.
     #[cfg(feature = "cli")]
     pub(crate) fn spelled(schema: &Schema, root: TypeIndex) -> Result<Self, Unsound> {
-        // What was decoded has each structure once, in the order in which spellings have them.
+        // A decoded schema has each structure once, in the order of the spellings.
         let decoded = Schema::decode(&schema.to_bytes(root));
         let (schema, root) = decoded.map_err(|_| Unsound {
             name: String::new(),
-            what: "what it reaches is not described",
+            what: "a type that it refers to is not described",
         })?;
         let spellings = schema.spellings(root);
         let plan = Self::of(schema, root)?;
@@ -84,7 +81,7 @@ impl Plan {
         })
     }
 
-    /// How Rust spells a type.
+    /// Returns the Rust spelling of a type.
     pub(crate) fn spelling(&self, of: TypeIndex) -> Rc<str> {
         let spelling = self.spellings.get(of.place()).map(Rc::clone);
         spelling.unwrap_or_default()
@@ -94,12 +91,12 @@ impl Plan {
         &self.schema
     }
 
-    /// How many types there are.
+    /// Returns the number of types.
     pub(crate) fn len(&self) -> usize {
         self.traits.len()
     }
 
-    /// What the root's type is called.
+    /// Returns the name of the root's type.
     pub(crate) fn name(&self) -> Rc<str> {
         match self.spellings.get(self.root.place()) {
             Some(spelling) => Rc::clone(spelling),
@@ -115,33 +112,33 @@ impl Plan {
         self.traits.get(of.place()).copied().unwrap_or_default()
     }
 
-    /// Whether a type's targets stand in the bulk segment.
+    /// Returns true if the targets of a type lie in the bulk segment.
     pub(crate) fn is_flat(&self, of: TypeIndex) -> bool {
         self.traits(of).flat
     }
 
-    /// Whether any bytes are a value of a type.
+    /// Returns true if every bit pattern is a valid value of the type.
     pub(crate) fn is_plain(&self, of: TypeIndex) -> bool {
         self.traits(of).plain
     }
 
-    /// The highest value of a type of one byte that takes all below too.
+    /// Returns the maximum of a one-byte type whose valid values begin at 0.
     pub(crate) fn most(&self, of: TypeIndex) -> Option<u8> {
         self.traits(of).most
     }
 
-    /// What tells the variants of an enum apart.
+    /// Returns the position and values of an enum's tag.
     pub(super) fn tags(&self, of: TypeIndex) -> Option<&Tags> {
         self.tags.get(&of)
     }
 
-    /// Where an enum's tag stands.
+    /// Returns the offset of an enum's tag.
     #[cfg(feature = "cli")]
     pub(crate) fn tag_at(&self, of: TypeIndex) -> usize {
         self.tags(of).map_or(0, |tags| tags.at)
     }
 
-    /// Whether a type is a pointer, of which 0 is `None`.
+    /// Returns true if a type is a pointer, for which 0 represents `None`.
     pub(crate) fn is_pointer(&self, of: TypeIndex) -> bool {
         let kind = self.info(of).map(|info| &info.kind);
         matches!(
@@ -150,7 +147,7 @@ impl Plan {
         )
     }
 
-    /// Whether a pointer leads to this kind of thing: text, or a trait object.
+    /// Returns true if the type is text.
     pub(crate) fn is_text(&self, of: TypeIndex) -> bool {
         self.info(of).is_some_and(|info| info.kind == Kind::Text)
     }

@@ -1,4 +1,4 @@
-//! Pointers, and what they lead to.
+//! Walking pointers and their targets.
 
 use super::objects::range;
 use super::shared::First;
@@ -28,14 +28,14 @@ impl<V: Visitor> Walk<'_, V> {
                 let name = self.plan(target)?;
                 let name = name.info(target.index).map_or("", |info| &info.name);
                 let what = format!(
-                    "class {class:#018x} is no implementation of {name} whose schema is known"
+                    "the schema of class {class:#018x}, an implementation of {name}, is not known"
                 );
                 return Err(Fault::new(Code::Class, range(second, 8), what));
             };
             self.plans.push(plan);
             self.numbers.push(class);
         }
-        // The first plan is the root's.
+        // The first plan is that of the root.
         let plan = known.map_or(self.numbers.len(), |at| at.saturating_add(1));
         let Some(index) = self.plans.get(plan).map(|plan| plan.root) else {
             return Ok(());
@@ -72,7 +72,7 @@ impl<V: Visitor> Walk<'_, V> {
         Ok(())
     }
 
-    /// Walks a pointer to a target that others may lead to.
+    /// Walks a pointer to a shared target.
     pub(super) fn shared(&mut self, pointer: Of, start: usize, in_cell: bool) -> Result<(), Fault> {
         let plan = self.plan(pointer)?;
         let Some(info) = plan.info(pointer.index) else {
@@ -98,7 +98,7 @@ impl<V: Visitor> Walk<'_, V> {
         };
         let Some(number) = known else {
             let what = format!(
-                "the pointer names shared object {}, which was not met before or is another one",
+                "the pointer refers to shared object {}, which is not known or of another type",
                 word & !SHARED
             );
             return Err(Fault::new(Code::NotShared, at, what));
@@ -134,7 +134,8 @@ impl<V: Visitor> Walk<'_, V> {
         Ok(())
     }
 
-    /// Takes values off the segment that they stand in; those that are flat are walked now.
+    /// Claims the target of a pointer in its segment. Flat targets are walked immediately, others
+    /// later.
     fn claim(
         &mut self,
         of: Of,
@@ -183,7 +184,8 @@ impl<V: Visitor> Walk<'_, V> {
 }
 
 impl SegmentRange {
-    /// Takes values of a size and alignment off the segment, to which the pointer at `slot` leads.
+    /// Claims `count` values of a size and alignment for the pointer at `slot`, and returns their
+    /// place.
     fn claim(
         &mut self,
         (slot, place): (usize, u64),
@@ -194,12 +196,13 @@ impl SegmentRange {
         let at = align_up(self.free.start, align);
         let most = isize::MAX.unsigned_abs().checked_div(size);
         if most.is_some_and(|most| in_memory(count) > most) {
-            let what = format!("the pointer leads to {count} values, more than there can be");
+            let what =
+                format!("the pointer refers to {count} values, which exceed the address space");
             return wrong(Code::PastEnd, what);
         }
         if in_memory(place) != at {
             let what = format!(
-                "the pointer leads to {place:#x}, not to the next free place of its segment, {at:#x}"
+                "the pointer is {place:#x}, but the next free place of its segment is {at:#x}"
             );
             return wrong(Code::Misplaced, what);
         }

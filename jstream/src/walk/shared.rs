@@ -1,11 +1,11 @@
-//! The shared targets of a message, and the circles among them.
+//! The shared targets of a message, and cycles among them.
 
 use std::collections::HashMap;
 
 use super::{Fault, Of, Visitor, Walk};
 
-/// A pointer to a shared target that was not met before: its number, what the pointer is to, and its
-/// second word.
+/// The first pointer to a shared target: the target's number and type, and the pointer's second
+/// word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct First {
     pub(super) number: u32,
@@ -14,43 +14,44 @@ pub(super) struct First {
     pub(super) meta: u64,
 }
 
-/// The table of shared targets, the root being the first.
+/// The table of shared targets, beginning with the root.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     entries: Vec<SharedEntry>,
-    /// Which target leads to which, cells left out.
+    /// Edges between targets, except those through cells.
     edges: Vec<[u32; 2]>,
-    /// Whether one of them leads back.
+    /// True if an edge leads to an earlier target or to its own source.
     backward: bool,
-    /// Types that were compared.
+    /// Results of comparing types.
     compared: HashMap<[Of; 2], bool>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct SharedEntry {
     first: First,
-    /// Where the target stands in the message.
+    /// Offset of the target in the message.
     at: usize,
 }
 
 impl Table {
-    /// Enters a target that may be met again.
+    /// Adds a target, to which later pointers can refer.
     pub(super) fn enter(&mut self, first: First, at: usize) {
         self.entries.push(SharedEntry { first, at });
     }
 
-    /// The number of the target that is met next.
+    /// Returns the number of the next target.
     pub(super) fn next(&self) -> Option<u32> {
         u32::try_from(self.entries.len()).ok()
     }
 
-    /// Notes that a target leads to another one.
+    /// Adds an edge from a target to another one.
     pub(super) fn note(&mut self, from: u32, to: u32) {
         self.backward |= to <= from;
         self.edges.push([from, to]);
     }
 
-    /// Where an object stands that is reached from itself.
+    /// Returns the offset of an object that is on a cycle or reachable from one, if there is a
+    /// cycle (Kahn's algorithm).
     pub(super) fn circle(&self) -> Option<usize> {
         if !self.backward {
             return None;
@@ -77,7 +78,7 @@ impl Table {
                 }
             }
         }
-        // Those that are left are in a circle, or reached from one.
+        // The remaining targets are on a cycle or reachable from one.
         let mut left = degree.iter().zip(&self.entries);
         left.find(|(degree, _)| **degree > 0)
             .map(|(_, entry)| entry.at)
@@ -85,8 +86,8 @@ impl Table {
 }
 
 impl<V: Visitor> Walk<'_, V> {
-    /// The number of the shared target that a further pointer of this type, which stands at `slot`,
-    /// names.
+    /// Returns the number of the shared target of a further pointer at `slot`, if the target exists
+    /// and has the type of the pointer.
     pub(super) fn is_known(
         &mut self,
         slot: usize,
@@ -104,7 +105,7 @@ impl<V: Visitor> Walk<'_, V> {
         Ok(same.then_some(number))
     }
 
-    /// Whether two types have one structure.
+    /// Returns true if two types have the same structure.
     fn are_one(&mut self, slot: usize, a: Of, b: Of) -> Result<bool, Fault> {
         if a == b {
             return Ok(true);
@@ -117,7 +118,7 @@ impl<V: Visitor> Walk<'_, V> {
             (Some(a), Some(b)) => (&a.name, a.size, a.align) == (&b.name, b.size, b.align),
             _ => false,
         };
-        // Hashing a structure takes more than looking at its types.
+        // Hashing a structure is more expensive than visiting its types.
         let work = plan.len().saturating_add(other.len()).saturating_mul(16);
         let same = same && {
             self.count(work, slot)?;

@@ -12,7 +12,7 @@ use crate::samples;
 #[test]
 fn inputs_without_an_end() {
     let text = printed(1, &["/dev/zero"]);
-    assert!(text.contains("neither a message"), "{text}");
+    assert!(text.contains("not the start of a message"), "{text}");
     let folder = Folder::new("endless");
     let sample = samples::order();
     let [message, schema] = folder.sample(&sample);
@@ -24,7 +24,7 @@ fn inputs_without_an_end() {
     );
     let fewer = (just - 1).to_string();
     let output = run(2, &[&message, "--schema", &schema, "--bytes", &fewer]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--bytes reads more"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--bytes raises the limit"));
     // The length of an unknown input is reported correctly.
     let text = printed(1, &[&folder.file("none", &[b'x'; 5000]), "--json"]);
     let json: Json = serde_json::from_str(&text).unwrap();

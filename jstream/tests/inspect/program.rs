@@ -474,10 +474,10 @@ pub(crate) mod files {
         let text = printed(0, &[&folder.file("torn", &bytes)]);
         assert!(text.contains("1 object\n"), "{text}");
         assert!(
-            text.contains("0x00000400  commit       not whole"),
+            text.contains("0x00000400  commit       not valid"),
             "{text}"
         );
-        assert!(text.contains("bytes that mean nothing"), "{text}");
+        assert!(text.contains("bytes, ignored"), "{text}");
         bytes[1024..1536].fill(0);
         let text = printed(0, &[&folder.file("blank", &bytes)]);
         assert!(text.contains("0x00000400  commit       none yet"), "{text}");

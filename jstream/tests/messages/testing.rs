@@ -272,7 +272,7 @@ fn a_comparison_that_is_wrong_is_found() {
 }
 
 #[test]
-#[should_panic = "Growing: what arrives is written as another message"]
+#[should_panic = "Growing: the received object is written as another message"]
 fn a_finding_is_told() {
     testing::check(&Growing { level: Level(1) });
 }

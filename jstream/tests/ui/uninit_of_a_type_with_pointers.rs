@@ -1,4 +1,4 @@
-//! A value that holds pointers can't be written where it is sent from.
+//! A value that holds pointers can't be written in place.
 
 use jstream::{Spent, StreamWriter, Writer};
 

@@ -1,8 +1,8 @@
-//! Two processes: a calculator whose methods take plain slices, two of them async, and a program that
-//! calls it.
+//! Two processes: a calculator whose methods take plain slices and are partly async, and a program
+//! that calls it.
 //!
-//! The server is this program too, started with `--serve`; it says where it listens, and ends with its
-//! standard input.
+//! The server is the same program, started with `--serve`. It prints its address, and ends when its
+//! standard input is closed.
 
 mod service;
 
@@ -26,13 +26,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let (mut server, address) = start()?;
     let result = calls(&address);
-    // It ends with its standard input.
+    // The server ends when its standard input is closed.
     drop(server.stdin.take());
     server.wait()?;
     result
 }
 
-/// The server: a shared object, and one whose methods have it alone.
+/// Runs the server, with a shared object and an object whose methods take `&mut self`.
 fn serve() -> Result<(), Box<dyn Error>> {
     let server = Server::default();
     server.bind::<dyn Calculator>("calculator", Arc::new(Plain::default()))?;
@@ -61,18 +61,18 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     let client = Client::connect(&address.parse()?)?;
     let calculator = client.lookup::<dyn Calculator>("calculator")?;
 
-    // The server reads the numbers where they were received.
+    // The server reads the numbers in place in its receive buffer.
     let numbers: Vec<f64> = (0..1000u32).map(f64::from).collect();
     let sum = calculator.sum(&numbers).wait()?;
     println!("sum: {}", sum.get());
 
-    // The method's own error.
+    // An error of the method is part of its result.
     match calculator.mean(&[]).wait()?.get() {
         Ok(mean) => println!("mean: {mean}"),
         Err(reason) => println!("no mean: {reason}"),
     }
 
-    // A method that waits holds up no other one.
+    // A method that waits does not block other calls.
     let next = calculator.next_sum();
     let dot = calculator.dot(&numbers, &numbers).wait()?;
     println!("dot: {}", dot.get());
@@ -81,11 +81,15 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
         *block_on(next)?.get()
     });
 
-    // Nothing comes: the call ends at its deadline, and so does the method.
+    // No sum follows: the call fails at its deadline, and the method is dropped.
     let brief = calculator.within(Duration::from_millis(50));
     match brief.next_sum().wait() {
         Err(error @ CallError::Deadline { .. }) => println!("{error}: {:?}", error.outcome()),
-        other => return Err(format!("it ended otherwise: {other:?}").into()),
+        other => {
+            return Err(
+                format!("expected the call to miss its deadline, but got {other:?}").into(),
+            );
+        }
     }
 
     let memory = client.lookup::<dyn Memory>("memory")?;
@@ -94,7 +98,7 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Waits for a future on this thread; any runtime does the same.
+/// Blocks this thread on a future. Any runtime would do as well.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {

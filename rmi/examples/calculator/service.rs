@@ -1,4 +1,4 @@
-//! The interfaces, and the objects behind them.
+//! The remote interfaces and their implementations.
 
 use std::collections::HashMap;
 use std::future;
@@ -7,7 +7,7 @@ use std::task::{Poll, Waker};
 
 use jstream_rmi::remote;
 
-/// Sums of plain numbers.
+/// A calculator for slices of numbers.
 #[remote]
 pub(crate) trait Calculator {
     fn sum(&self, numbers: &[f64]) -> f64;
@@ -16,11 +16,11 @@ pub(crate) trait Calculator {
 
     async fn mean(&self, numbers: &[f64]) -> Result<f64, String>;
 
-    /// Waits for somebody's next sum.
+    /// Waits for the next call of `sum` by any client, and returns its result.
     async fn next_sum(&self) -> f64;
 }
 
-/// Numbers by name.
+/// Numbers with names.
 #[remote]
 pub(crate) trait Memory {
     #[remote(one_way)]
@@ -29,7 +29,7 @@ pub(crate) trait Memory {
     async fn add(&mut self, name: &str, value: f64) -> Option<f64>;
 }
 
-/// Remembers how many sums there were, and who waits for the next.
+/// Counts the sums, and keeps the wakers of the calls that wait for the next one.
 #[derive(Default)]
 pub(crate) struct Plain {
     sums: Mutex<Sums>,
@@ -59,7 +59,7 @@ impl Calculator for Plain {
     async fn mean(&self, numbers: &[f64]) -> Result<f64, String> {
         let count = u32::try_from(numbers.len()).map_err(|error| error.to_string())?;
         if count == 0 {
-            return Err("of nothing".to_owned());
+            return Err("there are no numbers".to_owned());
         }
         Ok(numbers.iter().sum::<f64>() / f64::from(count))
     }

@@ -1,8 +1,8 @@
-//! Four processes: a room, two who talk, and one who goes without a word.
+//! Four processes: a chat room and three members, one of which crashes.
 //!
-//! Who comes in passes a reference to an object of its own, which the room calls back. Each process is this program:
-//! `--serve` is the room, which says where it listens, `--join ADDRESS NAME` is somebody in it. All end with their
-//! standard input.
+//! A member passes a reference to an object of its own when it joins, and the room calls this
+//! object. All processes run this program: `--serve` is the room, which prints its address, and
+//! `--join ADDRESS NAME` is a member. Each of them ends when its standard input is closed.
 
 mod room;
 
@@ -36,7 +36,7 @@ fn serve() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints what it hears.
+/// Prints the messages that it receives.
 struct Ear(String);
 
 impl Member for Ear {
@@ -47,7 +47,7 @@ impl Member for Ear {
 
 fn join(address: &str, name: &str) -> Result<(), Box<dyn Error>> {
     let client = Client::connect(&address.parse()?)?;
-    // Hears while this thread waits for its input.
+    // Receives calls while this thread waits for input.
     let _hears = client.start()?;
     let lobby = client.lookup::<dyn Room>("lobby")?;
     let own = Server::default();
@@ -71,7 +71,7 @@ fn start(arguments: &[&str]) -> Result<(Child, BufReader<ChildStdout>, String), 
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
-    let mut lines = BufReader::new(child.stdout.take().ok_or("it says nothing")?);
+    let mut lines = BufReader::new(child.stdout.take().ok_or("the process has no output")?);
     let mut first = String::new();
     lines.read_line(&mut first)?;
     Ok((child, lines, first.trim().to_owned()))
@@ -95,7 +95,7 @@ fn talk() -> Result<(), Box<dyn Error>> {
         Ok(())
     };
     says("hello")?;
-    // Who is gone is called no more.
+    // A member that crashed is not called again.
     cid.kill()?;
     cid.wait()?;
     says("is anybody there?")?;

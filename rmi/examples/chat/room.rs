@@ -1,10 +1,10 @@
-//! A room, and who is in it.
+//! A chat room and its members.
 
 use std::sync::{Mutex, PoisonError};
 
 use jstream_rmi::{Remote, remote};
 
-/// Somebody in a room, where they are.
+/// A member of a room, in the member's own process.
 #[remote]
 pub(crate) trait Member {
     fn heard(&self, from: &str, what: &str);
@@ -12,13 +12,13 @@ pub(crate) trait Member {
 
 #[remote]
 pub(crate) trait Room {
-    /// Comes in: how many there are.
+    /// Adds a member. Returns the number of members.
     fn join(&self, name: &str, who: Remote<dyn Member>) -> u64;
 
-    /// Says something to all others: to how many.
+    /// Sends a message to all other members. Returns the number of members that have received it.
     fn say(&self, who: Remote<dyn Member>, what: &str) -> u64;
 
-    /// How many there are.
+    /// Returns the number of members.
     fn members(&self) -> u64;
 }
 
@@ -26,7 +26,8 @@ pub(crate) trait Room {
 pub(crate) struct Lobby(Mutex<Vec<(String, Remote<dyn Member>)>>);
 
 impl Lobby {
-    /// Does something with the list, which is whole between any two statements.
+    /// Calls `visit` with the list of members. The list is valid between any two statements, so a
+    /// poisoned lock is usable.
     fn with<R>(&self, visit: impl FnOnce(&mut Vec<(String, Remote<dyn Member>)>) -> R) -> R {
         visit(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -49,7 +50,7 @@ impl Room for Lobby {
         let heard = others.filter(|(_, member)| {
             let hears = member.heard(from, what).wait().is_ok();
             if !hears {
-                // Its process is gone.
+                // The process of this member has ended.
                 self.with(|members| members.retain(|(_, other)| other != member));
             }
             hears

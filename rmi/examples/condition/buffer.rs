@@ -1,16 +1,16 @@
-//! The interface, and the object behind it.
+//! The remote interface and its implementation.
 
 use std::collections::VecDeque;
 
 use jstream_rmi::{Guarded, remote};
 
-/// A buffer of few places.
+/// A bounded buffer.
 #[remote]
 pub(crate) trait Buffer {
-    /// Waits until there is room.
+    /// Adds a word. Waits until there is room.
     async fn put(&self, word: &str);
 
-    /// Waits until there is something.
+    /// Removes the first word. Waits until there is one.
     async fn take(&self) -> String;
 
     fn len(&self) -> u64;
@@ -34,7 +34,8 @@ impl Bounded {
 impl Buffer for Bounded {
     async fn put(&self, word: &str) {
         let room = |words: &VecDeque<String>| words.len() < self.places;
-        // Whoever waits to take looks again when the words are let go of.
+        // Dropping the guard at the end of this statement makes waiting `take` calls check their
+        // condition again.
         self.words.when(room).await.push_back(word.to_owned());
     }
 

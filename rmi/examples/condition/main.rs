@@ -1,8 +1,8 @@
-//! Two processes: a server with a buffer of few places, and a program with a client that puts in and one that takes
-//! out, each waiting for the other.
+//! Two processes: a server with a bounded buffer, and a program with a producer and a consumer,
+//! each of which waits for the other.
 //!
-//! The server is this program too, started with `--serve`; it says where it listens, and ends with its
-//! standard input.
+//! The server is the same program, started with `--serve`. It prints its address, and ends when its
+//! standard input is closed.
 
 mod buffer;
 
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let (mut server, address) = start()?;
     let result = calls(&address);
-    // It ends with its standard input.
+    // The server ends when its standard input is closed.
     drop(server.stdin.take());
     server.wait()?;
     result
@@ -60,7 +60,7 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     };
     let (puts, takes) = (joined()?, joined()?);
 
-    // Each is a call that waits at the server; the threads here wait for its reply, and nothing else.
+    // Each call waits at the server. The threads here only wait for its reply.
     let putting = thread::spawn(move || -> Result<(), CallError> {
         for word in [
             "wait",
@@ -80,14 +80,18 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     for _ in 0..9 {
         println!("took {:?}", takes.take().wait()?.get());
     }
-    putting.join().map_err(|_| "it panicked")??;
+    putting.join().map_err(|_| "the producer panicked")??;
 
-    // Nothing comes any more: the call ends with its time, and has taken nothing.
+    // No more words are added: the call fails at its deadline and has removed nothing.
     let brief = takes.within(Duration::from_millis(50));
-    let error = brief.take().wait().err().ok_or("something came")?;
+    let error = brief
+        .take()
+        .wait()
+        .err()
+        .ok_or("expected the call to miss its deadline")?;
     println!("{error}: {:?}", error.outcome());
 
-    // So does one that is dropped, at once.
+    // A dropped call is cancelled at once, and has removed nothing either.
     drop(takes.take());
     println!("left: {}", takes.len().wait()?.get());
     Ok(())

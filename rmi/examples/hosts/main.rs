@@ -1,9 +1,10 @@
-//! A registry with several hosts, each a network namespace: servers that are found by name, and references to objects of
-//! third parties that are called from host to host.
+//! A registry with several hosts, each of them a network namespace. Servers are found by name, and
+//! references to objects of third parties are passed and called between hosts.
 //!
-//! Each process is this program: `--registry`, `--library` and `--reader` serve on a host of their own, `--desk` calls
-//! them from a fourth. They know each other by a secret alone, as they are on different hosts. Where namespaces can't be
-//! made the hosts are addresses of the loopback.
+//! All processes run this program: `--registry`, `--library` and `--reader` serve on hosts of their
+//! own, and `--desk` calls them from a fourth host. As they are on different hosts, they
+//! authenticate each other with a secret. If namespaces can't be created, loopback addresses are
+//! used as hosts.
 
 mod network;
 mod roles;
@@ -40,7 +41,7 @@ fn main() -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A process on a host, and what it says first.
+/// Starts a process on a host. Returns it with the first line of its output.
 fn start(network: &Network, host: u8, arguments: &[&str]) -> Outcome<(Running, String)> {
     let mut command = network.command(host)?;
     command.args(arguments);
@@ -49,14 +50,14 @@ fn start(network: &Network, host: u8, arguments: &[&str]) -> Outcome<(Running, S
         .stdout(Stdio::piped())
         .spawn()?;
     let input = child.stdin.take();
-    let lines = child.stdout.take().ok_or("it says nothing")?;
+    let lines = child.stdout.take().ok_or("the process has no output")?;
     let running = Running { child, input };
     let mut line = String::new();
     BufReader::new(lines).read_line(&mut line)?;
     Ok((running, line.trim().to_owned()))
 }
 
-/// A process that ends with this.
+/// A running process. Dropping this closes its standard input and waits for its end.
 struct Running {
     child: Child,
     input: Option<ChildStdin>,

@@ -1,13 +1,14 @@
-//! Hosts: network namespaces at one bridge, or, where those aren't to be had, addresses of the loopback.
+//! Hosts: network namespaces on one bridge, or loopback addresses if namespaces can't be created.
 
 use std::env;
 use std::io;
 use std::process::{Command, ExitCode};
 
-/// How this program ends where there is no network to be made.
+/// Exit code of this program if it can't create the network.
 const NONE: u8 = 77;
 
-/// Namespaces of their own, which end with the processes in them: so nothing is left, however they end.
+/// Arguments for `unshare`. The namespaces end with the processes in them, so nothing is left
+/// behind.
 const UNSHARE: [&str; 8] = [
     "--user",
     "--map-root-user",
@@ -24,7 +25,7 @@ pub(crate) enum Network {
     Loopback,
 }
 
-/// What programs of the system can't do.
+/// Runs a program of the system. Returns its error output if it fails.
 fn done(program: &str, arguments: &str) -> Result<(), String> {
     let output = Command::new(program)
         .args(arguments.split(' '))
@@ -38,10 +39,11 @@ fn done(program: &str, arguments: &str) -> Result<(), String> {
     Err(format!("{program} {arguments}: {said}"))
 }
 
-/// Starts this program again where it may make networks. `None` where it may not, which it has said.
+/// Starts this program again in new namespaces. Returns `None` if that is not permitted, and prints
+/// the reason.
 pub(crate) fn inside(argument: &str) -> io::Result<Option<ExitCode>> {
     if let Err(why) = done("unshare", &format!("{} true", UNSHARE.join(" "))) {
-        println!("no namespaces here: {why}");
+        println!("namespaces are not available: {why}");
         return Ok(None);
     }
     let status = Command::new("unshare")
@@ -55,9 +57,9 @@ pub(crate) fn inside(argument: &str) -> io::Result<Option<ExitCode>> {
         .map(ExitCode::from))
 }
 
-/// Makes so many hosts at a bridge.
+/// Creates this number of hosts on a bridge.
 fn bridged(hosts: u8) -> Result<(), String> {
-    // Names of namespaces are files there, for nobody else to see.
+    // Namespace names are files in `/run`. The private mount hides them from other processes.
     done("mount", "-t tmpfs tmpfs /run")?;
     done("ip", "link add bridge type bridge")?;
     done("ip", "link set bridge up")?;
@@ -76,12 +78,13 @@ fn bridged(hosts: u8) -> Result<(), String> {
 }
 
 impl Network {
-    /// One of so many hosts, or how the program is to end where that can't be.
+    /// Creates a network with this number of hosts. If that fails, returns the exit code of the
+    /// program.
     pub(crate) fn make(hosts: u8) -> Result<Self, ExitCode> {
         match bridged(hosts) {
             Ok(()) => Ok(Self::Namespaces),
             Err(why) => {
-                println!("no network of namespaces here: {why}");
+                println!("can't create a network of namespaces: {why}");
                 Err(ExitCode::from(NONE))
             }
         }
@@ -94,7 +97,7 @@ impl Network {
         }
     }
 
-    /// This program, on a host.
+    /// Returns a command that runs this program on a host.
     pub(crate) fn command(&self, host: u8) -> io::Result<Command> {
         let program = env::current_exe()?;
         Ok(match self {

@@ -1,4 +1,4 @@
-//! What each process does on its host.
+//! The roles of the processes on their hosts.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -32,12 +32,12 @@ fn names(registry: &str) -> Outcome<Names> {
 fn options() -> Outcome<ServerOptions> {
     let mut options = ServerOptions::default();
     options.secret = secret()?;
-    // Only who knows the secret says where there are objects to be called.
+    // Peers know the secret, so the addresses that they supply are trusted.
     options.third_parties = true;
     Ok(options)
 }
 
-/// Says something to who has started this process, and lasts until that ends.
+/// Prints a line for the parent process, and waits until the parent ends.
 fn last(text: impl std::fmt::Display) -> Outcome {
     println!("{text}");
     io::stdout().flush()?;
@@ -79,13 +79,13 @@ pub(crate) fn desk(registry: &str) -> Outcome {
     let library = names.lookup::<dyn Library>("library")?;
     let book = library.open("The Net").wait()?.ok_or("no such book")?;
     let pages = *book.pages().wait()?.get();
-    // The reader asks the library for the pages: this process has none of them.
+    // The reader itself requests the pages from the library. This process never receives them.
     let reader = names.lookup::<dyn Reader>("reader")?;
     let found = reader.longest_word(book).wait()?;
     let word = (*found.get())?;
     println!("the longest word of {pages} pages is {word:?}");
     if word != "unintentionally." {
-        return Err("it is another one".into());
+        return Err("the longest word is wrong".into());
     }
     Ok(())
 }

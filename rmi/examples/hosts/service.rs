@@ -1,4 +1,4 @@
-//! What the hosts offer each other.
+//! The interfaces of the hosts.
 
 use jstream_rmi::{Remote, remote};
 
@@ -14,7 +14,7 @@ pub(crate) trait Library {
     fn open(&self, title: &str) -> Option<Remote<dyn Book>>;
 }
 
-/// Reads books wherever they are.
+/// Reads books on any host.
 #[remote]
 pub(crate) trait Reader {
     fn longest_word(&self, book: Remote<dyn Book>) -> Result<String, String>;

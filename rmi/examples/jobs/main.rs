@@ -1,7 +1,8 @@
-//! A queue of jobs and three workers, each a process, of which one is killed at its work.
+//! A job queue and three worker processes, one of which is killed while it has a job.
 //!
-//! A worker has a job by a reference. When its process is gone the queue is told, and gives the job to another one. Each
-//! process is this program: `--work ADDRESS NAME` is a worker, `--hang ADDRESS NAME` one that never gets done.
+//! A worker gets a job as a reference. If its process ends, the queue is notified and gives the job
+//! to another worker. All processes run this program: `--work ADDRESS NAME` is a worker, `--hang
+//! ADDRESS NAME` is a worker that never completes its job.
 
 mod queue;
 
@@ -36,7 +37,7 @@ fn work(address: &str, name: &str) -> Outcome {
                 let number = *job.number().wait()?.get();
                 job.done((1..=number).product()).wait()?;
             }
-            // Others are at work, and may die.
+            // Other workers still have jobs, and may crash.
             None => thread::sleep(Duration::from_millis(5)),
         }
     }
@@ -66,7 +67,7 @@ fn run() -> Outcome {
     let address = serving.address().to_string();
 
     let mut dying = start(&["--hang", &address, "cid"])?;
-    let mut lines = BufReader::new(dying.stdout.take().ok_or("it says nothing")?);
+    let mut lines = BufReader::new(dying.stdout.take().ok_or("the process has no output")?);
     lines.read_line(&mut String::new())?;
     let mut workers = Vec::new();
     for name in ["ann", "bob"] {
@@ -82,6 +83,9 @@ fn run() -> Outcome {
     for (job, result) in jobs.results() {
         println!("job {job}: {result}");
     }
-    println!("jobs of workers still: {}", server.references().leases);
+    println!(
+        "references that workers still hold: {}",
+        server.references().leases
+    );
     Ok(())
 }

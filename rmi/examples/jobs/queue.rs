@@ -1,11 +1,12 @@
-//! A queue of jobs, each given to one worker, for as long as that lives.
+//! A queue of jobs. Each job is given to one worker until that worker ends.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use jstream_rmi::{Export, Remote, Server, WeakServer, remote};
 
-/// A job that a worker has. Where its reference is lost before it is done, the job is given to another one.
+/// A job that was given to a worker. If the reference is lost before the job is done, the job is
+/// given to another worker.
 #[remote]
 pub(crate) trait Job {
     fn number(&self) -> u64;
@@ -14,10 +15,10 @@ pub(crate) trait Job {
 
 #[remote]
 pub(crate) trait Queue {
-    /// The next job, if there is one.
+    /// Returns the next job, if there is one.
     fn take(&self, worker: &str) -> Option<Remote<dyn Job>>;
 
-    /// Whether all are done.
+    /// Returns true if all jobs are done.
     fn is_done(&self) -> bool;
 }
 
@@ -30,7 +31,7 @@ pub(crate) struct Jobs {
 #[derive(Default)]
 struct State {
     waiting: VecDeque<u64>,
-    /// Those that workers have.
+    /// Jobs that workers have.
     given: BTreeMap<u64, Export<dyn Job>>,
     results: BTreeMap<u64, u64>,
     count: usize,
@@ -54,16 +55,16 @@ impl Jobs {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker has no reference to its job any more.
+    /// Called when a worker has no reference to its job any more.
     fn lost(&self, number: u64, worker: &str) {
         let mut state = self.lock();
         let lost = state.given.remove(&number);
         if lost.is_some() {
-            println!("queue: {worker} is gone, job {number} is back");
+            println!("queue: {worker} is gone, job {number} is returned");
             state.waiting.push_front(number);
         }
         drop(state);
-        // Without the lock, as it ends the export.
+        // Drops the export without holding the lock.
         drop(lost);
     }
 

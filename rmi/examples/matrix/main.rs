@@ -1,8 +1,8 @@
-//! Two processes: a server that computes with matrices of any shape, and a program that sends it dense, diagonal and
-//! composed ones, each as the trait object that it is.
+//! Two processes: a server that computes with matrices of any kind, and a program that sends dense,
+//! diagonal and composed matrices as trait objects.
 //!
-//! The server is this program too, started with `--serve`; it says where it listens, and ends with its
-//! standard input.
+//! The server is the same program, started with `--serve`. It prints its address, and ends when its
+//! standard input is closed.
 
 mod matrices;
 mod service;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let (mut server, address) = start()?;
     let result = calls(&address);
-    // It ends with its standard input.
+    // The server ends when its standard input is closed.
     drop(server.stdin.take());
     server.wait()?;
     result
@@ -57,7 +57,7 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     let client = Client::connect(&address.parse()?)?;
     let algebra = client.lookup::<dyn Algebra>("algebra")?;
 
-    // Numbers are sent from where they are, and read where they were received.
+    // The numbers are sent from their place in memory, and read in place in the receive buffer.
     let values: Vec<f64> = (0..300u32).map(|n| f64::from(n % 11)).collect();
     let dense = Dense {
         columns: 20,
@@ -67,7 +67,8 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     let product = algebra.apply(&dense, &vector).wait()?;
     println!("dense: {:?}", product.get().map(|values| values.len()));
 
-    // A matrix of rank one, which never has its 20 x 20 numbers anywhere, and a sum that leads to others.
+    // A matrix of rank one, whose 20 x 20 numbers are never stored, and a sum that refers to other
+    // matrices.
     let (diagonal, outer) = (
         Diagonal { values: &vector },
         Outer {
@@ -87,10 +88,10 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     let all: [&dyn Matrix; 3] = [&dense, &outer, &sum];
     println!("traces: {:?}", algebra.traces(&all).wait()?.get());
 
-    // What does not fit is the method's own error.
+    // An error of the method is part of its result.
     match algebra.apply(&outer, &[1.0, 2.0]).wait()?.get() {
         Err(Misfit { matrix, vector }) => println!("{matrix} columns, {vector} numbers"),
-        Ok(values) => return Err(format!("it fits: {values:?}").into()),
+        Ok(values) => return Err(format!("expected an error, but got {values:?}").into()),
     }
     Ok(())
 }

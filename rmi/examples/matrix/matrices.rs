@@ -1,25 +1,25 @@
-//! Matrices of several shapes. Both processes know all of them.
+//! Several kinds of matrices. Both processes know all of them.
 
 use jstream::{Transportable, transportable};
 
-/// A matrix of any shape.
+/// A matrix of any kind.
 #[transportable]
 pub(crate) trait Matrix {
     fn rows(&self) -> usize;
 
     fn columns(&self) -> usize;
 
-    /// The number at a place that is within.
+    /// Returns the number at a position, which must be within the matrix.
     fn at(&self, row: usize, column: usize) -> f64;
 
-    /// A row times a vector of as many numbers.
+    /// Returns the product of a row and a vector of the same length.
     fn row_times(&self, row: usize, vector: &[f64]) -> f64 {
         let numbers = (0..).zip(vector);
         numbers.map(|(column, n)| self.at(row, column) * n).sum()
     }
 }
 
-/// All numbers, row by row, wherever they are.
+/// A matrix that stores all its numbers, row by row.
 #[derive(Transportable)]
 #[transportable(implements(Matrix))]
 pub(crate) struct Dense<'b> {
@@ -53,7 +53,7 @@ impl Matrix for Dense<'_> {
     }
 }
 
-/// Nothing but the numbers where row and column are the same.
+/// A diagonal matrix: it stores only the numbers on the diagonal.
 #[derive(Transportable)]
 #[transportable(implements(Matrix))]
 pub(crate) struct Diagonal<'b> {
@@ -75,7 +75,7 @@ impl Matrix for Diagonal<'_> {
     }
 }
 
-/// The products of the numbers of two vectors.
+/// The outer product of two vectors.
 #[derive(Transportable)]
 #[transportable(implements(Matrix))]
 pub(crate) struct Outer<'b> {
@@ -98,7 +98,7 @@ impl Matrix for Outer<'_> {
     }
 }
 
-/// The sum of others, of whatever shapes.
+/// The sum of other matrices of any kind.
 #[derive(Transportable)]
 #[transportable(implements(Matrix))]
 pub(crate) struct Sum<'b> {

@@ -1,18 +1,18 @@
-//! The interface, and the object behind it.
+//! The remote interface and its implementation.
 
 use jstream::Transportable;
 use jstream_rmi::remote;
 
 use crate::matrices::Matrix;
 
-/// How many columns and how many numbers there are.
+/// Error for a vector whose length differs from the number of columns.
 #[derive(Transportable, Debug, Clone, Copy)]
 pub(crate) struct Misfit {
     pub(crate) matrix: u64,
     pub(crate) vector: u64,
 }
 
-/// What is computed of matrices.
+/// Operations on matrices.
 #[remote]
 pub(crate) trait Algebra {
     fn apply(&self, matrix: &dyn Matrix, vector: &[f64]) -> Result<Vec<f64>, Misfit>;

@@ -1,11 +1,11 @@
-//! The graph as both processes know it: plain structs and references.
+//! The dependency graph in both processes: plain structs and references.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use jstream::Transportable;
 
-/// Packages, and who depends on whom.
+/// Packages and their dependencies.
 #[derive(Transportable, Debug, Clone, Copy)]
 pub(crate) struct Graph<'b> {
     pub(crate) packages: &'b [Package<'b>],
@@ -16,12 +16,12 @@ pub(crate) struct Graph<'b> {
 pub(crate) struct Package<'b> {
     pub(crate) name: &'b str,
     pub(crate) version: &'b str,
-    /// The places of its dependencies in the graph.
+    /// Indices of the dependencies in the graph.
     pub(crate) dependencies: &'b [u32],
 }
 
 impl<'b> Graph<'b> {
-    /// The dependencies of a package that exist.
+    /// Returns the dependencies of a package whose indices are valid.
     pub(crate) fn dependencies(&self, package: usize) -> impl Iterator<Item = usize> + 'b {
         let packages = self.packages;
         packages
@@ -32,12 +32,13 @@ impl<'b> Graph<'b> {
             .filter(move |place| *place < packages.len())
     }
 
-    /// The name that most names depend on, each in any of its versions.
+    /// Returns the name that has the most dependents, over all versions. Dependents are counted by
+    /// name.
     pub(crate) fn most_wanted(&self) -> Option<&'b str> {
         let mut places: Vec<usize> = (0..self.packages.len()).collect();
         let name = |place: usize| self.packages.get(place).map_or("", |package| package.name);
         places.sort_unstable_by_key(|place| name(*place));
-        // How many depend on a name, and the last of them.
+        // The number of dependents of each name, and the last counted dependent.
         let mut wanted: HashMap<&str, (usize, Option<&str>)> = HashMap::new();
         for package in places {
             let by = Some(name(package));
@@ -55,20 +56,21 @@ impl<'b> Graph<'b> {
         most.map(|(name, _)| name)
     }
 
-    /// A longest path along dependencies, from the one that nobody needs. A dependency that leads
-    /// back into the path, as dev-dependencies may, is not followed.
+    /// Returns a longest path along dependencies, from a package without dependents. A dependency
+    /// that leads back into the path, as dev-dependencies may, is not followed.
     pub(crate) fn longest_chain(&self) -> Vec<usize> {
         #[derive(Clone, Copy)]
         enum State {
             New,
             Open,
-            /// The length of the longest path from here, and its next step.
+            /// The length of the longest path from this package, and the next package on it.
             Done(usize, Option<usize>),
         }
         let mut states = vec![State::New; self.packages.len()];
         let mut longest = (0, None);
         for start in 0..self.packages.len() {
-            // No recursion: a lock file may be a chain of any length.
+            // Iterative instead of recursive, because a lock file may contain a chain of any
+            // length.
             let mut open = vec![start];
             while let Some(&package) = open.last() {
                 match states.get(package) {

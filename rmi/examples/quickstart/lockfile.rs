@@ -1,4 +1,4 @@
-//! A `Cargo.lock`, as far as the graph needs it.
+//! The parts of a `Cargo.lock` that the graph needs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,10 +8,10 @@ use serde::Deserialize;
 use crate::graph::Package;
 use crate::page::{NAMES, ends, escaped, shown};
 
-/// The file's packages.
+/// The packages of a lock file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Lockfile {
-    /// The file's name as it is shown.
+    /// Name of the file for messages.
     #[serde(skip)]
     pub(crate) file: String,
     #[serde(default)]
@@ -23,16 +23,17 @@ struct Locked {
     name: String,
     version: String,
     source: Option<String>,
-    /// `name`, `name version` or `name version (source)`, as much as is needed to be unambiguous.
+    /// Each is `name`, `name version` or `name version (source)`, with as many parts as are needed
+    /// to be unambiguous.
     #[serde(default)]
     dependencies: Vec<String>,
 }
 
-/// The packages of a name, and of a name in a version, with their places.
+/// The packages with their indices, by name, and by name and version.
 type Places<'a> = HashMap<(&'a str, Option<&'a str>), Vec<(u32, &'a Locked)>>;
 
 impl Lockfile {
-    /// Reads a file that has packages.
+    /// Reads a file, which must contain packages.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let file = escaped(&path.display().to_string());
         let text =
@@ -42,7 +43,7 @@ impl Lockfile {
             let before = before.unwrap_or_default().iter();
             let line = before.filter(|byte| **byte == b'\n').count();
             let (line, what) = (line.saturating_add(1), escaped(error.message()));
-            format!("{file} is no Cargo.lock: line {line}: {what}")
+            format!("{file} is not a valid Cargo.lock: line {line}: {what}")
         })?;
         if lockfile.package.is_empty() {
             return Err(format!("{file} has no packages"));
@@ -50,7 +51,7 @@ impl Lockfile {
         Ok(Self { file, ..lockfile })
     }
 
-    /// For each package the places of its dependencies.
+    /// Returns the indices of the dependencies of each package.
     pub(crate) fn edges(&self) -> Result<Vec<Vec<u32>>, String> {
         let mut places = Places::new();
         for (place, package) in (0..).zip(&self.package) {
@@ -72,7 +73,7 @@ impl Lockfile {
         self.package.iter().map(of_one).collect()
     }
 
-    /// The packages of the graph, with these edges.
+    /// Returns the packages of the graph with these edges.
     pub(crate) fn packages<'a>(&'a self, edges: &'a [Vec<u32>]) -> Vec<Package<'a>> {
         let packages = self.package.iter().zip(edges);
         packages
@@ -86,7 +87,8 @@ impl Lockfile {
 }
 
 impl Locked {
-    /// Whether it comes from there. A dependency may leave out the commit of a git source.
+    /// Returns true if the package is from this source. A dependency may omit the commit of a git
+    /// source.
     fn is_from(&self, source: &str) -> bool {
         let own = self.source.as_deref().unwrap_or_default();
         own == source || own.split_once('#').is_some_and(|(own, _)| own == source)
@@ -101,7 +103,8 @@ impl Locked {
     }
 }
 
-/// The only package that a dependency may mean, or what is wrong with it.
+/// Returns the only package that a dependency may refer to, or the reason why there is no such
+/// package.
 fn resolve(places: &Places<'_>, dependency: &str) -> Result<u32, String> {
     let mut words = dependency.splitn(3, ' ');
     let key = (words.next().unwrap_or_default(), words.next());
@@ -110,19 +113,20 @@ fn resolve(places: &Places<'_>, dependency: &str) -> Result<u32, String> {
     let fitting: Vec<_> = named
         .filter(|(_, package)| source.is_none_or(|source| package.is_from(source)))
         .collect();
-    // Without a source, one of this workspace is meant where others are of the same version.
+    // If several packages have the same version, a dependency without a source refers to the one of
+    // this workspace.
     let mut local = fitting
         .iter()
         .filter(|(_, package)| package.source.is_none());
     match (fitting.as_slice(), (local.next(), local.next())) {
         ([(place, _)], _) => Ok(*place),
-        ([], _) => Err("is not in it".to_owned()),
+        ([], _) => Err("is not in the file".to_owned()),
         (_, (Some((place, _)), None)) if key.1.is_some() => Ok(*place),
         (candidates, _) => {
             let candidates = ends(candidates, NAMES, |(_, package)| {
                 format!("`{}`", package.shown())
             });
-            Err(format!("may be any of {}", candidates.join(", ")))
+            Err(format!("is ambiguous: {}", candidates.join(", ")))
         }
     }
 }

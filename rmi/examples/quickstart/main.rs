@@ -1,5 +1,5 @@
-//! Two processes: a client sends the dependency graph of a `Cargo.lock` to a server in one call,
-//! the server keeps the receive buffer and answers questions about the graph in it.
+//! Two processes: a client sends the dependency graph of a `Cargo.lock` to a server in one call.
+//! The server keeps the receive buffer, and answers questions about the graph in it.
 
 mod graph;
 mod lockfile;
@@ -26,12 +26,12 @@ use crate::service::{Dependencies, DependenciesStub};
 #[derive(Parser)]
 #[command(name = "quickstart")]
 struct Arguments {
-    /// The Cargo.lock to read [default: this repository's own]
+    /// Cargo.lock to read [default: the one of this repository]
     lockfile: Option<PathBuf>,
-    /// Whose dependents to ask for [default: the one with the most, in all its versions]
+    /// Package whose dependents are listed, over all its versions [default: the one with the most]
     #[arg(long, value_name = "NAME")]
     package: Option<String>,
-    /// Serve until standard input ends; the client starts the server with it
+    /// Serve until standard input is closed; the client starts the server with this option
     #[arg(long, hide = true)]
     serve: bool,
 }
@@ -50,12 +50,13 @@ fn main() -> ExitCode {
     if output.is_some_and(OutputError::nobody_reads) {
         return ExitCode::SUCCESS;
     }
-    // Where standard error takes nothing either, the exit code must do.
+    // If standard error can't be written either, only the exit code reports the failure.
     writeln!(io::stderr(), "error: {}", chained(&*error)).ok();
     ExitCode::FAILURE
 }
 
-/// An error with its causes; many errors say their cause's text themselves.
+/// Returns the text of an error and its causes. Many errors already include the text of their
+/// cause.
 fn chained(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -91,7 +92,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let dependencies = client.lookup::<dyn Dependencies>("dependencies")?;
     let out = &mut io::stdout().lock();
 
-    // The whole graph in one call; the server keeps the buffer that it arrived in.
+    // Sends the whole graph in one call. The server keeps the buffer that it arrived in.
     let summary = *dependencies.submit(&graph).wait()?.get();
     page::summary(out, &lockfile.file, summary)?;
     answers(out, &dependencies, &graph, arguments.package.as_deref())?;
@@ -100,7 +101,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Asks the server's questions and prints what it says.
+/// Asks the server all questions and prints its answers.
 fn answers(
     out: &mut impl Write,
     dependencies: &DependenciesStub,
@@ -115,10 +116,10 @@ fn answers(
     page::names(out, heading, chain.get(), " -> ")?;
 
     let Some(wanted) = package.or_else(|| graph.most_wanted()) else {
-        return Ok(page::names(out, "Who depends on another", &[], ", ")?);
+        return Ok(page::names(out, "Dependents", &[], ", ")?);
     };
     let dependents = dependencies.dependents(wanted).wait()?;
-    let heading = format!("Who depends on {}", page::shown(wanted));
+    let heading = format!("Dependents of {}", page::shown(wanted));
     page::names(out, &heading, dependents.get(), ", ")?;
     Ok(())
 }

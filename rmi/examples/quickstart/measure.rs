@@ -1,4 +1,4 @@
-//! What the call costs, beside a bare socket that carries as many bytes.
+//! The cost of the call, compared with a bare socket that transfers the same number of bytes.
 
 use std::error::Error;
 use std::io::{self, Read, Write};
@@ -11,12 +11,13 @@ use crate::graph::Graph;
 use crate::service::DependenciesStub;
 
 const ROUNDS: usize = 101;
-/// No further round starts after this time.
+/// Maximum time after which no further round starts.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The bare socket's longest message, as long as a graph may be.
+/// Maximum length of a message over the bare socket, which equals that of a graph.
 const LONGEST: u64 = 4 << 30;
 
-/// Answers every message of a length and as many bytes with its length: the bare socket's server.
+/// Server of the bare socket: reads messages, each a length and that many bytes, and answers with
+/// the length.
 pub(crate) fn echo_lengths(listener: &TcpListener) {
     for stream in listener.incoming().flatten() {
         if let Err(error) = echo(stream) {
@@ -39,7 +40,7 @@ fn echo(mut stream: TcpStream) -> io::Result<()> {
             let why = format!("{length} bytes are more than {LONGEST}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, why));
         }
-        // Room for what arrives, not for what was announced.
+        // Memory is allocated as data arrives, and not for the announced length.
         bytes.clear();
         let arrived = (&stream).take(length).read_to_end(&mut bytes)?;
         if (arrived as u64) < length {
@@ -49,10 +50,10 @@ fn echo(mut stream: TcpStream) -> io::Result<()> {
     }
 }
 
-/// The medians of what was measured.
+/// The medians of the measurements.
 pub(crate) struct Costs {
     pub(crate) rounds: usize,
-    /// As many as the graph has on the wire.
+    /// Encoded size of the graph in bytes.
     pub(crate) bytes: usize,
     pub(crate) write: Duration,
     pub(crate) read: Duration,
@@ -60,7 +61,7 @@ pub(crate) struct Costs {
     pub(crate) raw: Duration,
 }
 
-/// Measures. Writing and reading happen in this process, in one heap buffer.
+/// Performs the measurements. Writing and reading use one heap buffer in this process.
 pub(crate) fn costs(
     dependencies: &DependenciesStub,
     graph: &Graph<'_>,

@@ -1,4 +1,4 @@
-//! What is printed: a short page, whatever the file holds.
+//! The output: a short page, whatever the file contains.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -8,25 +8,25 @@ use thiserror::Error;
 use crate::measure::Costs;
 use crate::service::Summary;
 
-/// Standard output takes no more.
+/// Error of writing to standard output.
 #[derive(Debug, Error)]
 #[error("can't write the output")]
 pub(crate) struct OutputError(#[from] io::Error);
 
 impl OutputError {
-    /// Whether it is because nobody reads on, which is no failure of this program.
+    /// Returns true if the reader has closed the pipe, which is not a failure of this program.
     pub(crate) fn nobody_reads(&self) -> bool {
         self.0.kind() == io::ErrorKind::BrokenPipe
     }
 }
 
-/// How many names of a list are shown, and how many versions of a name.
+/// Maximum number of names of a list, and of versions of a name, that are printed.
 pub(crate) const NAMES: usize = 20;
 const VERSIONS: usize = 6;
 
 type Printed = Result<(), OutputError>;
 
-/// The file and how much is in it.
+/// Prints the file and the size of the graph.
 pub(crate) fn summary(out: &mut impl Write, file: &str, summary: Summary) -> Printed {
     let packages = counted(summary.packages, "package", "packages");
     let dependencies = counted(summary.edges, "dependency", "dependencies");
@@ -34,7 +34,7 @@ pub(crate) fn summary(out: &mut impl Write, file: &str, summary: Summary) -> Pri
     Ok(())
 }
 
-/// A list of names under a heading, on one line.
+/// Prints a list of names under a heading, on one line.
 pub(crate) fn names(out: &mut impl Write, heading: &str, names: &[&str], between: &str) -> Printed {
     let count = grouped(names.len() as u64);
     let line = ends(names, NAMES, |name| shown(name)).join(between);
@@ -42,7 +42,7 @@ pub(crate) fn names(out: &mut impl Write, heading: &str, names: &[&str], between
     Ok(())
 }
 
-/// Names with their versions under a heading, a line for each name.
+/// Prints names with their versions under a heading, with one line for each name.
 pub(crate) fn versions(
     out: &mut impl Write,
     heading: &str,
@@ -59,15 +59,15 @@ pub(crate) fn versions(
     Ok(())
 }
 
-/// What was measured.
+/// Prints the measurements.
 pub(crate) fn costs(out: &mut impl Write, costs: &Costs) -> Printed {
     let rounds = counted(costs.rounds as u64, "round", "rounds");
     let in_ms = costs.call >= Duration::from_millis(10);
     let bytes = grouped(costs.bytes as u64);
-    writeln!(out, "\nWhat it costs (medians of {rounds}):")?;
+    writeln!(out, "\nCost (medians of {rounds}):")?;
     for (what, amount) in [
         ("bytes sent for the graph", bytes),
-        ("in this process, on a heap buffer:", String::new()),
+        ("in this process, in a heap buffer:", String::new()),
         ("  writing the graph", time(costs.write, in_ms)),
         (
             "  checking it and making it native",
@@ -87,7 +87,8 @@ pub(crate) fn costs(out: &mut impl Write, costs: &Costs) -> Printed {
     Ok(())
 }
 
-/// The items of a list; of one longer than `most` its two ends, and how many are between.
+/// Returns the items of a list. If it has more than `most` items, returns those at both ends, and
+/// the number of items in between.
 pub(crate) fn ends<T>(items: &[T], most: usize, show: impl Fn(&T) -> String) -> Vec<String> {
     if items.is_empty() {
         return vec!["none".to_owned()];
@@ -106,7 +107,7 @@ pub(crate) fn ends<T>(items: &[T], most: usize, show: impl Fn(&T) -> String) -> 
     shown
 }
 
-/// A name of the file, escaped and cut to a length that can be shown.
+/// Escapes and truncates a name of the file.
 pub(crate) fn shown(name: &str) -> String {
     const LONGEST: usize = 80;
     match name.char_indices().nth(LONGEST) {
@@ -115,7 +116,7 @@ pub(crate) fn shown(name: &str) -> String {
     }
 }
 
-/// Text with nothing that a terminal obeys.
+/// Escapes control characters, which a terminal would interpret.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
@@ -132,7 +133,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {noun}", grouped(count))
 }
 
-/// A number with its thousands apart.
+/// Formats a number with thousands separators.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -145,7 +146,7 @@ fn grouped(number: u64) -> String {
     grouped
 }
 
-/// A time with one decimal, in ms or us.
+/// Formats a time with one decimal, in ms or us.
 fn time(time: Duration, in_ms: bool) -> String {
     let (tenths, unit) = if in_ms {
         (time.as_micros() / 100, "ms")

@@ -1,4 +1,4 @@
-//! The server process, as it runs and as the client holds it.
+//! The server process, and the client's handle of it.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -13,17 +13,18 @@ use crate::measure;
 use crate::page::OutputError;
 use crate::service::{Dependencies, Keeper};
 
-/// The transport's options, for lock files of any size.
+/// Returns transport options for lock files of any size.
 pub(crate) fn large() -> Options {
     let mut pool = PoolOptions::default();
-    // Address space for a graph that is kept, the next one, and what is small.
+    // Address space for the graph that is kept, for the next one, and for small messages.
     pool.max_mapped = 12 << 30;
     let mut options = Options::new(Pool::new(pool));
     options.max_message = 4 << 30;
     options
 }
 
-/// The server process: says where it listens, and serves until its client is gone.
+/// Runs the server process: prints the addresses, and serves until the client closes standard
+/// input.
 pub(crate) fn serve() -> Result<(), Box<dyn Error>> {
     let mut options = ServerOptions::default();
     options.transport = large();
@@ -40,16 +41,16 @@ pub(crate) fn serve() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The server process as the client holds it: it ends when its standard input does.
+/// The client's handle of the server process, which ends when its standard input is closed.
 pub(crate) struct ServerProcess {
     child: Child,
     pub(crate) address: Address,
-    /// Where its bare socket listens.
+    /// Address of the bare socket.
     pub(crate) raw: SocketAddr,
 }
 
 impl ServerProcess {
-    /// Starts this very program.
+    /// Starts this program again as the server.
     pub(crate) fn start() -> Result<Self, Box<dyn Error>> {
         let mut child = Command::new(std::env::current_exe()?)
             .arg("--serve")

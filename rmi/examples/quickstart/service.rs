@@ -1,4 +1,4 @@
-//! The server's object: it keeps the buffer that the graph arrived in.
+//! The object of the server. It keeps the buffer in which the graph arrived.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{PoisonError, RwLock};
@@ -8,7 +8,7 @@ use jstream_rmi::{Received, remote};
 
 use crate::graph::Graph;
 
-/// What the server has understood of a graph.
+/// Size of a graph, as the server has received it.
 #[derive(Transportable, Debug, Clone, Copy)]
 pub(crate) struct Summary {
     pub(crate) packages: u64,
@@ -18,16 +18,16 @@ pub(crate) struct Summary {
 /// Questions about a dependency graph.
 #[remote]
 pub(crate) trait Dependencies {
-    /// Takes a graph, in the place of the one before. All questions are about it.
+    /// Replaces the graph that all other methods refer to.
     fn submit(&self, graph: Received<Graph<'static>>) -> Summary;
 
-    /// The packages that stand in several versions, with these.
+    /// Returns the packages that have several versions, with these versions.
     fn several_versions(&self) -> Vec<(String, Vec<String>)>;
 
-    /// A longest chain of dependencies.
+    /// Returns a longest chain of dependencies.
     fn longest_chain(&self) -> Vec<String>;
 
-    /// The packages that depend on any version of one.
+    /// Returns the packages that depend on any version of a package.
     fn dependents(&self, name: &str) -> Vec<String>;
 }
 
@@ -38,7 +38,8 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Asks the graph, which is plain Rust data here; an empty answer where there is none.
+    /// Calls `question` with the graph, which is plain Rust data. Returns the default value if
+    /// there is no graph.
     fn ask<R: Default>(&self, question: impl FnOnce(&Graph<'_>) -> R) -> R {
         let graph = self.graph.read().unwrap_or_else(PoisonError::into_inner);
         graph

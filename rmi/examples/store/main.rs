@@ -1,7 +1,9 @@
-//! Four processes: a registry, a key-value store that is found there, one who watches it, and this one, which writes.
+//! Four processes: a registry, a key-value store that is found through the registry, a watcher of
+//! the store, and this process, which writes to the store.
 //!
-//! Each process is this program: `--registry` says where it listens, `--store REGISTRY` serves the table, `--watch
-//! REGISTRY PREFIX` prints what changes there. All end with their standard input.
+//! All processes run this program: `--registry` prints its address, `--store REGISTRY` serves the
+//! table, and `--watch REGISTRY PREFIX` prints changes of the table. Each of them ends when its
+//! standard input is closed.
 
 mod table;
 
@@ -29,7 +31,7 @@ fn main() -> Outcome {
     }
 }
 
-/// Says something to who has started this process.
+/// Prints a line for the parent process.
 fn say(text: impl std::fmt::Display) -> Outcome {
     println!("{text}");
     Ok(io::stdout().flush()?)
@@ -62,17 +64,17 @@ fn watch(registry: &str, prefix: &str) -> Outcome {
     let names = Names::connect(&registry.parse()?)?;
     let table = names.lookup::<dyn Table>("table")?;
     let mut changes = table.within(std::time::Duration::MAX).watch(prefix);
-    // What is there already comes first, so it is watched by now.
+    // Existing entries come first. After the first item, the prefix is being watched.
     while let Some(change) = changes.next().wait() {
-        // The store may be gone, and with it the stream.
+        // If the store ends, the stream fails.
         let Ok(change) = change else { break };
         let change = change.get();
         match change.value {
             Some(value) => say(format_args!("{} is {value}", change.key))?,
-            None => say(format_args!("{} is no more", change.key))?,
+            None => say(format_args!("{} was removed", change.key))?,
         }
     }
-    say("the store has gone")
+    say("the store is gone")
 }
 
 fn start(arguments: &[&str]) -> Outcome<(Child, BufReader<ChildStdout>)> {
@@ -81,7 +83,7 @@ fn start(arguments: &[&str]) -> Outcome<(Child, BufReader<ChildStdout>)> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
-    let lines = BufReader::new(child.stdout.take().ok_or("it says nothing")?);
+    let lines = BufReader::new(child.stdout.take().ok_or("the process has no output")?);
     Ok((child, lines))
 }
 
@@ -95,13 +97,14 @@ fn run() -> Outcome {
     let (mut registry, mut of_registry) = start(&["--registry"])?;
     let address = line(&mut of_registry)?;
     let names = Names::connect(&address.parse()?)?;
-    // All that is bound, which is nothing, and then what is bound later.
+    // The first item has all existing names, of which there are none. Names that are bound later
+    // follow.
     let mut bound = names.watch()?;
-    bound.next().ok_or("the registry has gone")??;
+    bound.next().ok_or("the registry is gone")??;
 
     let (mut store, mut of_store) = start(&["--store", &address])?;
     println!("{}", line(&mut of_store)?);
-    let first = bound.next().ok_or("the registry has gone")??;
+    let first = bound.next().ok_or("the registry is gone")??;
     println!("the registry: {} is bound", first.name);
     let table = names.lookup::<dyn Table>("table")?;
     table.put("color/sky", "blue").wait()?;
@@ -116,13 +119,13 @@ fn run() -> Outcome {
     let weight = table.get("weight/feather").wait()?;
     println!("a feather is {}", weight.get().unwrap_or("unknown"));
 
-    // A store that dies takes its name with it.
+    // When the store crashes, its name is removed.
     store.kill()?;
     store.wait()?;
     println!("watcher: {}", line(&mut seen)?);
-    let last = bound.next().ok_or("the registry has gone")??;
+    let last = bound.next().ok_or("the registry is gone")??;
     if last.event == Event::Unbound {
-        println!("the registry: {} is bound no more", last.name);
+        println!("the registry: {} is no longer bound", last.name);
     }
     for child in [&mut watcher, &mut registry] {
         drop(child.stdin.take());

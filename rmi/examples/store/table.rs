@@ -1,4 +1,4 @@
-//! A table of keys and values that tells what changes.
+//! A table of keys and values that reports its changes.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -8,13 +8,13 @@ use std::task::{Context, Poll, Waker};
 use jstream::Transportable;
 use jstream_rmi::{Sender, Stream, remote};
 
-/// How many changes a watcher may be behind.
+/// Maximum number of changes that may be queued for a watcher.
 const BEHIND: usize = 1024;
 
 #[derive(Transportable, Clone)]
 pub(crate) struct Change {
     pub(crate) key: String,
-    /// None where it was removed.
+    /// The new value. `None` if the key was removed.
     pub(crate) value: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) trait Table {
     fn get(&self, key: &str) -> Option<String>;
     fn remove(&self, key: &str) -> bool;
 
-    /// What keys with this beginning are, and what they become.
+    /// Returns the current entries whose keys have this prefix, followed by their changes.
     fn watch(&self, prefix: &str) -> Stream<Change>;
 }
 
@@ -44,7 +44,8 @@ impl Memory {
 }
 
 impl State {
-    /// Tells those who watch a key, and forgets who is gone, or too far behind: their streams end.
+    /// Sends a change to the watchers of the key. Removes watchers that are gone or too far behind,
+    /// which ends their streams.
     fn tell(&mut self, key: &str, value: Option<&str>) {
         self.watchers.retain(|(prefix, sender)| {
             let change = Change {
@@ -56,7 +57,7 @@ impl State {
     }
 }
 
-/// Sends a change, if there is room for it.
+/// Sends a change. Returns false if there is no room for it or the watcher is gone.
 fn is_taken(sender: &Sender<Change>, change: Change) -> bool {
     let mut context = Context::from_waker(Waker::noop());
     let sent = pin!(sender.send(change)).poll(&mut context);
@@ -95,7 +96,7 @@ impl Table for Memory {
             .collect();
         let (sender, stream) = jstream_rmi::stream(BEHIND.max(all.len()));
         for change in all {
-            // There is room for them.
+            // The queue has room for all of them.
             let _ = sender.send(change).wait();
         }
         state.watchers.push((prefix.to_owned(), sender));

@@ -1,8 +1,9 @@
-//! What methods take.
+//! Arguments of methods.
 //!
-//! An argument is anything [`Transportable`](jstream::Transportable): plain values, text, slices, and structs and enums
-//! of these, with references between them. The method gets the references that its trait names, and they lead into the
-//! buffer that the network filled: nothing was allocated or copied for them.
+//! An argument can be of any [`Transportable`](jstream::Transportable) type: plain values, text,
+//! slices, and structs and enums of these, with references between them. The method gets the
+//! references that its trait names. They point into the buffer that the network filled, so the
+//! arguments are neither allocated nor copied.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -46,7 +47,7 @@
 //! let first = Leg { quantity: 100, hedges: None };
 //! let legs = [Leg { quantity: -50, hedges: Some(&first) }, Leg { quantity: 10, hedges: None }];
 //! let order = Order { id: 7, symbol: "SX5E", legs: &legs };
-//! // A call borrows its arguments only until it has been sent.
+//! // A call borrows its arguments only until they have been sent.
 //! let call = desk.exposure(&order, &[1.5, 2.0], None);
 //! drop(legs);
 //! assert_eq!(*call.wait()?.get(), 15.0);
@@ -54,21 +55,22 @@
 //! # }
 //! ```
 //!
-//! | in the trait | the stub takes | the method gets |
+//! | in the trait | type in the stub | type in the method |
 //! |---|---|---|
 //! | `n: u32`, any plain `Copy` type | `u32` | the value |
 //! | `a: &[f64]`, `s: &str`, `o: &Order<'_>` | the same | a reference into the receive buffer |
-//! | `o: Option<&Order<'_>>`, `all: &[&str]` | the same | the same, all the way down |
+//! | `o: Option<&Order<'_>>`, `all: &[&str]` | the same | the same, with all nested references |
 //! | `shape: &dyn Shape`, see [`polymorphism`](super::polymorphism) | the same | the same |
-//! | `o: Received<Order<'static>>`, alone | `&Order<'_>` | the receive buffer itself |
+//! | `o: Received<Order<'static>>`, as the only argument | `&Order<'_>` | the receive buffer itself |
 //!
-//! Large plain arrays are sent from where they are. What is received was checked: an argument is a valid object of its
-//! type, whatever the bytes were, or the call is refused and the method does not run.
+//! Large plain arrays are sent from their place in memory. Received data is checked before the
+//! method runs: an argument is a valid object of its type whatever the bytes were, or the call is
+//! refused and the method does not run.
 //!
 //! # Keeping an argument
 //!
-//! A reference ends with the method. [`Received`](crate::Received) is the buffer with the object in it, and is kept for
-//! as long as the program likes:
+//! A reference is valid until the method returns. A [`Received`](crate::Received) is the buffer
+//! together with the object in it, and the program can keep it for any time:
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
@@ -107,10 +109,12 @@
 //! # }
 //! ```
 //!
-//! What is kept is taken from the server's pool ([`ServerOptions::transport`](crate::ServerOptions)), whose size is
-//! bounded: a server that keeps much gives it a larger one.
+//! The memory of kept buffers belongs to the server's pool
+//! ([`ServerOptions::transport`](crate::ServerOptions)), which has a limit. A server that keeps
+//! many buffers needs a pool with a higher limit.
 //!
-//! # Instances
+//! # Generic traits
 //!
-//! A trait with parameters lists its instances, `#[remote(instances(Store<u64>, Store<String>))]`: each is an interface
-//! of its own. Methods have no parameters of their own, but for lifetimes.
+//! A trait with type parameters lists its instances, `#[remote(instances(Store<u64>,
+//! Store<String>))]`. Each of them is a separate interface. Methods can have lifetime parameters,
+//! but no other parameters of their own.

@@ -1,7 +1,7 @@
 //! Methods that wait, and calls that are awaited.
 //!
-//! Methods may be `async`. `#[remote]` on the `impl` block lets them be written so there, and the trait can be used as
-//! `dyn` all the same.
+//! Methods may be `async`. With `#[remote]` on the `impl` block, they can be written as `async fn`
+//! there too, and the trait can still be used as `dyn`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -22,7 +22,7 @@
 //!     }
 //! }
 //!
-//! /// Asks another server, and waits for it; its own caller's text is read where it was received.
+//! /// Forwards calls to another server. The argument stays in the receive buffer meanwhile.
 //! struct Proxy {
 //!     exchange: PricesStub,
 //! }
@@ -56,28 +56,32 @@
 //! # }
 //! ```
 //!
-//! A method that does not have to wait runs to its end where its call arrived, as a plain one does, and costs next to
-//! nothing more. One that waits is put aside, and other calls run meanwhile. Its arguments stay in the receive buffer
-//! until it ends.
+//! A method that does not have to wait runs to its end on the thread that received its call, as a
+//! plain method does, at almost the same cost. If a method waits, it is suspended and other calls
+//! run. Its arguments stay in the receive buffer until it ends.
 //!
-//! The future is `Send`, so what a method holds over an `.await` is too. A [`Received`](crate::Received) that it keeps
-//! so stands in a struct of one's own, which names no lifetime: the compiler does not see through it otherwise.
+//! The future is `Send`, so everything that a method keeps across an `.await` must be `Send` too.
+//! To keep a [`Received`](crate::Received) across an `.await`, put it in a struct of your own that
+//! names no lifetime; otherwise the compiler can't check the lifetimes.
 //!
 //! # Plain or async
 //!
-//! | the method | is best |
+//! | the method | recommended |
 //! |---|---|
 //! | computes for some microseconds | plain |
-//! | waits for calls to others, for timers, for conditions | `async`: a plain one that blocks holds up the calls behind it |
-//! | computes for long | plain, and asks its [context](crate::context) now and then whether anybody waits still |
+//! | waits for other calls, timers or conditions | `async`, because a plain method that blocks delays the calls behind it |
+//! | computes for a long time | plain; check through the [context](crate::context) now and then whether the caller still waits |
 //!
 //! # Calls in tasks
 //!
-//! A [`Call`](crate::Call) is a future of any runtime and needs none. It was sent when it was made, not when it is
-//! first polled; dropping it gives it up.
+//! A [`Call`](crate::Call) is a future that needs no runtime and works with any. The call is sent
+//! when it is made, not when it is first polled. Dropping the future cancels the call.
 //!
-//! A server takes so many calls of a connection at once ([`Settings::window_messages`](crate::Settings)). Calls beyond these
-//! keep their arguments and go in the order in which they were made, as soon as there is room, while any call of the connection
-//! is waited for or polled. So a task may make thousands of calls on a thread that the server calls back. What blocks the
-//! thread are arguments of 32 KiB and more, until the connection has taken them, and methods that are one way where there is no
-//! room: a task awaits [`Client::ready`](crate::Client::ready) before. A call whose time is over before its turn did not run.
+//! A server accepts a limited number of calls per connection at once
+//! ([`Settings::window_messages`](crate::Settings)). Further calls keep their arguments. They are
+//! sent in the order in which they were made, when there is credit, while any call of the
+//! connection is waited for or polled. So a task can make thousands of calls on a thread that also
+//! serves calls of the server. Two kinds of calls block the thread: calls with arguments of 32 KiB
+//! or more, until the connection has accepted the arguments, and calls of one-way methods if there
+//! is no credit. To avoid the latter, a task can await [`Client::ready`](crate::Client::ready)
+//! first. If the deadline of a call passes before it is sent, its method does not run.

@@ -1,8 +1,8 @@
 //! Calls in both directions.
 //!
-//! A client exports objects too, over the connection that it has made, and a method finds them through the
-//! [caller](crate::Context::caller) of its [context](crate::context). No second connection is made, so a client behind a
-//! firewall is called as any other.
+//! A client can also export objects, over its connection to the server. A method of the server
+//! finds them through the [caller](crate::Context::caller) of its [context](crate::context). No
+//! second connection is needed, so clients behind a firewall can be called.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,7 +31,7 @@
 //!     }
 //! }
 //!
-//! /// Has enough after three.
+//! /// Stops the work after three steps.
 //! struct Shown;
 //!
 //! impl Report for Shown {
@@ -46,17 +46,18 @@
 //! let serving = server.listen(&"inproc://guide-both-ways".parse()?)?;
 //!
 //! let client = Client::connect(serving.address())?;
-//! // What a client exports it binds to names as a server does.
+//! // A client binds names to its exported objects as a server does.
 //! let objects = Server::default();
 //! objects.bind::<dyn Report>("report", Arc::new(Shown))?;
 //! assert!(client.export(&objects));
-//! // Whoever waits serves meanwhile.
+//! // While this thread waits for its call, it serves calls of the server.
 //! let work = client.lookup::<dyn Work>("work")?;
 //! assert_eq!(*work.work(10).wait()?.get(), 3);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Whoever waits for a call serves those of the other side meanwhile. So methods may call each other back, on and on; how
-//! deep, [`Settings::nesting`](crate::Settings) says. A client that waits for no call [serves](crate::Client::serve), or
-//! has [a thread](crate::Client::start) that does.
+//! A thread that waits for a call serves the calls of the other side meanwhile. So methods can call
+//! each other back repeatedly, up to the depth in [`Settings::nesting`](crate::Settings). A client
+//! that waits for no call has to [serve](crate::Client::serve), or to [start a
+//! thread](crate::Client::start) that serves.

@@ -1,8 +1,9 @@
 //! Methods that wait for a condition.
 //!
-//! A method waits until its object is in a state, and another method, of whichever caller, brings it there: a buffer is
-//! not empty, a job is done, all have arrived. The object keeps that state in a [`Guarded`](crate::Guarded), a lock with
-//! [`when`](crate::Guarded::when). This is the `AwaitValue` of optimistic active messages.
+//! A method can wait until its object is in a given state that another method, of any caller,
+//! brings about: a buffer is not empty, a job is done, all participants have arrived. The object
+//! keeps this state in a [`Guarded`](crate::Guarded), a lock with the method
+//! [`when`](crate::Guarded::when). It corresponds to `AwaitValue` of optimistic active messages.
 //!
 //! ```
 //! use std::collections::VecDeque;
@@ -16,7 +17,7 @@
 //!     async fn take(&self) -> String;
 //! }
 //!
-//! /// At most two jobs wait.
+//! /// A queue of at most two jobs.
 //! #[derive(Default)]
 //! struct Queue {
 //!     jobs: Guarded<VecDeque<String>>,
@@ -42,7 +43,7 @@
 //!
 //! let worker = Client::connect(serving.address())?.lookup::<dyn Jobs>("jobs")?;
 //! let others = Client::connect(serving.address())?.lookup::<dyn Jobs>("jobs")?;
-//! // It waits at the server, and holds up nobody.
+//! // The call waits at the server and blocks no other call.
 //! let job = worker.take();
 //! let puts = ["one", "two", "three", "four"].map(|job| others.put(job));
 //! assert_eq!(*job.wait()?.get(), "one");
@@ -54,16 +55,16 @@
 //! # }
 //! ```
 //!
-//! The condition is looked at once when the method comes to it, and where it holds the method does not wait at all. Else
-//! it is looked at again whenever somebody has changed the object: has borrowed it as `&mut` through a
-//! [`Held`](crate::Held), and dropped that. What `when` gives is the object, locked, in the state that was asked for;
-//! nobody comes in between.
+//! `when` evaluates the condition once immediately. If it is true, the method does not wait.
+//! Otherwise the condition is evaluated again after each change of the object, which means after a
+//! [`Held`](crate::Held) that was borrowed as `&mut` is dropped. `when` returns the locked object
+//! in the requested state. No other method can change it in between.
 //!
-//! - The lock is held for moments: a method drops it before it waits for anything else. The compiler sees to it in an
-//!   `async` method, whose future would not be `Send`.
-//! - A change inside a cell, or by another way than the guard, wakes nobody.
-//! - Who of several is first is not said. All that wait for an object look again on each change, so where many wait for
-//!   different things, several objects are better than one.
-//! - A method that waits ends as any other does: with its deadline, or when its caller gives it up. It has taken nothing
-//!   then. How many may wait at once for one connection is bounded
+//! - Hold the lock only briefly: a method drops it before it waits for anything else. In an `async`
+//!   method the compiler enforces this, because the future would not be `Send`.
+//! - A change within a cell, or made without the guard, wakes no waiting method.
+//! - The order among several waiting methods is not specified. All of them evaluate their condition
+//!   after each change. If many methods wait for different conditions, use several objects.
+//! - A method that waits ends like any other: at its deadline, or if its caller cancels the call.
+//!   In this case it has changed nothing. The number of waiting methods per connection is limited
 //!   ([`ServerOptions::max_waiting`](crate::ServerOptions::max_waiting)).

@@ -1,8 +1,8 @@
-//! How long calls wait.
+//! Deadlines of calls, and cancellation.
 //!
-//! Each call has a deadline, 60 seconds from when it is made where nothing else is said. The
-//! [client](crate::ClientOptions::call_timeout) has one for all its calls, and a stub may have
-//! [one of its own](crate::Stub::within). It travels with the call:
+//! Each call has a deadline. The default is 60 seconds after the call is made. The
+//! [client](crate::ClientOptions::call_timeout) can set another timeout for all its calls, and a
+//! stub can have [its own](crate::Stub::within). The deadline is sent with the call:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -12,7 +12,7 @@
 //!
 //! #[remote]
 //! trait Search {
-//!     /// For how many seconds the caller still waits.
+//!     /// Returns the time in seconds for which the caller still waits.
 //!     fn patience(&self) -> Option<u64>;
 //!     async fn found(&self) -> u64;
 //! }
@@ -49,19 +49,21 @@
 //! # }
 //! ```
 //!
-//! - The [context](crate::context) of a method says how much time is left. The time counts from when the server took
-//!   the call; clocks of two hosts are never compared.
-//! - Calls that a method makes end no later than its own call. A thread or task that the method starts takes the
-//!   deadline along by [`Context::enter`](crate::Context::enter).
-//! - An `async` method whose deadline passes is dropped at the `.await` where it waits. A plain one runs to its end, and
-//!   its result is not waited for.
-//! - `Duration::MAX` is no deadline.
+//! - The [context](crate::context) of a method returns the remaining time. The time is counted from
+//!   when the server took the call from the connection. The clocks of two hosts are never compared.
+//! - Calls that a method makes end no later than the method's own call. To pass the deadline to a
+//!   thread or task that the method starts, use [`Context::enter`](crate::Context::enter).
+//! - If the deadline of an `async` method passes, the method is dropped at the `.await` at which it
+//!   is suspended. A plain method runs to its end, but the caller no longer waits for its result.
+//! - `Duration::MAX` means no deadline.
 //!
-//! # Giving up
+//! # Cancellation
 //!
-//! A [`Call`](crate::Call) that is dropped is given up: the server does not begin it, or ends its `async` method where
-//! that waits. A plain method may ask [`is_cancelled`](crate::Context::is_cancelled), or
-//! [`is_over`](crate::Context::is_over), which looks at the deadline too. The loser of a race between two calls is so
-//! told by nothing but its drop.
+//! Dropping a [`Call`](crate::Call) cancels it: the server does not start its method, or drops its
+//! `async` method at the `.await` at which it is suspended. A plain method can check
+//! [`is_cancelled`](crate::Context::is_cancelled), or [`is_over`](crate::Context::is_over), which
+//! also checks the deadline. If a program races two calls, dropping the slower one is enough to
+//! cancel it.
 //!
-//! Nobody is told whether the method had ended before: who has to know waits for the result.
+//! A cancelled call does not report whether its method had already completed. A program that needs
+//! to know has to wait for the result.

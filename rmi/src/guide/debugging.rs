@@ -1,10 +1,12 @@
-//! Looking for what is wrong: calls by hand, captures, spans.
+//! Debugging: calls by hand, captures, and spans.
 //!
-//! The program `jcall` asks a server what it serves, and calls it, by what the server says of itself
-//! ([`Client::reflection`](crate::Client::reflection)); it needs no trait.
+//! The program `jcall` asks a server for its objects and calls them. It uses the description that
+//! the server gives of itself ([`Client::reflection`](crate::Client::reflection)) and does not need
+//! the trait.
 //!
-//! A [`Capture`](crate::Capture), set at a client or at a server, writes down what each connection carries: calls of both
-//! directions, results, streams and references, with times, and the schemas of the methods that were called.
+//! A [`Capture`](crate::Capture) of a client or a server records the traffic of each connection:
+//! calls in both directions, results, streams and references, with times, and the schemas of the
+//! methods that were called.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -52,7 +54,8 @@
 //! # }
 //! ```
 //!
-//! `jstream-inspect FILE` lists the messages, `--object N` shows the values of one, and `--json` is for programs:
+//! `jstream-inspect FILE` lists the messages, and `--object N` shows the values of one message.
+//! `--json` produces output for programs:
 //!
 //! ```text
 //! capture of a client, connected with inproc://captured-adder
@@ -62,12 +65,15 @@
 //!      3          140 us <- reply   #2 Adder::add, 36 bytes, after 11 us
 //! ```
 //!
-//! `jcall replay FILE URI` makes the captured calls again, one after another, and tells which of them are answered otherwise
-//! than they were: those of objects that were looked up by name, and that have no streams.
+//! `jcall replay FILE URI` repeats the captured calls one after the other and reports those whose
+//! answers differ from the captured ones. It repeats only calls of objects that were looked up by
+//! name and that have no streams.
 //!
-//! Calls never wait for the disk. What it can't take in time, or what exceeds the limits of
-//! [`CaptureOptions`](crate::CaptureOptions), is counted, and the file says how much is missing where. The files have all
-//! arguments and results in them; the [`Secret`](crate::Secret) is proved before, and is not there.
+//! Calls never wait for the disk. If the disk is too slow, or the capture exceeds the limits of
+//! [`CaptureOptions`](crate::CaptureOptions), messages are dropped and counted, and the file
+//! records how many are missing and where. The files contain all arguments and results. They do not
+//! contain the [`Secret`](crate::Secret), because authentication takes place before the capture
+//! starts.
 //!
-//! Where spans are wanted instead, [`Traced`](crate::Traced) makes them of calls, and the crates below say through `tracing`
-//! what becomes of connections.
+//! For spans, use [`Traced`](crate::Traced), which creates a span for each call. The lower crates
+//! record events of connections with `tracing`.

@@ -1,13 +1,13 @@
-//! What a failed call says.
+//! Errors of calls.
 //!
-//! Every [`CallError`](crate::CallError) says by [`outcome`](crate::CallError::outcome) whether the method ran, and what
-//! it was is a variant:
+//! [`outcome`](crate::CallError::outcome) of every [`CallError`](crate::CallError) states whether
+//! the method ran. The variant states the cause:
 //!
-//! | outcome | means | for example |
+//! | outcome | meaning | examples |
 //! |---|---|---|
-//! | [`DidNotRun`](crate::Outcome::DidNotRun) | it did not, and will not | the arguments were refused, the object is unknown, the server was busy |
-//! | [`MayHaveRun`](crate::Outcome::MayHaveRun) | nobody here can know | the connection was lost, the deadline has passed, the method panicked on its way |
-//! | [`Ran`](crate::Outcome::Ran) | it did, and its result is missing | the result was too long to be sent |
+//! | [`DidNotRun`](crate::Outcome::DidNotRun) | the method did not run and will not | the arguments were refused, the object is unknown, the server was busy |
+//! | [`MayHaveRun`](crate::Outcome::MayHaveRun) | unknown at this side | the connection was lost, the deadline passed, the method panicked while it ran |
+//! | [`Ran`](crate::Outcome::Ran) | the method ran, but its result is missing | the result was too long to be sent |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -40,15 +40,15 @@
 //! let serving = server.listen(&"inproc://guide-failures".parse()?)?;
 //! let account = Client::connect(serving.address())?.lookup::<dyn Account>("account")?;
 //!
-//! // A panic costs its call, and nothing else: neither the connection nor the server.
+//! // If a method panics, only its call fails. The connection and the server continue.
 //! let error = account.withdraw(5).wait().unwrap_err();
 //! assert!(matches!(error, CallError::Panicked { .. }));
 //! assert_eq!(error.outcome(), Outcome::MayHaveRun);
 //! assert!(!error.can_be_repeated());
-//! // Its words stay at the server.
+//! // The panic message is not sent to the client.
 //! assert!(!error.to_string().contains("bug"));
 //!
-//! // Harmless to call again, as its trait says.
+//! // The trait declares that this method can be repeated.
 //! assert!(account.balance().wait().unwrap_err().can_be_repeated());
 //!
 //! assert!(server.unbind("account"));
@@ -61,13 +61,19 @@
 //!
 //! # At most once
 //!
-//! No call is ever made twice behind the program's back. [`can_be_repeated`](crate::CallError::can_be_repeated) tells
-//! when the same call does no harm: its method did not run, or is declared `#[remote(idempotent)]`. Whether it helps is
-//! another question: a lost connection stays lost, and the program connects anew.
+//! A call that may have run is repeated only if the program requests it, for example with
+//! [`retrying`](crate::Stub::retrying).
+//! [`can_be_repeated`](crate::CallError::can_be_repeated) returns true if repeating the call is
+//! safe, because its method did not run or is declared `#[remote(idempotent)]`. Repeating may still
+//! be useless: a lost connection stays lost, and the program has to connect again.
 //!
-//! # What does not end a connection
+//! # Errors that keep the connection open
 //!
-//! Arguments or results that are too long, damaged or refused, unknown methods and panics end their call. A connection
-//! ends with its process or network, when a message stands still for too long, and when the peer breaks the protocol.
+//! If arguments or results are too long, damaged or refused, if a method is unknown, or if it
+//! panics, only that call fails. The connection closes if the process of the peer ends, if the
+//! network fails, if a message makes no progress for too long, or if the peer violates the
+//! protocol.
 //!
-//! What a peer says of a failure is shown, cut to a length, with nothing that a terminal obeys. No decision rests on it.
+//! Error texts of a peer are truncated to a maximum length, and control characters that a terminal
+//! would interpret are escaped. They are only displayed; the library makes no decision based on
+//! them.

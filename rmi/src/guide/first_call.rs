@@ -1,7 +1,8 @@
 //! The first remote trait.
 //!
-//! A trait with [`#[remote]`](crate::remote) stays the trait that it is: it is implemented and used in the program as
-//! before. Besides, the macro makes what the two sides of a call need, among it a stub, here `GreeterStub`.
+//! A trait with [`#[remote]`](crate::remote) remains an ordinary trait: the program implements and
+//! uses it as before. In addition, the macro generates the code for both sides of a call. Part of
+//! it is a stub, here `GreeterStub`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -22,12 +23,12 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // The server: objects by name, at as many addresses as it likes.
+//! // The server: objects with names, at any number of addresses.
 //! let server = Server::default();
 //! server.bind::<dyn Greeter>("greeter", Arc::new(Polite))?;
 //! let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
 //!
-//! // The client, which is another process as a rule.
+//! // The client, which is usually another process.
 //! let client = Client::connect(serving.address())?;
 //! let greeter = client.lookup::<dyn Greeter>("greeter")?;
 //! let reply = greeter.greet("Ada").wait()?;
@@ -36,9 +37,9 @@
 //! # }
 //! ```
 //!
-//! A stub's method sends its call and gives a [`Call`](crate::Call) at once. [`wait`](crate::Call::wait) blocks until
-//! the result is there, and `.await` waits in a task of any runtime. Calls that are made before the first is waited
-//! for are on their way together:
+//! A method of a stub sends its call and immediately returns a [`Call`](crate::Call).
+//! [`wait`](crate::Call::wait) blocks until the result has arrived, and `.await` waits in a task of
+//! any runtime. All calls that are made before the first wait are in flight at the same time:
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -66,20 +67,21 @@
 //! # }
 //! ```
 //!
-//! # Which address
+//! # Choosing the address
 //!
-//! | address | is for |
+//! | address | use |
 //! |---|---|
-//! | `tcp://host:port` | other hosts; `tcp://127.0.0.1:0` takes a free port, which [`address`](crate::Serving::address) tells |
+//! | `tcp://host:port` | other hosts; `tcp://127.0.0.1:0` selects a free port, which [`address`](crate::Serving::address) returns |
 //! | `uds:///path`, `uds://@name` | processes of one host |
-//! | `shm://name` | the same, by shared memory |
+//! | `shm://name` | processes of one host, over shared memory |
 //! | `inproc://name` | threads of one process, and tests |
 //!
-//! Nothing but the address differs. [`jstream_transport::guide::devices`] says when to choose which.
+//! Only the address differs; the rest of the program is the same.
+//! [`jstream_transport::guide::devices`] explains how to choose.
 //!
-//! # Both sides agree
+//! # Agreement of both sides
 //!
-//! A client finds an object by its name and its interface: the names and signatures of all methods of the trait, with
-//! the structure of all types in them. Where one side was built from another definition,
-//! [`lookup`](crate::Client::lookup) fails, and shows the methods that differ. The trait had best be in a crate, or
-//! module, that both programs use.
+//! A client finds an object by its name and its interface. The interface includes the names and
+//! signatures of all methods of the trait, and the structure of all types in them. If the two sides
+//! were built from different definitions, [`lookup`](crate::Client::lookup) fails and shows the
+//! methods that differ. Put the trait in a crate or module that both programs use.

@@ -1,25 +1,26 @@
-//! The guide: from the first remote trait to methods that wait, deadlines, failures and tests.
+//! User guide of remote calls: from the first remote trait to waiting methods, deadlines, failures
+//! and tests.
 //!
-//! There is nothing in these modules but text and examples that run.
+//! The modules contain only text and runnable examples.
 //!
-//! | page | tells |
+//! | page | topic |
 //! |---|---|
 //! | [`first_call`] | a trait, its server, and its client |
-//! | [`arguments`] | what methods take: references into the receive buffer, and buffers to keep |
-//! | [`results`] | what methods give, and errors of one's own |
+//! | [`arguments`] | arguments of methods: references into the receive buffer, and buffers to keep |
+//! | [`results`] | results of methods, and application errors |
 //! | [`async_methods`] | methods that wait, and calls that are awaited |
-//! | [`single_thread`] | methods on `&mut self`, one at a time |
-//! | [`conditions`] | methods that wait until their object is in a state |
+//! | [`single_thread`] | methods on `&mut self`, with exclusive access |
+//! | [`conditions`] | methods that wait until their object is in a given state |
 //! | [`polymorphism`] | arguments that are trait objects |
-//! | [`deadlines`] | how long calls wait, who is told, and calls that are given up |
-//! | [`failures`] | what a failed call says, and when to make it again |
-//! | [`testing`] | mocks, servers inside a test, and time there |
-//! | [`threads`] | which thread runs what |
-//! | [`callbacks`] | clients whose objects are called |
-//! | [`references`] | objects that are passed by reference, and how long they live |
-//! | [`production`] | limits, secrets, interceptors, health, and how a server ends |
+//! | [`deadlines`] | deadlines of calls, their propagation, and cancellation |
+//! | [`failures`] | errors of calls, and when to retry |
+//! | [`testing`] | mocks, servers within a test, and control of time |
+//! | [`threads`] | the threads that run methods and receive answers |
+//! | [`callbacks`] | calls from a server to its clients |
+//! | [`references`] | objects that are passed by reference, and their lifetime |
+//! | [`production`] | limits, secrets, interceptors, health, and shutdown |
 //! | [`debugging`] | calls by hand, captures of connections, spans |
-//! | [`coming_from`] | what tarpc, tonic and Java RMI call what |
+//! | [`coming_from`] | the terms of tarpc, tonic and Java RMI, and their counterparts |
 
 pub mod arguments;
 pub mod async_methods;

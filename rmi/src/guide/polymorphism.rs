@@ -1,8 +1,8 @@
 //! Arguments that are trait objects.
 //!
-//! Objects of a transportable trait travel behind `&dyn`, alone or in any other type, and arrive as what they were: the
-//! method calls them as it would call its own. Both programs register the types that implement the trait; what travels
-//! is a number for each type, and never code.
+//! Objects of a transportable trait are passed behind `&dyn`, directly or within another type. They
+//! arrive with their own type, and the method can call them as usual. Both programs register the
+//! types that implement the trait. A message contains a number for each type, and never code.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -28,7 +28,7 @@
 //!     }
 //! }
 //!
-//! /// Borrows its corners, from the caller's memory there and from the receive buffer here.
+//! /// Borrows its corners, at the client from its own memory, at the server from the buffer.
 //! #[derive(Transportable)]
 //! #[transportable(implements(Shape))]
 //! struct Polygon<'b> {
@@ -74,5 +74,7 @@
 //! # }
 //! ```
 //!
-//! A server that does not know a type refuses the call: [`CallError::Refused`](crate::CallError::Refused) names the
-//! type. [`jstream::guide::trait_objects`] has the rest: generic types, owners, and checks that every type is registered.
+//! If the server does not know a type, it refuses the call, and
+//! [`CallError::Refused`](crate::CallError::Refused) names the type.
+//! [`jstream::guide::trait_objects`] covers generic types, owned trait objects, and checks that
+//! every type is registered.

@@ -1,4 +1,4 @@
-//! Servers that others depend on: limits, who may call, what is seen of it, and how they end.
+//! Servers in production: limits, authentication, monitoring, and shutdown.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -20,7 +20,7 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // From a file that this user alone can read, as a rule.
+//! // Usually read from a file that only this user can read.
 //! let secret = Secret::new(b"32 random bytes, base64 or as is")?;
 //! let mut options = ServerOptions::default();
 //! options.secret = Some(secret.clone());
@@ -44,36 +44,43 @@
 //!
 //! # Limits
 //!
-//! Each has a default, and says in [`ServerOptions`](crate::ServerOptions) which threat it answers.
+//! Each limit has a default. [`ServerOptions`](crate::ServerOptions) documents the threat against
+//! which it protects.
 //!
-//! | of | for one connection | for all |
+//! | resource | limit per connection | limit over all connections |
 //! |---|---|---|
-//! | connections | | `max_connections`, and `max_greeting`, `max_greeting_per_source` until they have said who they are; `max_failed_connections_per_second` a second that come to nothing |
-//! | calls that are not done with | `messages.window_messages` | |
-//! | their bytes | `messages.window_bytes` | the limit of `transport.pool`, 1 GiB |
-//! | one message | `transport.max_message` | `transport.max_begun_bytes` of those that are not complete |
-//! | async methods that wait | `max_waiting` | `max_waiting_in_all`, and one for each |
-//! | answers that are not read | `max_backlog` | |
-//! | streams | `max_streams`, `stream_items`, `stream_bytes`; as results three quarters of `messages.window_messages` | |
-//! | time: to greet, for one message, for room in the pool, until the first call | `handshake_timeout` of `transport` and `messages`, `transport.message_timeout`, `messages.buffer_timeout`, `first_call_timeout` | |
+//! | connections | | `max_connections`; `max_greeting` and `max_greeting_per_source` during the handshake; `max_failed_connections_per_second` |
+//! | unprocessed calls | `messages.window_messages` | |
+//! | bytes of unprocessed calls | `messages.window_bytes` | the limit of `transport.pool`, 1 GiB |
+//! | size of a message | `transport.max_message` | `transport.max_begun_bytes` for incomplete messages |
+//! | suspended async methods | `max_waiting` | `max_waiting_in_all`, plus one for each connection |
+//! | bytes of unread answers | `max_backlog` | |
+//! | streams | `max_streams`, `stream_items`, `stream_bytes`; streams as results: three quarters of `messages.window_messages` | |
+//! | time: for the handshake, for one message, for room in the pool, until the first call | `handshake_timeout` of `transport` and `messages`, `transport.message_timeout`, `messages.buffer_timeout`, `first_call_timeout` | |
 //!
-//! Who exceeds a window breaks the rules, and has its connection ended. The calls of who does not read its answers wait until
-//! it does, within its window. Who exceeds any other limit is refused as
-//! [busy](crate::CallError::Busy), and its connection goes on. A server that is out of file descriptors accepts more slowly.
+//! If a client exceeds a flow-control window, it violates the protocol and its connection is
+//! closed. If a client does not read its answers, its calls are deferred until it does, within its
+//! window. If a client exceeds any other limit, its call is refused as
+//! [busy](crate::CallError::Busy), and the connection stays open. If the server is out of file
+//! descriptors, it accepts connections more slowly.
 //!
-//! # Who may call
+//! # Authentication
 //!
-//! With a [`Secret`](crate::Secret) both sides prove that they know it before anything else is said. It neither hides nor
-//! protects what is said afterwards.
+//! With a [`Secret`](crate::Secret), client and server prove to each other that they know it before
+//! they exchange anything else. The secret neither encrypts nor authenticates the messages that
+//! follow.
 //!
-//! # What is seen
+//! # Monitoring
 //!
-//! An [`Interceptor`](crate::Interceptor) sees each call before and after it, on either side, and may deny it.
-//! [`Traced`](crate::Traced) makes spans of calls, and `Metered` (feature `metrics`) counts them. Without interceptors
-//! calls cost no more. The server's [`Health`](crate::Health) is an object like others.
+//! An [`Interceptor`](crate::Interceptor) is called before and after each call, at either side, and
+//! can deny the call. [`Traced`](crate::Traced) creates a span for each call, and `Metered`
+//! (feature `metrics`) counts the calls. Without interceptors, calls have no additional cost. The
+//! [`Health`](crate::Health) of a server is an ordinary remote object.
 //!
-//! # The end
+//! # Shutdown
 //!
-//! [`shutdown`](crate::Serving::shutdown) lets run what runs, refuses what comes, and ends what is left when the time
-//! is over. Each caller gets a result, or an error whose [`outcome`](crate::CallError::outcome) says whether its method
-//! ran. To drop the handle instead ends all connections at once, and waits for the methods that run for as long as they do.
+//! [`shutdown`](crate::Serving::shutdown) lets running methods finish, refuses new calls, and ends
+//! the remaining methods when the timeout has passed. Each caller gets a result, or an error whose
+//! [`outcome`](crate::CallError::outcome) states whether its method ran. If the handle is dropped
+//! instead, all connections close immediately. The drop then blocks until all running methods have
+//! ended, without a timeout.

@@ -1,9 +1,11 @@
-//! References to objects, calls back, and leases.
+//! References to objects, callbacks, and leases.
 //!
-//! A method takes a [`Remote<dyn Trait>`](crate::Remote) where it is to call an object that stays where it is, and gives one
-//! where its caller is to. An `Option`, `Vec` or `Result` of it may be passed too, and a struct that has such fields
-//! beside others, which derives `Referring` and is named as [`Referring<Struct>`](type@crate::Referring) in the method. What is
-//! passed is [exported](crate::Server::export), and needs no name.
+//! If a method has to call an object of its caller, it takes a [`Remote<dyn
+//! Trait>`](crate::Remote). If the caller has to call an object of the server, the method returns
+//! one. The object itself is not copied. An `Option`, `Vec` or `Result` of a `Remote` can also be
+//! passed. So can a struct with such fields among others: it derives `Referring`, and the method
+//! names it as [`Referring<Struct>`](type@crate::Referring). The object has to be
+//! [exported](crate::Server::export), but needs no name.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
@@ -46,7 +48,7 @@
 //!     }
 //!
 //!     fn set(&self, key: &str, value: u64) {
-//!         // No lock is held while others are called. Who is gone is forgotten.
+//!         // Calls watchers without holding the lock, and removes those whose calls fail.
 //!         let mut all = std::mem::take(&mut *self.watchers.lock().unwrap());
 //!         all.retain(|watcher| watcher.changed(key, value).wait().is_ok());
 //!         self.watchers.lock().unwrap().extend(all);
@@ -54,7 +56,7 @@
 //!
 //!     fn cell(&self, key: &str) -> Option<Remote<dyn Cell>> {
 //!         let export = self.server.upgrade()?.export::<dyn Cell>(Arc::new(One(key.len() as u64)));
-//!         // It lives as long as somebody has a reference.
+//!         // The object lives as long as there are references to it.
 //!         Some(export.into_remote())
 //!     }
 //! }
@@ -82,63 +84,79 @@
 //! table.set("a", 7).wait()?;
 //! assert_eq!(*heard.0.lock().unwrap(), [7]);
 //!
-//! // A result that is a reference is called as a stub, and owned.
+//! // A reference that is a result is owned, and is called like a stub.
 //! let cell = table.cell("abc").wait()?.ok_or("no cell")?;
 //! assert_eq!(*cell.get().wait()?.get(), 3);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # Whose life it is
+//! # Lifetime
 //!
-//! An [`Export`](crate::Export) owns the life of its object: dropped, it ends, and calls by references fail as if
-//! there were no such object. [`Export::into_remote`](crate::Export::into_remote) leaves it to the references, here and
-//! elsewhere. [`Export::when_unreferenced`](crate::Export::when_unreferenced) tells when nobody else has one any more, and
-//! [`Server::references`](crate::Server::references) how many there are of all.
+//! An [`Export`](crate::Export) owns the lifetime of the export: when it is dropped, the export
+//! ends, and calls by references fail as for an unknown object.
+//! [`Export::into_remote`](crate::Export::into_remote) ties the lifetime to the references instead,
+//! at this side and at peers. [`Export::when_unreferenced`](crate::Export::when_unreferenced)
+//! reports when no peer has a reference any more, and
+//! [`Server::references`](crate::Server::references) returns the number of all references.
 //!
-//! An object that has its [`Server`](crate::Server), to export others, and is bound there would keep that, and be kept by it:
-//! it has a [`WeakServer`](crate::WeakServer) instead. The same holds for a [`Client`](crate::Client) and the objects that it
-//! [exports](crate::Client::export), with [`WeakClient`](crate::WeakClient). A reference keeps its connection, and that what is
-//! bound: an object that keeps references of its callers drops those whose calls fail, or is unbound, before its server can end.
+//! If an object is bound to a [`Server`](crate::Server) and needs it to export other objects, it
+//! should hold a [`WeakServer`](crate::WeakServer). Otherwise object and server keep each other
+//! alive. The same applies to a [`Client`](crate::Client) and the objects that it
+//! [exports](crate::Client::export): they should hold a [`WeakClient`](crate::WeakClient). A
+//! reference keeps its connection alive, and the connection keeps the bound objects alive. So
+//! before its server can end, an object that holds references of its callers has to drop those
+//! whose calls fail, or has to be unbound.
 //!
-//! A reference that comes back to the program that exports the object is the object: calls need no connection, and
-//! [`Remote::local`](crate::Remote::local) has what was exported. References are equal, and hash the same, when they lead
-//! to one object by one connection.
+//! If a reference returns to the program that exports the object, it refers to the object itself:
+//! calls need no connection, and [`Remote::local`](crate::Remote::local) returns the exported
+//! object. References are equal, and have the same hash, if they refer to one object over one
+//! connection.
 //!
-//! A reference may be called by the side that it was passed to, over that connection, and by nobody else: numbers of other
-//! connections, or invented ones, are no objects.
+//! Only the side to which a reference was passed can use it, and only over that connection. Numbers
+//! of other connections, or invented ones, refer to no object.
 //!
-//! # Without waiting for the reference
+//! # Pipelined calls
 //!
-//! What a call will give can be called before it has: [`RemoteCall::pipelined`](crate::RemoteCall::pipelined) is a stub whose calls are
-//! sent at once, and held by the server until the first one is over, so that a chain of calls takes one round trip.
-//! They begin in the order in which they were made, and do not run where that gives no object of the server.
+//! The result of a call can be called before it has arrived.
+//! [`RemoteCall::pipelined`](crate::RemoteCall::pipelined) returns a stub whose calls are sent
+//! immediately. The server holds them until the first call has ended, so a chain of calls takes a
+//! single round trip. The held calls begin in the order in which they were made. They do not run if
+//! the first call does not return an object of the server.
 //!
 //! # Leases
 //!
-//! Who has a reference need not do anything to keep it. What was passed is leased, for
-//! [`ServerOptions::lease`](crate::ServerOptions::lease); the connection says at half time, by one message for all, that
-//! it is there, from the thread that keeps the process's timers, also while the program computes. When the last clone is
-//! dropped the owner is told, together with others, a few milliseconds later; when a connection ends it knows at once; and
-//! of a peer whose connection stays without a word, when the lease is over.
+//! A program that holds a reference need not do anything to keep it. A passed reference has a lease
+//! of [`ServerOptions::lease`](crate::ServerOptions::lease). The connection renews all its leases
+//! with one message after half of that time. The thread with the timers of the process sends it,
+//! also while the program computes. The owner learns that a reference is gone as follows:
 //!
-//! Whoever serves hears all that. A client that has passed references and waits for nothing has [a
-//! thread](crate::Client::start) that does, or learns of it with its next call.
+//! - If the last clone is dropped, the owner is notified a few milliseconds later, together with
+//!   other dropped references.
+//! - If the connection closes, the owner knows immediately.
+//! - If the peer is silent although the connection stays open, the lease expires.
 //!
-//! For [tests](super::testing#time) a [`Clock`](crate::Clock) stands until it is moved on.
+//! A thread that serves handles all these events. If a client has passed references and waits for
+//! no call, it can [start a thread](crate::Client::start) that serves. Otherwise it handles them
+//! during its next call.
+//!
+//! In [tests](super::testing#time), a paused [`Clock`](crate::Clock) stands still until the test
+//! advances it.
 //!
 //! # References to third parties
 //!
-//! A client that has a reference to an object of one server may pass it to another one. The receiver connects to the owner
-//! then, and claims the object by a key that is good for one claim; the owner keeps the object for it meanwhile, for the
-//! time of a lease. As that has a server connect to where a client says, it is
-//! [to be allowed](crate::ServerOptions::third_parties) there; clients [do so](crate::ClientOptions::third_parties) unless
-//! told otherwise. It blocks the thread that reads the reference until the owner has answered. An object of a program that
-//! does not listen can't be passed on.
+//! A client that has a reference to an object of one server can pass it to another server. The
+//! receiver then connects to the owner and claims the object by a key that is valid for one claim.
+//! Until then the owner keeps the object, for at most the time of a lease. This makes a server
+//! connect to an address that a client supplies, so it has to be
+//! [permitted](crate::ServerOptions::third_parties) at the server. Clients [permit
+//! it](crate::ClientOptions::third_parties) by default. The thread that reads the reference blocks
+//! until the owner has answered. An object of a program that does not listen can't be passed on.
 //!
-//! # Servers that are found by name
+//! # Registry of several servers
 //!
-//! A [registry of several servers](crate::directory), which the program `jregistry` serves, has the names of what they
-//! have bound: [`Names::bind`](crate::directory::Names::bind) puts one there for as long as the process lasts,
-//! [`Names::lookup`](crate::directory::Names::lookup) connects to its server, and
-//! [`Names::watch`](crate::directory::Names::watch) tells who comes and goes.
+//! A [registry of several servers](crate::directory), which the program `jregistry` serves,
+//! contains the names that they have bound. [`Names::bind`](crate::directory::Names::bind)
+//! registers a name for as long as the process lives,
+//! [`Names::lookup`](crate::directory::Names::lookup) connects to the server of a name, and
+//! [`Names::watch`](crate::directory::Names::watch) reports names that are added and removed.

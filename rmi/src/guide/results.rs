@@ -1,8 +1,9 @@
-//! What methods give.
+//! Results of methods.
 //!
-//! A result is anything [`Transportable`](jstream::Transportable), owned, or borrowed from the object or from the
-//! arguments. The caller gets it where it was received, as a [`Reply`](crate::Reply):
-//! [`get`](crate::Reply::get) lends it, and [`into_received`](crate::Reply::into_received) gives the buffer away.
+//! A result can be of any [`Transportable`](jstream::Transportable) type. It can be owned, or
+//! borrowed from the object or from the arguments. The caller gets it in the receive buffer, as a
+//! [`Reply`](crate::Reply): [`get`](crate::Reply::get) borrows it, and
+//! [`into_received`](crate::Reply::into_received) returns the buffer.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,7 +22,7 @@
 //! trait Shop {
 //!     /// Borrows from the object.
 //!     fn names(&self) -> &[String];
-//!     /// Fails in ways of its own.
+//!     /// Returns an error of its own type.
 //!     fn order(&self, name: &str, count: u32) -> Result<f64, Refusal>;
 //! }
 //!
@@ -51,7 +52,7 @@
 //! # let serving = server.listen(&"inproc://guide-results".parse()?)?;
 //! let shop = Client::connect(serving.address())?.lookup::<dyn Shop>("shop")?;
 //! let names = shop.names().wait()?;
-//! // A form that stands in the buffer: its texts are `&str`.
+//! // The reply is accessed in place in the buffer: its texts are `&str`.
 //! assert_eq!(*names.get(), ["pear", "plum"]);
 //!
 //! assert_eq!(*shop.order("plum", 4).wait()?.get(), Ok(6.0));
@@ -61,17 +62,18 @@
 //! # }
 //! ```
 //!
-//! There are two errors, and they are told apart by their places: what the method says stands in the reply, and what
-//! prevented the call is the [`CallError`](crate::CallError) of [`wait`](crate::Call::wait), see
+//! There are two kinds of errors. The error of the method is part of the reply. If the call itself
+//! failed, [`wait`](crate::Call::wait) returns a [`CallError`](crate::CallError); see
 //! [`failures`](super::failures).
 //!
-//! # Owners
+//! # Types that own their parts
 //!
-//! A type that owns its parts has another form where it is received: the derive makes `RefusalRef` beside `Refusal`,
-//! whose `String` is a `&str`. How that leads back to owners, [`jstream::guide::owners`] says.
+//! A type that owns its parts has a different type in the receive buffer: the derive generates
+//! `RefusalRef` for `Refusal`, in which the `String` is a `&str`. [`jstream::guide::owners`]
+//! explains how to convert it to an owned value.
 //!
-//! # One way
+//! # One-way methods
 //!
-//! `#[remote(one_way)]` is for methods whose callers do not wait: the stub's method gives `Ok` once the call is sent.
-//! That it ran is known from nothing but its effects; calls of one connection begin in the order in which they were
-//! sent.
+//! `#[remote(one_way)]` is for methods whose callers need no answer: the method of the stub returns
+//! `Ok` once the call was sent. The caller can see only from its effects that the method ran. Calls
+//! of one connection begin in the order in which they were sent.

@@ -1,7 +1,8 @@
 //! Methods on `&mut self`.
 //!
-//! An object whose methods take `&mut self` is served in an [`Exclusive`](crate::Exclusive): its calls take turns, from
-//! all connections, in the order in which they came. Those of methods on `&self` share a turn.
+//! An object whose methods take `&mut self` is served in an [`Exclusive`](crate::Exclusive). Its
+//! calls, from all connections, get access in the order in which they arrived. Calls of methods on
+//! `&self` that are next to each other in the queue share access.
 //!
 //! ```
 //! use jstream_rmi::{Client, Exclusive, Server, remote};
@@ -40,7 +41,7 @@
 //!
 //! let stub = Client::connect(serving.address())?.lookup::<dyn Journal>("journal")?;
 //! assert_eq!(*stub.add("one").wait()?.get(), 1);
-//! // The server's own code takes turns too.
+//! // Code of the server itself waits for access in the same queue.
 //! journal.with(|memory| memory.0.push("two".to_owned()));
 //! assert_eq!(*stub.lines().wait()?.get(), 2);
 //! stub.clear().wait()?;
@@ -49,8 +50,10 @@
 //! # }
 //! ```
 //!
-//! An `async` method has its turn until it ends, also while it waits. So it must not wait for what needs a turn of the
-//! same object: not for a call to itself, nor for a condition that another method would bring about. An object with
-//! such methods takes `&self`, and locks its parts, as in [`conditions`](super::conditions).
+//! An `async` method has access until it ends, also while it waits. So it must not wait for
+//! anything that requires access to the same object: neither for a call to the object, nor for a
+//! condition that another method has to make true. An object with such methods should take `&self`
+//! and lock its parts, as in [`conditions`](super::conditions).
 //!
-//! A method that panics leaves the object as it is at that moment, and the next has its turn.
+//! If a method panics, the object keeps the state that it had at that moment, and the next call
+//! gets access.

@@ -1,10 +1,11 @@
-//! Testing.
+//! Testing: mocks, servers within a test, and control of time.
 //!
-//! A remote trait is a trait: what implements it is tested by plain calls, with no server.
+//! A remote trait is an ordinary trait, so an implementation can be tested with plain calls and
+//! without a server.
 //!
 //! # Mocks
 //!
-//! Whoever calls is tested against a [`mock`](crate::mock), which `#[remote(mock)]` makes:
+//! Callers can be tested with a [`mock`](crate::mock), which `#[remote(mock)]` generates:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -16,7 +17,7 @@
 //!     fn rate(&self, from: &str, to: &str) -> Option<f64>;
 //! }
 //!
-//! /// What is tested: asks only for what it has to.
+//! /// The function under test. It calls the server only if it has to.
 //! fn convert(rates: &RatesStub, amount: f64, from: &str, to: &str) -> Result<Option<f64>, CallError> {
 //!     if from == to {
 //!         return Ok(Some(amount));
@@ -29,7 +30,7 @@
 //! let mock = Arc::new(RatesMock::default());
 //! mock.expect_rate(|from, _| (from == "EUR").then_some(1.5)).times(2);
 //!
-//! // The whole way of a call, inside the test's process.
+//! // A complete remote call, within the process of the test.
 //! let server = Server::default();
 //! server.bind::<dyn Rates>("rates", mock.clone())?;
 //! let serving = server.listen(&"inproc://guide-testing".parse()?)?;
@@ -43,26 +44,28 @@
 //! # }
 //! ```
 //!
-//! A method of which the test says nothing panics, which its caller gets as
-//! [`CallError::Panicked`](crate::CallError::Panicked); so does a call more than was expected.
-//! `RatesMock` implements the trait, so it also stands in where the program takes a `&dyn Rates`.
+//! A call of a method without an expectation panics, which the caller gets as
+//! [`CallError::Panicked`](crate::CallError::Panicked). So does a call beyond the expected number.
+//! `RatesMock` implements the trait, so it can also replace a `&dyn Rates`.
 //!
 //! # Servers in a test
 //!
-//! An address of `inproc` is a name in the process, which tests that run side by side choose apart. Nothing leaves the
-//! process, and all else is as over any device: arguments are written, checked, and read in place. A test that wants a
-//! socket listens at `tcp://127.0.0.1:0` and asks for the [address](crate::Serving::address).
+//! An `inproc` address is a name within the process, so tests that run in parallel need different
+//! names. No data leaves the process, but everything else works as over any device: arguments are
+//! written, checked, and read in place. If a test needs a socket, it can listen at
+//! `tcp://127.0.0.1:0` and use the [address](crate::Serving::address) of the server.
 //!
-//! So everything can be tested in one process: references, calls back, streams, leases, limits, interceptors, the registry and
-//! [reflection](crate::Client::reflection). A server that is gone is a [`Serving`](crate::Serving) that was dropped, and one
-//! that is slow a mock whose answer sleeps, or waits, with a stub that is [brief](crate::Stub::within).
+//! So everything can be tested within one process: references, callbacks, streams, leases, limits,
+//! interceptors, the registry and [reflection](crate::Client::reflection). To simulate a crashed
+//! server, drop its [`Serving`](crate::Serving). To simulate a slow server, let a mock sleep or
+//! wait, and set a short [timeout](crate::Stub::within) on the stub.
 //!
 //! # Time
 //!
-//! A [`Clock`](crate::Clock) that is paused stands until the test moves it on. By it go, of a
-//! [server](crate::ServerOptions::clock), leases, methods that wait and connections that are not used, and of a
-//! [client](crate::ClientOptions::clock) its calls, streams and leases. A test so takes no longer than what it does, and no
-//! deadline passes because the machine is slow.
+//! A paused [`Clock`](crate::Clock) stands still until the test advances it. At a
+//! [server](crate::ServerOptions::clock), it controls leases, the deadlines of methods, and idle
+//! connections. At a [client](crate::ClientOptions::clock), it controls calls, streams and leases.
+//! So a test need not wait for real time, and no deadline passes because the machine is slow.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -98,7 +101,7 @@
 //! while client.reflection().health().wait()?.get().waiting == 0 {
 //!     std::thread::yield_now();
 //! }
-//! // An hour later, at once.
+//! // Advances the clock by an hour, without waiting.
 //! clock.advance(Duration::from_secs(3600));
 //! let error = patient.wait().unwrap_err();
 //! assert!(matches!(error, CallError::Deadline { .. }));

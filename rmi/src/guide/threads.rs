@@ -1,20 +1,22 @@
-//! Which thread runs what.
+//! The threads that run methods and receive answers.
 //!
-//! No runtime is needed, at either side.
+//! Neither side needs a runtime.
 //!
-//! - At the client, whoever waits for a call receives, for itself and for all others that wait on the same connection.
-//!   Stubs are cheap to clone, and any number of threads and tasks call over one connection.
-//! - At the server, a [few threads](crate::ServerOptions::threads) receive for all connections, and a method runs in the
-//!   one that has received its call: no other thread is woken for it. An `async` method that waits is put aside, and goes
-//!   on when it is woken.
-//! - Calls of one connection begin in the order in which they were sent, as long as methods are quick. One that computes
-//!   or blocks for a millisecond is not waited for: another thread goes on, and where all are kept so, more are started,
-//!   up to a number.
+//! - At the client, a thread that waits for a call receives, for itself and for all other threads
+//!   that wait on the same connection. Stubs are cheap to clone, and any number of threads and
+//!   tasks can call over one connection.
+//! - At the server, [a few threads](crate::ServerOptions::threads) receive for all connections. A
+//!   method runs on the thread that received its call, so no other thread has to be woken. If an
+//!   `async` method waits, it is suspended and resumes when it is woken.
+//! - Calls of one connection begin in the order in which they were sent, as long as methods return
+//!   quickly. If a method computes or blocks for more than a millisecond, another thread takes
+//!   over. If all threads are occupied in this way, the server starts more, up to a limit.
 //!
-//! Objects are `Send` and `Sync`, as methods of an object run at the same time.
+//! Objects must be `Send` and `Sync`, because methods of one object can run at the same time.
 //!
 //! # Panics and forks
 //!
-//! A method that panics costs its call. Under `panic = "abort"` it ends the process, and all callers see their
-//! connections end. After a `fork` the child has none of the threads: it makes servers and connections of its own.
-//! Calls over those of its parent fail with an error that says so.
+//! If a method panics, only its call fails. With `panic = "abort"`, the process ends, and all
+//! callers see their connections close. After a `fork`, the child has none of the threads and must
+//! create its own servers and connections. Calls over the connections of the parent fail with an
+//! error that states this.

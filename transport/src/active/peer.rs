@@ -144,7 +144,7 @@ impl Peer {
         self.link.has_ended().then_some(())
     }
 
-    /// Starts a thread that serves the bundle that contains the connection now, until the handle is
+    /// Starts a thread that serves the group that contains the connection now, until the handle is
     /// dropped.
     ///
     /// # Errors

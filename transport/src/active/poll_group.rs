@@ -14,11 +14,11 @@ use crate::device::deadline::Deadline;
 /// A poll group: connections that are served together by the threads that wait for an answer over
 /// one of them, poll, or serve.
 ///
-/// Every connection belongs to one bundle: first to one of its own, and later to the bundle to
-/// which it is [added](Self::add). A connection can be added at any time, also while both bundles
-/// are served. It stays until it ends, is removed, or the bundle is dropped.
+/// Every connection belongs to one group: first to one of its own, and later to the group to
+/// which it is [added](Self::add). A connection can be added at any time, also while both groups
+/// are served. It stays until it ends, is removed, or the group is dropped.
 ///
-/// Of the threads that serve a bundle, one polls at a time. It releases the right to poll before it
+/// Of the threads that serve a group, one polls at a time. It releases the right to poll before it
 /// runs a handler, so that the next thread can receive meanwhile. If one thread serves, the
 /// handlers of one connection's messages begin in the order in which the messages were sent.
 pub struct PollGroup {
@@ -26,7 +26,7 @@ pub struct PollGroup {
 }
 
 impl PollGroup {
-    /// Creates an empty bundle. Its threads spin for `spin` before they sleep (see
+    /// Creates an empty group. Its threads spin for `spin` before they sleep (see
     /// [`Options::spin`](crate::Options::spin)).
     #[must_use]
     pub fn new(spin: Duration) -> Self {
@@ -35,12 +35,15 @@ impl PollGroup {
         }
     }
 
-    /// Moves a connection to this bundle.
+    /// Moves a connection to this group. Messages that were received but not handled before the
+    /// move are handled here, in order. A message that another thread is taking from the connection
+    /// during the move may begin after the next one, as with several threads in one group. To keep
+    /// the order, add the connection before its first request is sent.
     pub fn add(&self, peer: &Peer) {
         self.core.adopt(peer.link(), true);
     }
 
-    /// Moves a connection back to a bundle of its own, if it is in this one.
+    /// Moves a connection back to a group of its own, if it is in this one.
     pub fn remove(&self, peer: &Peer) {
         if peer.link().is_in(&self.core) {
             let alone = PollLoop::new(peer.link().endpoint().shared().info().spin);
@@ -54,7 +57,7 @@ impl PollGroup {
         self.core.poll()
     }
 
-    /// Serves until the bundle has no connections.
+    /// Serves until the group has no connections.
     pub fn serve(&self) {
         self.serve_by(Deadline::NEVER);
     }
@@ -86,8 +89,8 @@ impl PollGroup {
         self.core.call_all();
     }
 
-    /// Returns an executor that runs tasks on the threads that serve the bundle. If one thread
-    /// serves, suspended handlers stay on that thread. When the bundle is dropped, so are its
+    /// Returns an executor that runs tasks on the threads that serve the group. If one thread
+    /// serves, suspended handlers stay on that thread. When the group is dropped, so are its
     /// tasks.
     #[must_use]
     pub fn executor(&self) -> Arc<dyn Executor> {
@@ -125,7 +128,7 @@ impl PollGroup {
 }
 
 impl Default for PollGroup {
-    /// Creates a bundle with the spin time of the default options.
+    /// Creates a group with the spin time of the default options.
     fn default() -> Self {
         Self::new(crate::Options::default().spin)
     }
@@ -139,11 +142,11 @@ impl Drop for PollGroup {
 
 impl fmt::Debug for PollGroup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bundle").finish_non_exhaustive()
+        f.debug_struct("PollGroup").finish_non_exhaustive()
     }
 }
 
-/// Executor that runs jobs on the threads that serve a bundle.
+/// Executor that runs jobs on the threads that serve a group.
 struct Here(Weak<PollLoop>);
 
 impl Executor for Here {

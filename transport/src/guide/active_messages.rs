@@ -1,14 +1,14 @@
-//! Active messages: requests that name the handler which runs where they arrive.
+//! Active messages: requests that name the handler to run when they arrive.
 //!
-//! Both sides of a connection [join](crate::active::Peer::join) with a table of
-//! [`Handlers`](crate::active::Handlers), and find those of the other side by name. What a handler takes may be bytes and
-//! a word, or an object that stands in the receive buffer.
+//! Both sides of a connection [join](crate::active::Peer::join) it with a table of
+//! [`Handlers`](crate::active::Handlers), and look up the handlers of the other side by name. A
+//! handler takes bytes and a word, or an object in the receive buffer.
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use jstream::Received;
-//! use jstream_transport::active::{Bundle, Guarded, Handlers, Peer, Settings};
+//! use jstream_transport::active::{PollGroup, Guarded, Handlers, Peer, Settings};
 //! use jstream_transport::{Options, connect, listen};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,7 +20,7 @@
 //!         *stock += items.get().iter().sum::<u64>();
 //!         *stock
 //!     })
-//!     // Waits until there is enough; nobody else waits for it.
+//!     // Waits until the stock suffices, without blocking a thread.
 //!     .on_async("take", move |request| {
 //!         let stock = taken.clone();
 //!         async move {
@@ -38,11 +38,11 @@
 //! let address = "inproc://guide-active".parse()?;
 //! let listener = listen(&address, &Options::default())?;
 //! let server = std::thread::spawn(move || {
-//!     // One thread serves all connections of a bundle.
-//!     let bundle = Bundle::default();
+//!     // One thread serves all connections of a poll group.
+//!     let group = PollGroup::default();
 //!     let endpoint = listener.accept().unwrap().establish().unwrap();
-//!     bundle.add(&Peer::join(endpoint, &handlers, Settings::default()).unwrap());
-//!     bundle.serve();
+//!     group.add(&Peer::join(endpoint, &handlers, Settings::default()).unwrap());
+//!     group.serve();
 //! });
 //!
 //! let endpoint = connect(&address, &Options::default())?;
@@ -58,32 +58,34 @@
 //! # }
 //! ```
 //!
-//! # Who serves
+//! # Threads that serve
 //!
-//! Nothing is received by itself. Whoever [waits](crate::active::Ticket::wait) for an answer, or polls its ticket as a
-//! future, serves the bundle of its connection meanwhile. A side that waits for nothing has a thread that
-//! [serves](crate::active::Peer::serve), [polls](crate::active::Peer::poll) where it suits, or
-//! [starts a thread](crate::active::Peer::start) for that. Of several such threads of a
-//! [bundle](crate::active::PollGroup) one receives, and another one goes on where a handler runs for more than a
-//! millisecond.
+//! No thread receives unless the program provides one. A thread that
+//! [waits](crate::active::Ticket::wait) for an answer, or that polls a ticket as a future, serves
+//! the poll group of its connection meanwhile. If a side waits for no answers, it needs a thread
+//! that [serves](crate::active::Peer::serve) or [polls](crate::active::Peer::poll), or it can
+//! [start a thread](crate::active::Peer::start) that serves. If several threads serve a [poll
+//! group](crate::active::PollGroup), one of them receives. If a handler runs for more than a
+//! millisecond, another thread takes over.
 //!
-//! # Which kind of handler
+//! # Choosing the kind of handler
 //!
-//! | a handler | is given as |
+//! | property of the handler | registration |
 //! |---|---|
-//! | that never waits | a function: [`on`](crate::active::Builder::on), [`function`](crate::active::Builder::function) |
-//! | that seldom waits | an `async` function: [`on_async`](crate::active::Builder::on_async), [`async_function`](crate::active::Builder::async_function) |
-//! | that nearly always waits, or computes for long | either, [at a worker](crate::active::Builder::worker) |
-//! | whose senders had better come back | a function that [nacks](crate::active::Request::nack) |
-//! | that finds out from its request what is to be run | a function with [tasks](crate::active::Tasks) |
+//! | never waits | a function: [`on`](crate::active::Builder::on), [`function`](crate::active::Builder::function) |
+//! | rarely waits | an `async` function: [`on_async`](crate::active::Builder::on_async), [`async_function`](crate::active::Builder::async_function) |
+//! | usually waits, or computes for a long time | either, [at a worker](crate::active::Builder::worker) |
+//! | senders should retry later | a function that calls [`nack`](crate::active::Request::nack) |
+//! | the request determines the work to run | a function with [tasks](crate::active::Tasks) |
 //!
-//! [`Handlers::counters`](crate::active::Handlers::counters) say how many ran inline, moved, were run again or refused, and
-//! how many ran over the [budget](crate::active::Builder::budget) that was given for them.
+//! [`Handlers::counters`](crate::active::Handlers::counters) returns the number of handlers that
+//! ran inline, moved, reran, or were refused, and the number of runs that exceeded their
+//! [budget](crate::active::Builder::budget).
 //!
-//! # What can go wrong
+//! # Errors
 //!
-//! A request ends with a reply, or with a [`RequestError`](crate::active::RequestError), which says whether it was not
-//! sent, came back, or may have run. A handler that panics costs its request and nothing else. Under
-//! `panic = "abort"` it ends the process. After a `fork` the child has none of the threads: it makes connections of its
-//! own, and those of its parent are refused, as
-//! [`RequestError::Forked`](crate::active::RequestError::Forked).
+//! A request ends with a reply, or with a [`RequestError`](crate::active::RequestError). The error
+//! states whether the request was not sent, was returned, or may have run. If a handler panics,
+//! only its request fails; with `panic = "abort"`, the process ends. After a `fork`, the child has
+//! none of the threads and must create its own connections. Requests over the connections of its
+//! parent fail with [`RequestError::Forked`](crate::active::RequestError::Forked).

@@ -120,4 +120,3 @@
 //! payloads are copied twice. If a process has more privileges than its peers of the same user, it
 //! should not read memory at addresses that they supply: disable this with
 //! [`Options::remote_reads`](crate::Options::remote_reads).
-//! [`Options::remote_reads`](crate::Options::remote_reads).

@@ -15,7 +15,7 @@
 //! let address = listener.local_address().clone();
 //! let server = std::thread::spawn(move || {
 //!     listener.accept().unwrap().refuse("not today");
-//!     // Establishing waits for the handshake of the peer. A server should do it in another thread.
+//!     // Establishing waits for the handshake. A server should do it in another thread.
 //!     let endpoint = listener.accept().unwrap().establish().unwrap();
 //!     let mut memory = [0; 64];
 //!     // Small messages can be received without a pool buffer.

@@ -1,33 +1,38 @@
-//! Limits: what each one stops.
+//! Limits: the threat against which each limit protects.
 //!
-//! Nothing that a peer sends is believed. What it can make this side hold, or wait for, has limits, which are
-//! fields of [`Options`](crate::Options). Each side has its own.
+//! Data from a peer is not trusted. The resources that a peer can occupy, and the time for which it
+//! can delay this side, are limited by fields of [`Options`](crate::Options). Each side has its own
+//! options.
 //!
-//! | limit | default | stops |
+//! | limit | default | protects against |
 //! |---|---|---|
-//! | [`max_message`](crate::Options::max_message) | 64 MiB | payloads that are longer; the peer learns it when the connection is made, and fails before it sends |
-//! | [`pool`](crate::Options::pool) | a pool of its own | many peers who each stay within their limits |
-//! | [`handshake_timeout`](crate::Options::handshake_timeout) | 5 s | peers that connect and say nothing, or a byte now and then; over `tls` it is for the certificates and the greeting together |
-//! | [`max_begun_bytes`](crate::Options::max_begun_bytes) | 1 GiB, half of the pool at most | peers that begin many large messages, over all connections |
-//! | [`message_timeout`](crate::Options::message_timeout) | 30 s | peers that send a part of a message |
-//! | [`send_timeout`](crate::Options::send_timeout) | 30 s | peers that don't read |
-//! | [`connect_timeout`](crate::Options::connect_timeout) | 5 s | hosts that don't answer |
+//! | [`max_message`](crate::Options::max_message) | 64 MiB | longer payloads; the peer learns the limit when the connection is made, and its send fails before any data is sent |
+//! | [`pool`](crate::Options::pool) | a separate pool | many peers that each stay within their own limits |
+//! | [`handshake_timeout`](crate::Options::handshake_timeout) | 5 s | peers that connect and send nothing, or single bytes at long intervals; over `tls`, it limits the TLS handshake and the handshake of the transport together |
+//! | [`max_begun_bytes`](crate::Options::max_begun_bytes) | 1 GiB, at most half of the pool | peers that begin many large messages, over all connections |
+//! | [`message_timeout`](crate::Options::message_timeout) | 30 s | peers that send only part of a message |
+//! | [`send_timeout`](crate::Options::send_timeout) | 30 s | peers that do not read |
+//! | [`connect_timeout`](crate::Options::connect_timeout) | 5 s | hosts that do not respond |
 //! | [`keepalive`](crate::Options::keepalive) | 60 s | hosts that vanish (`tcp`, `uring`, `tls`) |
-//! | [`queue_messages`](crate::Options::queue_messages), [`queue_bytes`](crate::Options::queue_bytes) | 64, 64 MiB | threads that send faster than this one receives (`inproc`) |
+//! | [`queue_messages`](crate::Options::queue_messages), [`queue_bytes`](crate::Options::queue_bytes) | 64, 64 MiB | threads that send faster than this side receives (`inproc`) |
 //!
-//! Over `tls` a peer without a certificate that is trusted gets no further than that (`Options::tls`); what was read or
-//! changed on the way, or cut off, is an error and not a message.
+//! Over `tls`, a peer without a trusted certificate is rejected before its messages are read
+//! (`Options::tls`). Data that was modified or truncated in transit is reported as an error and
+//! never as a message.
 //!
-//! A sender waits when the other side has no more room, and has its time-out then. What the program itself posts
-//! is not limited: each posted operation has its jbuf already, or takes one when its message comes.
+//! If the other side has no room, a send waits, at most for its timeout. The operations that the
+//! program itself posts are not limited: each of them owns a buffer, or takes one when its message
+//! arrives.
 //!
 //! # When the pool is empty
 //!
-//! Memory for a message is taken when its length is known and allowed. If the pool gives none, the message stays
-//! where it is, receiving fails with [`RecvError::NoBuffer`](crate::RecvError::NoBuffer), and succeeds later. A server
-//! of active messages serves its other connections meanwhile, and ends the connection of a message that has waited
-//! for [`buffer_timeout`](crate::active::Settings::buffer_timeout). When a connection has ended and little of the
-//! pool is in use, the [memory goes back](jstream::buffer::Pool::trim_if_idle) to the system.
+//! Memory for a message is allocated when the length of the message is known and permitted. If the
+//! pool is full, the message stays in the connection and receiving fails with
+//! [`RecvError::NoBuffer`](crate::RecvError::NoBuffer). A later receive gets the message. A server
+//! of active messages serves its other connections meanwhile. It closes the connection if the
+//! message has waited for [`buffer_timeout`](crate::active::Settings::buffer_timeout). When a
+//! connection has closed and little of the pool is in use, the [memory is
+//! returned](jstream::buffer::Pool::trim_if_idle) to the system.
 //!
 //! ```
 //! use jstream::Pool;
@@ -53,11 +58,12 @@
 //! # }
 //! ```
 //!
-//! # When time is up
+//! # Timeouts
 //!
-//! Time-outs of calls lose nothing: what had come of a message is kept. A message that its sender does not
-//! complete in [`message_timeout`](crate::Options::message_timeout) ends the connection; time in which nobody
-//! receives does not count, so a slow receiver does not blame its peer.
+//! If a call times out, no data is lost: the part of a message that has arrived is kept. If the
+//! sender does not complete a message within [`message_timeout`](crate::Options::message_timeout),
+//! the connection is closed. Time during which no thread receives does not count, so that a slow
+//! receiver does not blame its peer.
 //!
 //! ```
 //! use std::time::Duration;

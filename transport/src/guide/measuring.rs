@@ -1,49 +1,55 @@
-//! Measuring: what messages cost on a machine, and what to believe of figures.
+//! Measuring: the cost of messages on a machine, and how to interpret the results.
 //!
-//! `jperf` is a program of this crate, built with the feature `cli`. It measures between two programs, wherever they
-//! are:
+//! `jperf` is a program of this crate. It is built with the feature `cli`, and measures between two
+//! programs on one host or on two:
 //!
 //! ```text
-//! jperf serve tcp://0.0.0.0:5201 shm://perf            where a server is wanted
+//! jperf serve tcp://0.0.0.0:5201 shm://perf            start a server
 //! jperf run tcp://host:5201 --op bandwidth --size 64K,1M
-//! jperf run shm --size 1..64M --histogram              with a server of its own
-//! jperf tune --pin 0,1                                 what the settings should be here
+//! jperf run shm --size 1..64M --histogram              start a server of its own, and measure
+//! jperf tune --pin 0,1                                 find the best settings for this machine
 //! ```
 //!
-//! | operation | what is done | figure |
+//! | operation | procedure | result |
 //! |---|---|---|
-//! | `pingpong` | a message there, one like it back | half of the round trip |
-//! | `pingping` | both sides send, then both receive | the time of a crossing |
-//! | `bandwidth` | a window of messages there, a short answer | bytes in a second |
-//! | `rate` | the same | messages in a second |
-//! | `tags` | tagged messages between ranks there, as many back | half of that, for each message |
+//! | `pingpong` | one side sends a message, the other returns one of the same length | half of the round trip |
+//! | `pingping` | both sides send, then both receive | time of one exchange |
+//! | `bandwidth` | one side sends a window of messages, the other returns a short answer | bytes per second |
+//! | `rate` | as `bandwidth` | messages per second |
+//! | `tags` | one rank sends tagged messages, the other returns as many | half of the round trip, per message |
 //!
-//! They are those of IMB and of the OSU benchmarks; `jperf run --help` has the definitions. `--json` prints a line
-//! for each length, in nanoseconds.
+//! These are the operations of the Intel MPI Benchmarks (IMB) and of the OSU benchmarks. `jperf run
+//! --help` defines them. With `--json`, `jperf` prints one line for each length, with times in
+//! nanoseconds.
 //!
-//! # What to believe
+//! # Interpreting the results
 //!
-//! - **Ratios of one run.** Two runs of the same command differ by more than most changes do: by where threads run,
-//!   by what else does, by the clock of the processor. What is compared is measured in turn, many times, and the
-//!   middle is taken; `jperf tune` does.
-//! - **The median, and the tail with it.** The shortest time says what is possible, p99 what a program meets.
-//! - **Pinned threads**, a processor each (`--pin 0,1`), on cores that share a cache or not, as the program will.
-//!   On one processor, one side runs only while the other sleeps: spinning is a loss there. A thread that is
-//!   pinned before [`Options`](crate::Options) are made seems to have one processor, and its
-//!   [`spin`](crate::Options::spin) is 0 by default.
-//! - **Waking apart.** Whoever sleeps is woken in 5 to 150 us, by machine. `--spin inf` on both sides measures the
-//!   way alone. Between the two there is a trap: sides that sleep make each other wait for longer than they
-//!   spin, and go on sleeping.
-//! - **Payloads that are touched.** Untouched ones can seem to cost nothing, as they do where jbufs move. With
-//!   `--touch=clean` the receiver reads all of each; with `--touch` the sender writes all of it anew before, and the
-//!   lines of its cache have to come over; `--cold` uses more memory than caches hold.
-//! - **The way of receiving** that the program has: `--receive into` memory of its own, a `jbuf`, one that goes
-//!   back (`moved`), or in place (`trusted`).
+//! - **Compare ratios within one run.** Two runs of the same command often differ by more than the
+//!   effect of a change, because of thread placement, other load and the clock frequency of the
+//!   processor. To compare two variants, measure them alternately many times and take the median,
+//!   as `jperf tune` does.
+//! - **Read the median and the tail.** The minimum shows the best case; p99 shows what a program
+//!   experiences.
+//! - **Pin threads**, each to its own processor (`--pin 0,1`), on cores that share a cache or not,
+//!   as in the program. On a single processor, one side runs only while the other sleeps, so
+//!   spinning is a loss. A thread that is pinned before it creates [`Options`](crate::Options) sees
+//!   a single processor, and its [`spin`](crate::Options::spin) is 0 by default.
+//! - **Measure wake-ups separately.** Waking a sleeping thread takes 5 to 150 us, depending on the
+//!   machine. With `--spin inf` on both sides, the result includes no wake-ups. A spin time between
+//!   these extremes can mislead: if both sides sleep, each wake-up makes the other side wait for
+//!   longer than it spins, so both continue to sleep.
+//! - **Access the payloads.** Payloads that are not accessed can appear to cost nothing, for
+//!   example if buffers are moved. With `--touch=clean`, the receiver reads each payload. With
+//!   `--touch`, the sender also writes it before each message, so that its cache lines have to be
+//!   transferred. With `--cold`, the payloads use more memory than the caches hold.
+//! - **Receive as the program does.** `--receive into` uses memory of the program, `jbuf` a buffer
+//!   of the pool, and `moved` a buffer that is sent back. With `trusted`, messages are received in
+//!   place.
 //!
 //! # Settings
 //!
-//! `jperf tune` tries [`spin`](crate::Options::spin), receiving into memory against jbufs, the lengths of messages
-//! that ranks send at once ([`eager`](crate::rank::Options::eager)), and
-//! [`remote_reads`](crate::Options::remote_reads), on each device, and prints what gains more than one part in twenty
-//! as code. Defaults are made for machines with a processor for each side; on
-//! others, these figures are the reason to change them, and nothing else is.
+//! `jperf tune` varies [`spin`](crate::Options::spin), receiving into memory or into buffers, the
+//! maximum length of eager messages between ranks ([`eager`](crate::rank::Options::eager)), and
+//! [`remote_reads`](crate::Options::remote_reads), on each device. It prints each setting that
+//! gains more than 5 % as code. The defaults are chosen for machines with a processor for each
+//! side. Change them only if a measurement on the machine shows a benefit.

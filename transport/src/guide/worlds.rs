@@ -1,23 +1,24 @@
-//! Worlds: how ranks find each other, and how they end.
+//! Worlds: starting and connecting ranks, and ending them.
 //!
-//! A [`World`](crate::rank::world::World) is a [`Rank`](crate::rank::Rank) with a beginning and an end: what
-//! ranks can do, it can. Who starts its members decides how they come together:
+//! A [`World`](crate::rank::world::World) is a [`Rank`](crate::rank::Rank) that also manages the
+//! start and the end of its group. It dereferences to the rank. The choice of the constructor
+//! depends on how the members are started:
 //!
-//! | the members are | began by | reach each other |
+//! | members | constructor | connected by |
 //! |---|---|---|
-//! | threads | [`World::threads`](crate::rank::world::World::threads) | directly |
-//! | threads that are to behave as processes, as in a test | [`World::threads_over`](crate::rank::world::World::threads_over) | over any device |
-//! | processes that the program starts itself | [`World::processes`](crate::rank::world::World::processes), [`World::spawn`](crate::rank::world::World::spawn) | over shared memory, say |
-//! | processes of a launcher, on any hosts | [`World::from_env`](crate::rank::world::World::from_env) | by the cheapest device for each pair |
-//! | programs that know their ranks | [`World::join`](crate::rank::world::World::join) | the same |
+//! | threads | [`World::threads`](crate::rank::world::World::threads) | no device |
+//! | threads that behave like processes, for example in a test | [`World::threads_over`](crate::rank::world::World::threads_over) | any device |
+//! | processes that the program starts itself | [`World::processes`](crate::rank::world::World::processes), [`World::spawn`](crate::rank::world::World::spawn) | for example, shared memory |
+//! | processes of a launcher, on any hosts | [`World::from_env`](crate::rank::world::World::from_env) | the cheapest device for each pair |
+//! | programs that know their ranks | [`World::join`](crate::rank::world::World::join) | the device of the address |
 //!
-//! The work is the same function for all:
+//! The same function can do the work in all of them:
 //!
 //! ```
 //! use jstream_transport::rank::world::{World, WorldError, WorldOptions};
 //! use jstream_transport::rank::{Error, Rank};
 //!
-//! /// The sum of all ranks' numbers, at each.
+//! /// Returns the sum of the numbers of all ranks, at each rank.
 //! fn sum(rank: &Rank, number: u64) -> Result<u64, Error> {
 //!     let (next, before) = ((rank.rank() + 1) % rank.size(), (rank.rank() + rank.size() - 1) % rank.size());
 //!     let (mut sum, mut passing) = (number, [number]);
@@ -41,27 +42,30 @@
 //!
 //! # On several hosts
 //!
-//! A launcher sets for each process [`JSTREAM_RANK`](crate::rank::world::RANK),
-//! [`JSTREAM_SIZE`](crate::rank::world::SIZE) and [`JSTREAM_WORLD`](crate::rank::world::WORLD), where rank 0
-//! is:
+//! A launcher sets [`JSTREAM_RANK`](crate::rank::world::RANK),
+//! [`JSTREAM_SIZE`](crate::rank::world::SIZE) and [`JSTREAM_WORLD`](crate::rank::world::WORLD) for
+//! each process. `JSTREAM_WORLD` has the addresses of rank 0:
 //!
 //! ```text
 //! JSTREAM_SIZE=4 JSTREAM_WORLD="tcp://node1:7000 shm://simulation" JSTREAM_RANK=0 ./simulation
 //! ```
 //!
-//! Rank 0 listens on both addresses. Those of its host reach it by shared memory, the others by TCP, and each
-//! listens on the same devices for the members above it. A launcher that draws a number and gives it to all as
-//! [`JSTREAM_SESSION`](crate::rank::world::SESSION) keeps everybody else out.
+//! Rank 0 listens on both addresses. The members on its host connect to it over shared memory, and
+//! the others over TCP. Each member also listens on the same devices for the members of higher
+//! rank. If the launcher generates a random number and passes it to all members as
+//! [`JSTREAM_SESSION`](crate::rank::world::SESSION), processes without that number are rejected.
 //!
-//! # How a world ends
+//! # Ending a world
 //!
-//! [`finish`](crate::rank::world::World::finish) returns when all members have called it, and what they had
-//! sent to each other before is there. A member that ends without it is [gone](crate::rank::Error::PeerGone)
-//! for the others: waits for it end with an error, and their `finish` names it. Whoever started processes hears
-//! from it how they ended, too; they never outlive that one.
+//! [`finish`](crate::rank::world::World::finish) returns when all members have called it and
+//! everything that they sent to each other before has arrived. If a member ends without calling it,
+//! the member is [gone](crate::rank::Error::PeerGone) for the others: operations that wait for it
+//! fail, and their `finish` names it. The member that started the processes also gets their exit
+//! states from `finish`. The processes never outlive that member.
 //!
-//! # When there is no world
+//! # If a world can't be created
 //!
-//! All of it ends within [`timeout`](crate::rank::world::WorldOptions::timeout), at all members, with an error
-//! that says which one was the cause: who did not come, came twice, was told another size, went away, or was
-//! not reached.
+//! Creating a world fails at all members, within
+//! [`timeout`](crate::rank::world::WorldOptions::timeout). The error names the member that caused
+//! it: a member that did not join, joined twice, was given another size, ended, or could not be
+//! reached.

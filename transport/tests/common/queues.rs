@@ -5,7 +5,7 @@ use jstream_transport::{Completion, Outcome};
 /// Returns the user value of a completion, the number of its message, and the payload.
 pub(crate) fn received(completion: Completion) -> (u64, u64, Vec<u8>) {
     let Outcome::Received(message) = completion.outcome else {
-        panic!("something was sent");
+        panic!("the completion is not a receive");
     };
     let message = message.unwrap();
     (

@@ -36,7 +36,7 @@ impl Task {
     pub(crate) fn wait(&self, before: usize) {
         let start = Instant::now();
         while self.woken() == before {
-            assert!(start.elapsed() < LONG, "nobody woke the task");
+            assert!(start.elapsed() < LONG, "the task was not woken");
             thread::park_timeout(LONG);
         }
     }

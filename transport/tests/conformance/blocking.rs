@@ -1,4 +1,4 @@
-//! Calls that block, and threads that share an endpoint.
+//! Blocking calls, and threads that share an endpoint.
 
 use std::io::IoSlice;
 use std::sync::mpsc;
@@ -10,7 +10,7 @@ use jstream_transport::{Endpoint, Header, RecvError, SendError};
 use crate::host::{Host, LONG, Outcome, filled};
 use crate::patterns::bytes;
 
-/// Long enough to be noticed, short enough to wait for.
+/// A delay long enough to be noticed and short enough to wait for.
 const SHORT: Duration = Duration::from_millis(100);
 
 async fn patient_pair(host: &Host) -> (Endpoint, Endpoint) {
@@ -77,7 +77,7 @@ pub(crate) async fn a_time_out_loses_nothing(host: Host) -> Outcome {
                     .send_message(header, &[IoSlice::new(&payload)])
                     .unwrap();
             });
-            // Waiting without limit is not bothered by the time-outs before.
+            // A receive without a timeout is not affected by the earlier timeouts.
             assert_eq!(server.recv_message().unwrap().header.kind, index);
         });
     }
@@ -104,7 +104,7 @@ pub(crate) async fn close_wakes_blocked_threads(host: Host) -> Outcome {
                 }
             }
         });
-        // Until it has not begun another message for a while.
+        // Waits until the sender has not begun another message for a while.
         while is_full.recv_timeout(SHORT).is_ok() {}
         client.close();
         let error = sending.join().unwrap();
@@ -122,7 +122,7 @@ pub(crate) async fn a_peer_that_does_not_read_is_noticed(host: Host) -> Outcome 
     options.send_timeout = SHORT;
     let (client, _server) = host.pair(&options, &host.options()).await?;
     let payload = vec![0; 1 << 20];
-    // The queue's bound, or what the system buffers, ends this.
+    // The queue's bound, or the buffers of the system, end this.
     let error = (0..10_000)
         .find_map(|_| {
             let slices = [IoSlice::new(&payload)];
@@ -139,7 +139,7 @@ pub(crate) async fn a_peer_that_does_not_read_is_noticed(host: Host) -> Outcome 
     Ok(())
 }
 
-/// Each message goes to one thread, and none is lost or mixed with another.
+/// Each message is received by one thread, and no message is lost or mixed with another.
 pub(crate) async fn many_threads_share_an_endpoint(host: Host) -> Outcome {
     const THREADS: u64 = 4;
     const MESSAGES: u64 = 300;

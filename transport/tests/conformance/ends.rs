@@ -1,4 +1,4 @@
-//! How connections end, and are not made at all.
+//! Ends of connections, and connections that cannot be established.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,7 +102,7 @@ pub(crate) async fn close_wakes_who_receives(host: Host) -> Outcome {
     ensure!(matches!(error, SendError::ClosedLocally { .. }), "{error}");
     drop(client);
     closer.close();
-    // The other side learns it.
+    // The peer learns of the end.
     let error = server.recv_message_async().await.err().ok_or("closed")?;
     ensure!(matches!(error.error, RecvError::Closed { .. }), "{error}");
     Ok(())
@@ -143,7 +143,7 @@ pub(crate) async fn close_wakes_who_accepts(host: Host) -> Outcome {
     host.pause().await;
     listener.closer().close();
     for result in [accepting.await, listener.accept_async().await.map(drop)] {
-        let error = result.err().ok_or("nobody came")?;
+        let error = result.err().ok_or("accepted after close")?;
         assert!(
             matches!(error, AcceptError::ClosedLocally { .. }),
             "{error}"
@@ -207,7 +207,7 @@ pub(crate) async fn one_listener_has_several_addresses(host: Host) -> Outcome {
                 Ok::<_, Box<dyn std::error::Error + Send + Sync>>(at)
             })
         };
-        // Nobody listens on the first of them.
+        // No listener exists at the first of these addresses.
         let one_of = [host.address(), address.clone()];
         let connected = connect_cheapest(&one_of, &host.options());
         if connected.is_err() {
@@ -256,7 +256,8 @@ pub(crate) async fn the_limit_of_the_peer_holds(host: Host) -> Outcome {
     Ok(())
 }
 
-/// A dead listener's address, a silent one, and a process that has better things to do.
+/// Connects to the address of a dropped listener, to a listener that does not accept, and to an
+/// unrelated process.
 pub(crate) async fn connecting_to_nobody_fails(host: Host) -> Outcome {
     let listener = host.listen(&host.options())?;
     let address = listener.local_address().clone();
@@ -268,7 +269,7 @@ pub(crate) async fn connecting_to_nobody_fails(host: Host) -> Outcome {
         hasty.handshake_timeout = Duration::from_millis(50);
         hasty.connect_timeout = Duration::from_millis(50);
         let error = host.connect(listener.local_address(), &hasty).await;
-        assert!(error.is_err(), "nobody accepted");
+        assert!(error.is_err(), "connected although no listener accepted");
         assert!(hasty.handshake_timeout < LONG);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Where the cases run: on threads over a real device, or in a simulation.
+//! The environment of a case: threads over a real device, or a simulation.
 
 use std::error::Error;
 use std::future::Future;
@@ -15,13 +15,14 @@ use jstream_transport::{
     Address, ConnectError, Endpoint, Incoming, Listener, Options, connect, listen,
 };
 
-/// Longer than anything here takes, so that a hang becomes a failure.
+/// A timeout longer than any operation of these cases, so that a hang becomes a failure.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
-/// What a case comes to. With faults, an error is as good as success; without, it is none.
+/// The result of a case. An error is acceptable in a simulation with faults, and a failure without
+/// faults.
 pub(crate) type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 
-/// One run of one case.
+/// One run of a case.
 #[derive(Clone)]
 pub(crate) struct Host {
     pub(crate) scheme: &'static str,
@@ -33,11 +34,11 @@ pub(crate) struct Host {
 pub(crate) enum Kind {
     /// Every task is a thread.
     Threads,
-    /// A simulation in which nothing breaks.
+    /// A simulation without faults.
     Whole,
-    /// One in which connections break, and bytes are what was sent.
+    /// A simulation in which connections break, but no bytes change.
     Breaking,
-    /// One in which bytes change.
+    /// A simulation in which bytes change.
     Corrupting,
 }
 
@@ -54,7 +55,8 @@ impl Host {
         self.kind != Kind::Threads
     }
 
-    /// One number for threads, and a smaller one for simulations, of which there are many.
+    /// Returns the first number on threads, and the second, smaller one in simulations, of which
+    /// there are many.
     pub(crate) fn scaled<T>(&self, threads: T, simulated: T) -> T {
         if self.is_simulated() {
             simulated
@@ -63,7 +65,7 @@ impl Host {
         }
     }
 
-    /// Options without a limit that a case could meet by being slow.
+    /// Returns options with timeouts that a slow case does not reach.
     pub(crate) fn options(&self) -> Options {
         self.options_with(PoolOptions::default())
     }
@@ -83,7 +85,7 @@ impl Host {
         options
     }
 
-    /// A pool whose jbufs have to be back at the end.
+    /// Returns a pool whose jbufs must be back at the end of the case.
     pub(crate) fn pool(&self) -> Pool {
         self.register(Pool::default())
     }
@@ -93,7 +95,7 @@ impl Host {
         pool
     }
 
-    /// An address where nobody listens yet.
+    /// Returns an unused address.
     pub(crate) fn address(&self) -> Address {
         fresh(self.scheme)
     }
@@ -105,7 +107,7 @@ impl Host {
         Ok(listen(&self.address(), options)?)
     }
 
-    /// Both ends of a connection: the one that connected, the one that accepted.
+    /// Returns both ends of a connection: the end that connected, then the end that accepted.
     pub(crate) async fn pair(
         &self,
         client: &Options,
@@ -115,7 +117,7 @@ impl Host {
         self.join(&listener, client).await
     }
 
-    /// Connects to `listener`, and accepts.
+    /// Connects to `listener` and accepts the connection.
     pub(crate) async fn join(
         &self,
         listener: &Arc<Listener>,
@@ -131,7 +133,7 @@ impl Host {
         };
         let connected = self.connect(&address, client).await;
         if connected.is_err() {
-            // Nobody may ever come.
+            // A connection may never arrive.
             listener.closer().close();
         }
         let accepted = accepting.await;
@@ -153,7 +155,7 @@ impl Host {
         Ok(listener.accept_async().await?)
     }
 
-    /// Runs `future` beside this task.
+    /// Runs `future` concurrently with this task.
     pub(crate) fn spawn<T, F>(&self, name: &str, future: F) -> Task<T>
     where
         T: Send + 'static,
@@ -176,7 +178,8 @@ impl Host {
         Task::Thread(Some(thread), done)
     }
 
-    /// Lets others get further: a while on threads, as long as the seed wants in a simulation.
+    /// Pauses this task: for a fixed time on threads, for a time that depends on the seed in a
+    /// simulation.
     pub(crate) async fn pause(&self) {
         if self.is_simulated() {
             sim::sleep(Duration::from_millis(3)).await;
@@ -185,7 +188,7 @@ impl Host {
         }
     }
 
-    /// Lets others get further, a little.
+    /// Pauses this task briefly.
     pub(crate) async fn pause_for(&self, turns: u64) {
         for _ in 0..turns % 5 {
             if self.is_simulated() {
@@ -196,7 +199,8 @@ impl Host {
         }
     }
 
-    /// That what was received is what was sent: nothing but a fault that changes bytes excuses it.
+    /// Checks that the received bytes are the sent bytes. Only a fault that changes bytes excuses a
+    /// difference.
     pub(crate) fn intact(&self, same: bool, what: impl FnOnce() -> String) -> Outcome {
         if same {
             return Ok(());
@@ -207,7 +211,7 @@ impl Host {
     }
 }
 
-/// That something is so, unless a fault came between.
+/// Returns an error if the condition is false, which a fault may excuse.
 macro_rules! ensure {
     ($condition:expr, $($what:tt)+) => {
         if !$condition {
@@ -217,7 +221,7 @@ macro_rules! ensure {
 }
 pub(crate) use ensure;
 
-/// An address where nobody listens yet.
+/// Returns an unused address.
 fn fresh(scheme: &str) -> Address {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
@@ -229,12 +233,12 @@ fn fresh(scheme: &str) -> Address {
     uri.parse().unwrap()
 }
 
-/// A jbuf with `bytes`.
+/// Returns a jbuf with `bytes`.
 pub(crate) fn filled(pool: &Pool, bytes: &[u8]) -> Filled {
     pool.take(bytes.len()).unwrap().copy_from(bytes).unwrap()
 }
 
-/// What runs beside; a future.
+/// A concurrent task. As a future, it returns the output of the task.
 pub(crate) enum Task<T> {
     Simulated(sim::Task<T>),
     Thread(Option<JoinHandle<T>>, Arc<Done>),
@@ -243,7 +247,7 @@ pub(crate) enum Task<T> {
 #[derive(Default)]
 pub(crate) struct Done(Mutex<(bool, Option<Waker>)>);
 
-/// Rings when its thread ends, by a panic too.
+/// Wakes the waiting task when its thread ends, even by a panic.
 struct Rings<'d>(&'d Done);
 
 impl Drop for Rings<'_> {
@@ -277,7 +281,7 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// The smallest executor: one future, and a thread that sleeps.
+/// Runs a future to completion on this thread.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
 
@@ -297,7 +301,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Runs a case on threads; a hang is a failure.
+/// Runs a case on threads. A hang is a failure.
 pub(crate) fn on_threads<F>(scheme: &'static str, case: fn(Host) -> F)
 where
     F: Future<Output = Outcome> + 'static,
@@ -320,8 +324,8 @@ where
     }
 }
 
-/// Runs a case in as many simulations as the environment says (`JSTREAM_SCHEDULES`, 100 without): in half of
-/// them nothing breaks, in a quarter connections do, in a quarter bytes change.
+/// Runs a case in many simulations (`JSTREAM_SCHEDULES`, by default 100). Half of them have no
+/// faults, in a quarter connections break, and in a quarter bytes change.
 pub(crate) fn in_simulations<F>(case: fn(Host) -> F)
 where
     F: Future<Output = Outcome> + 'static,
@@ -344,7 +348,7 @@ where
     }
 }
 
-/// What a simulation came to, for comparing.
+/// Runs a simulation, and returns its result and its trace for comparison.
 pub(crate) fn simulate<F>(case: fn(Host) -> F, seed: u64, kind: Kind) -> (String, u64)
 where
     F: Future<Output = Outcome> + 'static,
@@ -358,7 +362,7 @@ where
     let outcome = simulation.run(async move {
         let case = case(host);
         if kind == Kind::Corrupting {
-            // A length that was changed can make somebody wait for more than ever comes.
+            // A changed length can make a receiver wait for bytes that never arrive.
             unless(case, sim::sleep(Duration::from_secs(24 * 3600))).await
         } else {
             case.await
@@ -368,7 +372,7 @@ where
     let words = match outcome {
         Ok(Ok(())) => "done".into(),
         Ok(Err(error)) => {
-            assert_ne!(kind, Kind::Whole, "nothing broke, and yet: {error}");
+            assert_ne!(kind, Kind::Whole, "error without a fault: {error}");
             error.to_string()
         }
         Err(stuck @ Stuck::Deadlock { .. }) => panic!("{stuck}"),
@@ -386,7 +390,8 @@ fn faults(kind: Kind) -> sim::Faults {
     faults
 }
 
-/// What both give. Neither waits for the other to go on: a posted operation needs somebody who asks for it.
+/// Returns both outputs. Polls both futures, because a posted operation makes progress only when it
+/// is polled.
 pub(crate) async fn both<A, B>(
     first: impl Future<Output = A>,
     second: impl Future<Output = B>,
@@ -418,7 +423,7 @@ fn ready<T>(poll: Poll<T>) -> Option<T> {
     }
 }
 
-/// What `future` gives, unless `end` comes first.
+/// Returns the output of `future`, or an error if `end` is ready first.
 async fn unless(future: impl Future<Output = Outcome>, end: impl Future<Output = ()>) -> Outcome {
     let (mut future, mut end) = (pin!(future), pin!(end));
     std::future::poll_fn(|context| {
@@ -427,14 +432,14 @@ async fn unless(future: impl Future<Output = Outcome>, end: impl Future<Output =
         }
         end.as_mut()
             .poll(context)
-            .map(|()| Err("it waits for what never comes".into()))
+            .map(|()| Err("the case did not end".into()))
     })
     .await
 }
 
-/// Every jbuf is back in its pool.
+/// Checks that every jbuf is back in its pool.
 fn all_back(pools: &Mutex<Vec<Pool>>) {
-    // What ends connections on other threads may take a moment.
+    // Threads that end connections may take a moment.
     let late = Condvar::new();
     let mut pools = pools.lock().unwrap();
     for _ in 0..200 {
@@ -447,5 +452,5 @@ fn all_back(pools: &Mutex<Vec<Pool>>) {
             .0;
     }
     let in_use: Vec<_> = pools.iter().map(|pool| pool.stats().in_use).collect();
-    panic!("jbufs that are in use: {in_use:?}");
+    panic!("jbufs still in use: {in_use:?}");
 }

@@ -1,4 +1,5 @@
-//! What every device promises: one suite, on threads over each device, and in simulations of many seeds.
+//! The guarantees of every device: one suite, which runs on threads over each device and in
+//! simulations with many seeds.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -94,7 +95,7 @@ conformance! {
     }
 }
 
-/// What is different for who blocks. The simulated network has no tasks here, but threads.
+/// The cases for blocking calls. They use threads over the simulated network too, instead of tasks.
 mod threads {
     blocking! {
         inproc shm uds tcp uring sim #[cfg(feature = "tls")] tls: {
@@ -115,7 +116,7 @@ fn one_seed_is_one_run() {
         for kind in [Kind::Whole, Kind::Breaking, Kind::Corrupting] {
             let run = || {
                 let (words, trace) = simulate(many::many_connections_at_once, seed, kind);
-                // Addresses are others each time.
+                // Addresses differ between runs.
                 (words.replace(char::is_numeric, ""), trace)
             };
             assert_eq!(run(), run(), "{seed} {kind:?}");

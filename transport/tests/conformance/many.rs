@@ -1,4 +1,4 @@
-//! Many connections, one after another and at once.
+//! Many connections, in sequence and at the same time.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) async fn connections_leave_nothing_behind(host: Host) -> Outcome {
             server.post_recv_any(),
             client.post_recv(pool.take(3).unwrap()),
         );
-        // Some messages are received, some are still on their way when all is dropped.
+        // Some messages are received, others are still under way when everything is dropped.
         if round % 2 == 0 {
             let (sent, received) = both(first, posted.0).await;
             sent.map_err(SendError::from)?;
@@ -36,7 +36,7 @@ pub(crate) async fn connections_leave_nothing_behind(host: Host) -> Outcome {
         }
     }
     for pool in [&listening.pool, &connecting.pool, &pool] {
-        // What had begun to go goes on after its connection's last handle.
+        // A send that has begun continues after the last handle of its connection was dropped.
         for _ in 0..1000 {
             if pool.stats().in_use == 0 {
                 break;
@@ -64,7 +64,7 @@ pub(crate) async fn many_connections_at_once(host: Host) -> Outcome {
     Ok(())
 }
 
-/// Sends back what comes, until nothing does.
+/// Echoes messages until the connection ends.
 async fn answer(endpoint: Endpoint, pool: jstream::Pool) -> Outcome {
     loop {
         match endpoint.recv_message_async().await.map_err(RecvError::from) {
@@ -95,7 +95,7 @@ async fn ask(host: Host, endpoint: Endpoint, number: u64, messages: u64) -> Outc
     Ok(())
 }
 
-/// Both ends of several connections, and one queue for all that is posted.
+/// Both ends of several connections share one queue for all posted operations.
 pub(crate) async fn connections_share_a_queue(host: Host) -> Outcome {
     let options = host.options();
     let listener = Arc::new(host.listen(&options)?);

@@ -1,4 +1,4 @@
-//! What is sent arrives: whole, in order, in both directions, in jbufs of the receiver's pool.
+//! Messages arrive complete, in order, in both directions, in jbufs of the receiver's pool.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use jstream_transport::{Endpoint, Header, RecvError, SendError};
 use crate::host::{Host, Outcome, ensure, filled};
 use crate::patterns::bytes;
 
-/// Sends one message, and gives the jbuf back if it did not move.
+/// Sends one message, and returns its jbuf to the pool unless the jbuf moved to the peer.
 async fn send(
     endpoint: &Endpoint,
     header: Header,
@@ -125,7 +125,8 @@ pub(crate) async fn both_sides_send_at_once(host: Host) -> Outcome {
     Ok(())
 }
 
-/// Posted receives get the messages in the order of posting, whoever is asked first.
+/// Posted receives get the messages in the order of posting, in whatever order the tickets are
+/// polled.
 pub(crate) async fn posted_operations_keep_their_order(host: Host) -> Outcome {
     for window in [1, 3, 16] {
         let (client, server) = host.pair(&host.options(), &host.options()).await?;
@@ -155,7 +156,7 @@ pub(crate) async fn posted_operations_keep_their_order(host: Host) -> Outcome {
             if (receives.len() as u64) < window && posted + 1 < messages {
                 continue;
             }
-            // Which of them is asked first is of no importance to what it gets.
+            // The order in which the tickets are polled does not matter.
             while !receives.is_empty() {
                 let chosen = posted as usize * 7 % receives.len();
                 let (posted, receive) = receives.swap_remove(chosen);

@@ -1,4 +1,4 @@
-//! Posted operations that are given up, asked too early, or can't be carried out yet.
+//! Posted operations that are cancelled, polled too early, or blocked.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -46,7 +46,8 @@ pub(crate) async fn a_dropped_receive_loses_no_message(host: Host) -> Outcome {
         Ok::<_, SendError>(client)
     });
     for index in 0..messages {
-        // Dropped before it could get anything, in the middle of a message, or with one.
+        // Drops receives before they get a message, in the middle of a message, or with a complete
+        // message.
         let mut dropped = vec![server.post_recv_any(), server.post_recv_any()];
         host.pause_for(index).await;
         let mut polled = dropped.swap_remove(0);
@@ -70,7 +71,7 @@ pub(crate) async fn a_dropped_receive_loses_no_message(host: Host) -> Outcome {
 pub(crate) async fn a_send_is_cancelled_or_arrives(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;
     let pool = host.pool();
-    // The first ones fill what the device takes.
+    // The first sends fill the buffers of the device.
     let (count, size) = host.scaled((40, 1 << 20), (12, 50_000));
     let mut sends = Vec::new();
     for index in 0..count {
@@ -120,7 +121,7 @@ pub(crate) async fn a_send_is_cancelled_or_arrives(host: Host) -> Outcome {
     receiving.await
 }
 
-/// A message whose ticket nobody keeps is sent with the next one.
+/// A send whose ticket is dropped is completed with the next send.
 pub(crate) async fn a_dropped_send_is_sent(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;
     let pool = host.pool();
@@ -152,14 +153,14 @@ pub(crate) async fn try_forms_never_wait(host: Host) -> Outcome {
     ensure!(nothing.is_none(), "{nothing:?}");
     drop(receive);
     if host.is_simulated() {
-        // Nothing is certain to be taken at once.
+        // In a simulation, no send is certain to be accepted at once.
         return Ok(());
     }
     let payload = vec![9; 1000];
     let sending = {
         let (pool, payload) = (host.pool(), payload.clone());
         host.spawn("sends", async move {
-            // There may be an end to what the device takes of a sender that is faster than its receiver.
+            // A device may stop accepting messages from a sender that is faster than its receiver.
             for index in 0..20_000 {
                 let slices = [std::io::IoSlice::new(&payload)];
                 match client.try_send_message(Header::new(index, [0; 3]), &slices) {
@@ -205,7 +206,8 @@ pub(crate) async fn a_full_pool_is_an_error_that_passes(host: Host) -> Outcome {
         host.spawn("sends", async move {
             for _ in 0..2 {
                 loop {
-                    // In-process the sender learns that there is no room, elsewhere the receiver does.
+                    // Over `inproc`, the sender gets the error that there is no space; over other
+                    // devices, the receiver gets it.
                     let sent = client.post_send(header, filled(&pool, &payload)).await;
                     match sent.map_err(SendError::from) {
                         Err(SendError::NoBuffer { .. }) => {}
@@ -256,7 +258,7 @@ pub(crate) async fn messages_are_received_into_memory(host: Host) -> Outcome {
         let right = header.length == size as u64 && memory[..size] == bytes(size, 1);
         host.intact(right, || format!("{size}: {header:?}"))?;
     }
-    // A message that does not fit stays.
+    // A message that does not fit is kept.
     for _ in 0..2 {
         let error = loop {
             match server.try_recv_into(&mut memory) {

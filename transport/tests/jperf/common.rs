@@ -1,4 +1,4 @@
-//! The program, and a server of it.
+//! The `jperf` program, and a server process of it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value as Json;
 
-/// Longer than anything here takes, so that a hang becomes a failure.
+/// A timeout longer than any operation of these tests, so that a hang becomes a failure.
 const LONG: Duration = Duration::from_secs(120);
 
 pub(crate) fn program(arguments: &[&str]) -> Command {
@@ -17,7 +17,7 @@ pub(crate) fn program(arguments: &[&str]) -> Command {
     program
 }
 
-/// What the program says, which has to end with `code`.
+/// Runs the program, and checks its exit code.
 #[track_caller]
 pub(crate) fn run(code: i32, arguments: &[&str]) -> Output {
     let output = program(arguments).output().unwrap();
@@ -32,7 +32,7 @@ pub(crate) fn printed(arguments: &[&str]) -> String {
     String::from_utf8(run(0, arguments).stdout).unwrap()
 }
 
-/// What it says on the standard error output when it fails.
+/// Runs the program, checks its exit code, and returns its error output.
 #[track_caller]
 pub(crate) fn failed(code: i32, arguments: &[&str]) -> String {
     let output = run(code, arguments);
@@ -40,7 +40,8 @@ pub(crate) fn failed(code: i32, arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// The rows of a run with `--json`, each of which is whole and has sensible figures.
+/// Runs the program with `--json`, and returns its rows. Checks that each row is complete and its
+/// figures are plausible.
 #[track_caller]
 pub(crate) fn rows(arguments: &[&str]) -> Vec<Json> {
     let text = printed(&[arguments, &["--json"]].concat());
@@ -76,11 +77,11 @@ pub(crate) fn rows(arguments: &[&str]) -> Vec<Json> {
     rows
 }
 
-/// A server that is ended with this.
+/// A server process that is ended when this value is dropped.
 pub(crate) struct Server {
     pub(crate) child: Child,
     out: BufReader<ChildStdout>,
-    /// Where it listens.
+    /// The addresses on which the server listens.
     pub(crate) addresses: Vec<String>,
 }
 
@@ -114,7 +115,7 @@ impl Server {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits until it has ended well, and gives what it said of its clients.
+    /// Waits until the server has ended successfully, and returns its messages about its clients.
     #[track_caller]
     pub(crate) fn end(mut self) -> String {
         let begun = Instant::now();
@@ -134,7 +135,7 @@ impl Server {
             .read_to_string(&mut error)
             .unwrap();
         assert_eq!(status.code(), Some(0), "{error}");
-        assert_eq!(out, "", "addresses are all that it says");
+        assert_eq!(out, "", "unexpected output");
         assert!(!error.contains("panicked"), "{error}");
         error
     }

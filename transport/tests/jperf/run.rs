@@ -1,9 +1,9 @@
-//! Measuring.
+//! Measurements with `jperf run`.
 
 use super::common::{failed, printed, program, rows};
 
 const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
-/// Few exchanges, so that a test takes no longer than it has to.
+/// Options for a small number of exchanges, so that the tests are fast.
 const FEW: [&str; 4] = ["-n", "50", "--warmup", "5"];
 
 #[track_caller]
@@ -75,7 +75,7 @@ fn tagged_messages_are_matched() {
                 }
             }
         }
-        // Longer than what is sent at once.
+        // Longer than a message that is sent eagerly.
         let long = [
             "run", scheme, "--op", "tags", "--size", "300K", "--check", "--window", "3",
         ];

@@ -1,4 +1,4 @@
-//! Servers, and clients that they survive.
+//! Servers of `jperf serve`, and clients that misbehave.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use super::common::{Server, failed, program, rows};
 
-/// What the programs say to each other.
+/// The kinds of the messages between the programs.
 const HELLO: u32 = 0x6a70_6600;
 const WELCOME: u32 = HELLO + 1;
 const BEGIN: u32 = HELLO + 2;
@@ -19,7 +19,7 @@ const READY: u32 = HELLO + 3;
 const REFUSED: u32 = HELLO + 4;
 const DATA: u32 = HELLO + 5;
 const WRONG: u32 = HELLO + 8;
-/// A ping-pong with payloads that are compared.
+/// The flag of a ping-pong whose payloads are compared.
 const CHECKED: u64 = 1 << 24;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -33,14 +33,14 @@ fn names() -> [String; 3] {
     ]
 }
 
-/// Measures a little; the server has to be in order.
+/// Runs a short measurement, which succeeds if the server works.
 #[track_caller]
 fn works(address: &str) {
     let rows = rows(&["run", address, "--size", "8,10K", "-n", "20", "--check"]);
     assert_eq!(rows.len(), 2);
 }
 
-/// A client that has greeted, and does what the test likes.
+/// Connects a client that has completed the greeting.
 fn client(address: &str) -> Endpoint {
     let endpoint = connect(&address.parse().unwrap(), &Options::default()).unwrap();
     tell(&endpoint, HELLO, [1, 0, 0]);
@@ -102,7 +102,11 @@ fn a_client_that_is_killed_harms_nobody() {
                 .spawn()
                 .unwrap();
             thread::sleep(Duration::from_millis(300));
-            assert_eq!(killed.try_wait().unwrap(), None, "it is in the middle");
+            assert_eq!(
+                killed.try_wait().unwrap(),
+                None,
+                "the program ended before it was killed"
+            );
             killed.kill().unwrap();
             killed.wait().unwrap();
             works(address);
@@ -117,7 +121,7 @@ fn a_client_that_is_killed_harms_nobody() {
 fn garbage_harms_nobody() {
     let server = Server::start(&["tcp://127.0.0.1:0"], &["--idle", "2s"]);
     let bare = server.address().strip_prefix("tcp://").unwrap();
-    // Not even a greeting.
+    // Peers that send no valid greeting.
     let mut streams = Vec::new();
     for garbage in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 4096], &[]] {
         let mut stream = TcpStream::connect(bare).unwrap();
@@ -125,23 +129,32 @@ fn garbage_harms_nobody() {
         streams.push(stream);
     }
     works(server.address());
-    // Messages that are none of a jperf, at each point.
+    // Unknown messages, at each point of the protocol.
     for kind in [0, DATA, REFUSED, u32::MAX] {
         let endpoint = connect(&server.address().parse().unwrap(), &Options::default()).unwrap();
         tell(&endpoint, kind, [u64::MAX; 3]);
-        assert!(endpoint.recv_message_timeout(LONG).is_err(), "it is over");
+        assert!(
+            endpoint.recv_message_timeout(LONG).is_err(),
+            "the connection did not end"
+        );
         let endpoint = client(server.address());
         tell(&endpoint, kind, [u64::MAX; 3]);
-        assert!(endpoint.recv_message_timeout(LONG).is_err(), "it is over");
+        assert!(
+            endpoint.recv_message_timeout(LONG).is_err(),
+            "the connection did not end"
+        );
         let endpoint = client(server.address());
         tell(&endpoint, BEGIN, [0, 8, 1]);
         assert_eq!(hear(&endpoint).header.kind, READY);
         if kind != DATA {
             tell(&endpoint, kind, [u64::MAX; 3]);
-            assert!(endpoint.recv_message_timeout(LONG).is_err(), "it is over");
+            assert!(
+                endpoint.recv_message_timeout(LONG).is_err(),
+                "the connection did not end"
+            );
         }
     }
-    // Nothing at all is given up after a while.
+    // A silent client is disconnected after a while.
     let silent = client(server.address());
     assert!(silent.recv_message_timeout(LONG).is_err());
     works(server.address());
@@ -155,11 +168,11 @@ fn garbage_harms_nobody() {
 #[test]
 fn who_stays_too_long_is_ended() {
     let server = Server::start(&["tcp://127.0.0.1:0"], &["--max-time", "1s"]);
-    // It waits for messages of a rank, which has no end of its own.
+    // The server waits for messages of a rank, without a timeout of its own.
     let silent = client(server.address());
     tell(&silent, BEGIN, [5, 8, 1]);
     assert_eq!(hear(&silent).header.kind, READY);
-    // A rank says first what it has room for.
+    // A rank announces its bounds first.
     assert_eq!(hear(&silent).header.kind, 0x6a73_7209);
     assert!(silent.recv_message_timeout(LONG).is_err());
     works(server.address());
@@ -196,7 +209,7 @@ fn what_is_too_much_is_refused() {
         tell(&endpoint, BEGIN, words);
         assert_eq!(hear(&endpoint).header.kind, REFUSED, "{words:?}");
     }
-    // It goes on with what is allowed, and others have the rest of the memory.
+    // The client may still make valid requests, and other clients get the rest of the memory.
     tell(&endpoint, BEGIN, [0, 1 << 20, 1]);
     assert_eq!(hear(&endpoint).header.kind, READY);
     let other = client(address);
@@ -230,7 +243,10 @@ fn another_payload_than_was_sent_is_told() {
                 .unwrap();
             let wrong = hear(endpoint).header;
             assert_eq!((wrong.kind, wrong.words[0]), (WRONG, 1));
-            assert!(endpoint.recv_message_timeout(LONG).is_err(), "it is over");
+            assert!(
+                endpoint.recv_message_timeout(LONG).is_err(),
+                "the connection did not end"
+            );
         }
         server.signal(Signal::TERM);
         let said = server.end();

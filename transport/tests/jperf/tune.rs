@@ -1,9 +1,9 @@
-//! Thresholds.
+//! Thresholds found by `jperf tune`.
 
 use super::common::{failed, printed};
 use serde_json::Value as Json;
 
-/// As little as can be measured.
+/// Options for the shortest possible measurement.
 const LITTLE: [&str; 4] = ["--rounds", "1", "-t", "0.0001"];
 
 #[test]
@@ -44,7 +44,7 @@ fn each_device_has_its_settings() {
         );
         if let Some(reads) = of("Options::remote_reads") {
             assert_eq!((scheme, &reads["default"]), ("shm", &true.into()));
-            // The best of two is no worse than either.
+            // The better of two settings is no worse than either.
             assert!(reads["gain"].as_f64().unwrap() >= 1.0, "{reads}");
         }
     }

@@ -1,4 +1,4 @@
-//! What happens, as it does.
+//! The record of a run, which is kept while the plan is executed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,16 +9,17 @@ use jstream_transport::rank::{Error, Status};
 use super::plan::{Plan, Send, Setting, Wants, content, length, number};
 use super::rules::{Hidden, Message, Receive, Rules};
 
-/// No device announces shorter messages, unless it is told to.
+/// The shortest message that a device announces by default, in bytes.
 const LEAST_EAGER: u64 = 64 << 10;
 
-/// A thread of a plan, by its place.
+/// The index of a thread of a plan.
 pub(super) type Lane = usize;
 
-/// What a rank is sent, and who asks for it: so that nobody waits for what never comes.
+/// The messages on their way to a rank, and its open receives. Used to post only receives that are
+/// certain to end.
 #[derive(Default)]
 struct Desk {
-    /// How many messages of a source and tag were given, and not received.
+    /// The number of messages of a source and tag that were sent and not received yet.
     coming: HashMap<(u32, u64), usize>,
     asking: HashMap<usize, Asking>,
     next: usize,
@@ -26,7 +27,7 @@ struct Desk {
 
 struct Asking {
     wants: Wants,
-    /// It waits for as long as it takes.
+    /// True if the receive waits without a timeout.
     waits: bool,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct Asked {
     posted: usize,
 }
 
-/// What becomes of a receive.
+/// The result of a receive.
 pub(crate) enum End {
     Got(usize),
     Nothing,
@@ -55,7 +56,8 @@ pub(crate) struct Book {
     hidden: Mutex<Vec<Hidden>>,
     desks: Vec<Mutex<Desk>>,
     faults: Mutex<Vec<String>>,
-    /// How many messages are to be received still, and ends to be noticed.
+    /// The number of messages that are still to be received, and of ends that are still to be
+    /// noticed.
     left: AtomicUsize,
     has_failed: AtomicBool,
 }
@@ -65,7 +67,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Book {
-    /// Where a connection `resets`, what a rank has sent is lost with it.
+    /// Creates the record of a run. If connections reset (`resets`), messages of a rank that ends
+    /// may be lost.
     pub(crate) fn new(plan: &Plan, resets: bool) -> Self {
         let survivors = (0..plan.size).filter(|rank| Some(*rank) != plan.victim);
         let due = |rank| {
@@ -89,13 +92,14 @@ impl Book {
         self.plan.victim == Some(rank)
     }
 
-    /// Whether a thread may wait for its messages to be received.
+    /// Returns true if a thread may wait until its messages have been received.
     pub(crate) fn may_wait(&self, lane: Lane) -> bool {
         let task = &self.plan.tasks[lane];
         task.only_sends() && !self.is_victim(task.rank)
     }
 
-    /// Whether a thread is the one that notices for its rank that another one has ended.
+    /// Returns true if the thread is the one that notices the end of another rank on behalf of its
+    /// rank.
     pub(crate) fn mourns(&self, lane: Lane) -> bool {
         let rank = self.plan.tasks[lane].rank;
         let mut before = self.plan.tasks[..lane].iter();
@@ -104,7 +108,7 @@ impl Book {
             && before.all(|task| task.rank != rank || task.only_sends())
     }
 
-    /// Everything was received, or something went wrong.
+    /// Returns true if all messages have been received, or if a fault was found.
     pub(crate) fn is_over(&self) -> bool {
         self.left.load(Ordering::Acquire) == 0 || self.has_failed.load(Ordering::Acquire)
     }
@@ -114,12 +118,12 @@ impl Book {
         self.has_failed.store(true, Ordering::Release);
     }
 
-    /// A thread has noticed the end of the rank that ends, for its rank.
+    /// Records that a thread has noticed the end of the other rank.
     pub(crate) fn mourn(&self) {
         self.left.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// A message is going to be given to its rank.
+    /// Records that a message is about to be sent.
     pub(crate) fn begin(&self, (source, lane): (u32, Lane), order: usize, send: &Send) {
         let message = Message {
             source,
@@ -136,7 +140,7 @@ impl Book {
         *desk.coming.entry((source, send.tag)).or_default() += 1;
     }
 
-    /// A message was taken back: `send` is the same one, sent again.
+    /// Records that a message was cancelled. `send` is its replacement.
     pub(crate) fn again(&self, id: usize, order: usize, send: &Send) {
         let mut messages = lock(&self.messages);
         let old = messages.get_mut(&id).unwrap();
@@ -153,16 +157,18 @@ impl Book {
         lock(&self.messages).get_mut(&id).unwrap().sent = true;
     }
 
-    /// A message was not sent, which is right if its rank, or that which it is for, has ended.
+    /// Records that a send failed. That is correct if its source or its destination has ended.
     pub(crate) fn unsent(&self, to: u32, error: &Error) {
         let gone = matches!(error, Error::PeerGone { rank, .. } if *rank == to);
-        // Who has received everything ends, and its answers may be lost with the connection.
+        // A rank that has received everything ends, and its answers may be lost with the
+        // connection.
         if !(gone && (self.is_victim(to) || self.is_over())) {
             self.fault(format!("a message for {to} was not sent: {error}"));
         }
     }
 
-    /// Notes a receive that is going to be posted, unless then one that `waits` might wait for ever.
+    /// Records a receive that is about to be posted. Returns `None` if a receive that `waits` might
+    /// then never end.
     pub(crate) fn ask(
         &self,
         rank: u32,
@@ -188,13 +194,13 @@ impl Book {
         })
     }
 
-    /// Whether there is a message for all who want one of these.
+    /// Returns true if there are enough messages for all receives that may match one of these.
     fn is_sure(&self, rank: u32, desk: &Desk, wants: &Wants) -> bool {
         let ends = |source: u32| self.is_victim(source) && source != rank;
         let from_one_that_ends = wants.from.is_some_and(ends);
         let takes_the_first = wants.tag.is_none() && (wants.from.is_none() || from_one_that_ends);
         if self.plan.setting.tight && !takes_the_first {
-            // What is wanted may be behind what nobody wants, and so may an end.
+            // The wanted message may be queued behind one that no receive wants, and so may an end.
             return false;
         }
         if from_one_that_ends {
@@ -240,7 +246,7 @@ impl Book {
         }
     }
 
-    /// Nothing was asked for after all.
+    /// Removes a receive that was not posted after all.
     pub(crate) fn unask(&self, rank: u32, asked: &Asked) {
         lock(&self.desks[rank as usize]).asking.remove(&asked.key);
     }
@@ -255,8 +261,8 @@ impl Book {
         });
     }
 
-    /// The time of a receive was over: until then it may have had a message that was announced, and hidden it from
-    /// other threads.
+    /// Records that a receive has timed out. Until then it may have been matched with an announced
+    /// message, which other threads could not see.
     pub(crate) fn gave_up(&self, rank: u32, asked: &Asked) {
         let Setting { tight, eager, .. } = self.plan.setting;
         let may_be_announced =
@@ -281,7 +287,7 @@ impl Book {
         }
     }
 
-    /// Which message this is, of those that were given to ranks.
+    /// Returns the identity of a received message among the sent messages.
     pub(crate) fn message_of(&self, source: u32, tag: u64, bytes: u64) -> Option<usize> {
         let id = number(bytes);
         let messages = lock(&self.messages);
@@ -291,10 +297,10 @@ impl Book {
         is_it.then_some(id)
     }
 
-    /// What came of a receive that got these bytes.
+    /// Checks the bytes of a receive, and returns its result.
     pub(crate) fn got(&self, status: &Status, bytes: &[u8]) -> End {
         let Some(id) = self.message_of(status.source, status.tag, status.bytes) else {
-            self.fault(format!("nobody has sent that: {status:?}"));
+            self.fault(format!("received a message that was not sent: {status:?}"));
             return End::Nothing;
         };
         let class = lock(&self.messages)[&id].class;
@@ -304,13 +310,13 @@ impl Book {
         End::Got(id)
     }
 
-    /// What came of a receive that failed.
+    /// Checks the error of a receive, and returns its result.
     pub(crate) fn failed(&self, error: &Error) -> End {
         match error {
             Error::TimedOut { .. } | Error::Cancelled => End::Nothing,
             Error::PeerGone { rank, .. } if self.is_victim(*rank) => End::InVain,
             Error::NobodyLeft if self.plan.victim.is_some() => End::InVain,
-            // Who has nothing more to do ends.
+            // A rank without further work ends.
             Error::NobodyLeft | Error::PeerGone { .. } if self.is_over() => End::InVain,
             Error::Truncated {
                 length, rank, tag, ..
@@ -318,7 +324,8 @@ impl Book {
                 let id = self.message_of(*rank, *tag, *length);
                 id.map_or(End::Nothing, End::Got)
             }
-            // Only they have such a tag, and those that were sent again have no type.
+            // Only typed messages have such a tag. Their replacements after a cancellation are
+            // untyped.
             Error::WrongElements { tag, .. } if *tag >= 1000 => {
                 let id = usize::try_from(*tag - 1000).unwrap();
                 let messages = lock(&self.messages);
@@ -332,7 +339,7 @@ impl Book {
         }
     }
 
-    /// All that went wrong.
+    /// Checks the rules, and returns all faults.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = std::mem::take(&mut *lock(&self.faults));
         let messages = std::mem::take(&mut *lock(&self.messages));

@@ -1,8 +1,8 @@
-//! Ranks beside rules that are obviously right: threads of several ranks do what a random plan says, and what
-//! they see has to be what some order of messages allows.
+//! Compares ranks with a simple model: threads of several ranks execute a random plan, and their
+//! observations must be consistent with some valid order of the messages.
 //!
-//! `PROPTEST_CASES` says how many plans are tried over each device, and `JSTREAM_SCHEDULES` how many in
-//! simulations.
+//! `PROPTEST_CASES` sets the number of plans for each device, and `JSTREAM_SCHEDULES` the number of
+//! plans in simulations.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -27,7 +27,7 @@ use proptest::test_runner::{
     Config, FileFailurePersistence, RngSeed, TestCaseError, TestError, TestRunner,
 };
 
-/// How many plans without a word from the environment.
+/// Default numbers of plans: for each device, and in simulations.
 const PLANS: u32 = 12;
 const SCHEDULES: u32 = 30;
 
@@ -70,7 +70,7 @@ mod ways {
     ways!(threads inproc shm uds tcp uring);
 }
 
-/// The same plans each time, and more of them where more are asked for.
+/// Runs plans from a fixed seed in simulations.
 fn in_simulations(overtaken: Option<u64>) -> Result<(), TestError<(Plan, u64)>> {
     let mut config = config();
     config.rng_seed = RngSeed::Fixed(6);
@@ -96,10 +96,10 @@ fn simulated() {
 #[test]
 fn messages_that_overtake_each_other_on_the_way_are_noticed() {
     let Err(TestError::Fail(why, (plan, _))) = in_simulations(Some(3)) else {
-        panic!("nobody has noticed")
+        panic!("the reordering was not detected")
     };
     assert!(why.message().contains("was first"), "{why}");
-    // What is left is about what it takes.
+    // The plan was reduced to the steps that are needed.
     let steps: usize = plan.tasks.iter().map(|task| task.steps.len()).sum();
     assert!(steps < 30, "{plan:?}");
 }

@@ -1,18 +1,18 @@
-//! What ranks are going to do.
+//! The random plans that ranks execute.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::common::bytes;
 
-/// Receives that are given a memory have so much for a message, or too little for most.
+/// Capacities of receive buffers in bytes: large enough for every message, and too small for most.
 pub(crate) const ROOM: usize = 80_000;
 pub(crate) const LITTLE: usize = 1_200;
 
-/// No message has a number beyond.
+/// The upper limit for the numbers of messages.
 const MOST: usize = 512;
 
-/// The length of message `id`, which tells the number.
+/// Returns the length of message `id`, which encodes the number.
 pub(crate) const fn length(id: usize, class: usize) -> usize {
     const CLASSES: [usize; 6] = [0, 0, 1, 2, 6, 17];
     8 * (id + MOST * CLASSES[class % CLASSES.len()]) + 8
@@ -28,22 +28,22 @@ pub(crate) fn content(id: usize, class: usize) -> Vec<u8> {
     content
 }
 
-/// Several ranks, and several threads of each.
+/// A plan for several ranks with several threads each.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) size: u32,
     pub(crate) setting: Setting,
     pub(crate) tasks: Vec<Task>,
-    /// This rank ends when its threads are done, with all that it has not received.
+    /// The rank that ends when its threads are done, with all messages that it has not received.
     pub(crate) victim: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
-    /// Few messages may wait.
+    /// True if the bounds of the ranks are small.
     pub(crate) tight: bool,
     pub(crate) eager: Option<u64>,
-    /// Nobody spins.
+    /// True if threads sleep without spinning.
     pub(crate) sleepy: bool,
 }
 
@@ -54,7 +54,8 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Others receive for its rank: it may wait for its messages to be received.
+    /// Returns true if the thread only sends. Other threads receive for its rank, so it may wait
+    /// for its messages to be received.
     pub(crate) fn only_sends(&self) -> bool {
         let mut steps = self.steps.iter();
         !self.steps.is_empty()
@@ -62,7 +63,7 @@ impl Task {
     }
 }
 
-/// Which messages are wanted.
+/// The messages that a receive accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wants {
     pub(crate) from: Option<u32>,
@@ -79,7 +80,7 @@ impl Wants {
         self.from.is_none_or(|from| from == source) && self.tag.is_none_or(|wanted| wanted == tag)
     }
 
-    /// Whether one message may be wanted by both.
+    /// Returns true if some message may match both.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         let agree =
             |one: Option<u64>, other: Option<u64>| one.is_none() || other.is_none() || one == other;
@@ -93,7 +94,7 @@ pub(crate) struct Send {
     pub(crate) to: u32,
     pub(crate) tag: u64,
     pub(crate) class: usize,
-    /// As elements of a type: then nobody else has its tag.
+    /// True if the message has elements of a type. Its tag is then unique.
     pub(crate) typed: bool,
     pub(crate) how: SendHow,
 }
@@ -109,7 +110,7 @@ pub(crate) enum SendHow {
     ScopedConfirmed,
     Forgotten,
     Persistent,
-    /// Taken back, if it is not too late; then it is sent again.
+    /// The message is cancelled if it is not too late, and then sent again.
     Cancelled,
 }
 
@@ -143,7 +144,7 @@ pub(crate) enum Found {
     Received,
     InJbuf,
     GivenBack,
-    /// Until something else was done.
+    /// Kept until another step is done.
     Held,
 }
 
@@ -156,7 +157,7 @@ pub(crate) enum Step {
         little: bool,
         elements: Elements,
     },
-    /// Several receives that are waited for together.
+    /// Several receives that are completed together.
     Batch {
         wants: Wants,
         count: usize,
@@ -171,7 +172,7 @@ pub(crate) enum Step {
         patience: u64,
         then: Found,
     },
-    /// Looks at what was posted.
+    /// Polls the posted operations.
     Look(Together),
     Cancel(usize),
     Nobody,
@@ -246,7 +247,7 @@ fn rest() -> impl Strategy<Value = Step> {
     prop_oneof![Just(Step::Nobody), (0..200u64).prop_map(Step::Pause)]
 }
 
-/// One thread: of those that do everything, or that only send.
+/// Returns a thread that does everything, or one that only sends.
 fn task() -> impl Strategy<Value = Task> {
     let sends = prop_oneof![12 => send().prop_map(Step::Send), 1 => rest()];
     let steps = prop_oneof![2 => vec(step(), 0..24), 1 => vec(sends, 1..16)];
@@ -264,7 +265,7 @@ fn setting() -> impl Strategy<Value = Setting> {
     )
 }
 
-/// Anything that ends, whatever the order in which it happens.
+/// Returns plans that end in every order of their steps.
 pub(crate) fn plan() -> impl Strategy<Value = Plan> {
     let victim = prop::option::weighted(0.25, 0..4u32);
     (2..4u32, setting(), vec(task(), 1..7), victim).prop_map(|(size, setting, tasks, victim)| {
@@ -279,7 +280,7 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
 }
 
 impl Plan {
-    /// The same, with ranks and messages that there are, and somebody who receives for each rank.
+    /// Repairs the plan: ranks and messages exist, and each rank has a thread that receives.
     fn made_whole(mut self) -> Self {
         let (mut next, size) = (0, self.size);
         for task in &mut self.tasks {
@@ -296,7 +297,7 @@ impl Plan {
                 if let Some(send) = send {
                     send.to %= size;
                     send.id = next;
-                    // The odd one is for who cancels it, and sends it again.
+                    // The odd number is for the replacement of a cancelled message.
                     next += 2;
                     assert!(next < MOST);
                     if send.typed {
@@ -322,7 +323,7 @@ impl Plan {
         self
     }
 
-    /// How many messages a rank is sent.
+    /// Returns the number of messages that are sent to a rank.
     pub(crate) fn sent_to(&self, rank: u32, by: impl Fn(u32) -> bool) -> usize {
         let tasks = self.tasks.iter().filter(|task| by(task.rank));
         let sends = tasks.flat_map(|task| &task.steps).filter(|step| {

@@ -1,4 +1,4 @@
-//! How a thread of a rank receives.
+//! The receive steps of a thread.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::threads::Actor;
 
 pub(super) const UNTOUCHED: u8 = 0xee;
 
-/// A message that was found, and is going to be received.
+/// A message that was found by a probe, and is received later.
 pub(super) struct Held {
     pub(super) asked: Asked,
     pub(super) found: Probed,
@@ -86,7 +86,7 @@ impl Actor<'_> {
         self.answer(asked, &end);
     }
 
-    /// Receives to memory, of which nothing else may change.
+    /// Receives to memory, and checks that the bytes behind the message are unchanged.
     pub(super) fn with_memory<E: FromBytes + IntoBytes + Immutable + Clone>(
         &self,
         room: usize,
@@ -100,11 +100,12 @@ impl Actor<'_> {
             self.book.fault(format!("{length} bytes in {room}"));
             return End::Nothing;
         };
-        // Of a message that was begun a part may be there.
+        // If the peer ended within a message, part of it may be in the memory.
         let may_have_begun = matches!(result, Err(Error::PeerGone { .. }));
         if !may_have_begun && rest.iter().any(|byte| *byte != UNTOUCHED) {
-            self.book
-                .fault(format!("memory beside a message has changed: {result:?}"));
+            self.book.fault(format!(
+                "the memory behind a message has changed: {result:?}"
+            ));
         }
         match result {
             Ok(status) => self.book.got(&status, message),
@@ -164,7 +165,7 @@ impl Actor<'_> {
         let send = Send { class: 0, ..send };
         let long = length(send.id, send.class) as u64;
         let is_free = self.rank.eager(send.to).is_some_and(|eager| long <= eager);
-        // What is not sent may take a message with it.
+        // If the send fails, the receive may already have taken a message.
         let is_certain = is_free && !self.book.plan.setting.tight && !self.book.is_victim(send.to);
         let asked = if is_certain && !send.typed {
             self.ask(wants, true)
@@ -233,7 +234,7 @@ impl Actor<'_> {
         self.book.unask(self.me, &held.asked);
         match id {
             Some(id) => self.book.hide(id, self.me, self.lane, held.since, until),
-            None => self.book.fault("nobody has sent what was found"),
+            None => self.book.fault("a probe found a message that was not sent"),
         }
     }
 
@@ -243,7 +244,7 @@ impl Actor<'_> {
         self.answer_held(held.asked, held.since, &end);
     }
 
-    /// It was matched when it was found.
+    /// Records a message that was matched when the probe found it.
     pub(super) fn answer_held(&mut self, asked: Asked, since: usize, end: &End) {
         match end {
             End::Got(_) => self.book.answer(self.me, asked, end, since),

@@ -1,22 +1,22 @@
-//! The rules that what happens has to keep.
+//! The rules that every run must obey.
 
 use std::collections::HashMap;
 
 use super::book::Lane;
 use super::plan::Wants;
 
-/// A message that was given to a rank.
+/// A message that was sent to a rank.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
     pub(super) source: u32,
     pub(super) lane: Lane,
-    /// Its place among those of its thread.
+    /// The position among the messages of the thread.
     pub(super) order: usize,
     pub(super) to: u32,
     pub(super) tag: u64,
     pub(super) class: usize,
     pub(super) withdrawn: bool,
-    /// Its sender was told that it has gone.
+    /// True if the send was reported as completed.
     pub(super) sent: bool,
 }
 
@@ -29,11 +29,12 @@ pub(super) struct Receive {
     pub(super) posted: usize,
     pub(super) ended: usize,
     pub(super) got: Option<usize>,
-    /// Nobody was left who could have sent it.
+    /// True if the receive failed because no possible sender was left.
     pub(super) in_vain: bool,
 }
 
-/// A message that nobody else could receive, as it was probed.
+/// A message that other threads could not receive for a time, because a probe or an expired receive
+/// held it.
 #[derive(Debug, Clone)]
 pub(super) struct Hidden {
     pub(super) id: usize,
@@ -43,7 +44,7 @@ pub(super) struct Hidden {
     pub(super) to: usize,
 }
 
-/// What has happened, all of it.
+/// The complete record of a run.
 pub(super) struct Rules {
     pub(super) victim: Option<u32>,
     pub(super) resets: bool,
@@ -60,18 +61,22 @@ impl Rules {
                 continue;
             };
             let Some(message) = self.messages.get(&id) else {
-                faults.push(format!("message {id} came from nowhere: {receive:?}"));
+                faults.push(format!("message {id} was not sent: {receive:?}"));
                 continue;
             };
             if let Some(other) = taken.insert(id, receive) {
-                faults.push(format!("message {id} came twice: {receive:?}, {other:?}"));
+                faults.push(format!(
+                    "message {id} was received twice: {receive:?}, {other:?}"
+                ));
             }
             if message.withdrawn {
-                faults.push(format!("message {id} was taken back: {receive:?}"));
+                faults.push(format!(
+                    "message {id} was received after its cancellation: {receive:?}"
+                ));
             }
             let is_wanted = receive.wants.matches(message.source, message.tag);
             if !is_wanted || receive.rank != message.to {
-                faults.push(format!("{receive:?} wants no {message:?}"));
+                faults.push(format!("{receive:?} does not match {message:?}"));
             }
         }
         for (id, message) in &self.messages {
@@ -96,7 +101,8 @@ impl Rules {
         message.to != victim && (message.source != victim || message.sent && !self.resets)
     }
 
-    /// Neither did an earlier message wait for this receive, nor an earlier receive for this message.
+    /// Checks that no earlier message matched this receive, and no earlier receive matched this
+    /// message.
     fn check_order(
         &self,
         receive: &Receive,

@@ -1,6 +1,6 @@
-//! A plan in a simulation, where the order in which everything happens is the seed's.
+//! Executes a plan in a simulation, where the seed determines the order of all events.
 //!
-//! Between two ranks there may be one who lets messages overtake each other, which has to be noticed.
+//! A proxy between two ranks may reorder messages. The rules must detect that.
 
 use std::future::Future;
 use std::pin::pin;
@@ -23,7 +23,8 @@ use crate::common::{LONG, filled, fresh};
 
 const SOON: Duration = Duration::from_micros(300);
 
-/// Runs a plan by a seed, and says what went wrong. Every so many messages, one of those on the way is overtaken.
+/// Executes a plan with a seed, and returns the faults. With `overtaken`, the proxy delays one
+/// message in that many.
 pub(crate) fn run(plan: &Plan, seed: u64, overtaken: Option<u64>) -> Vec<String> {
     let mut settings = Settings::new(seed);
     settings.max_steps = 3_000_000;
@@ -102,7 +103,7 @@ async fn connected(plan: &Plan, overtaken: Option<u64>) -> Vec<Rank> {
     all.into_iter().map(|mesh| mesh.unwrap().build()).collect()
 }
 
-/// Passes on what comes, but lets one of so many short messages wait for the next one.
+/// Forwards messages, but delays every `every`-th eager message until after the next one.
 async fn pass_on(from: Endpoint, to: Endpoint, every: u64) {
     const EAGER: u32 = 0x6a73_7201;
     let send = |message: Message| to.post_send(message.header, message.payload);
@@ -119,7 +120,7 @@ async fn pass_on(from: Endpoint, to: Endpoint, every: u64) {
     let _ = to.finish();
 }
 
-/// What `future` gives soon.
+/// Returns the output of `future`, or `None` if it takes too long.
 async fn unless_late<F: Future>(future: F) -> Option<F::Output> {
     let (mut future, mut late) = (pin!(future), pin!(sim::sleep(SOON * 10)));
     std::future::poll_fn(|context| match future.as_mut().poll(context) {
@@ -268,7 +269,7 @@ impl Actor {
         }
     }
 
-    /// Whether a receive got a message.
+    /// Records a completed receive. Returns true if it got a message.
     fn note(&mut self, asked: Asked, result: Result<RankMessage, Unreceived>) -> bool {
         let end = self.end_of(result);
         let now = self.tick();
@@ -315,7 +316,7 @@ impl Actor {
         }
     }
 
-    /// Whether a receive got a message.
+    /// Polls all posted operations. Returns true if a receive got a message.
     fn look(&mut self) -> bool {
         let mut got = false;
         for (asked, mut request) in std::mem::take(&mut self.receives) {
@@ -335,7 +336,8 @@ impl Actor {
         got
     }
 
-    /// Goes on until everything was received by everybody. What is posted then has no message.
+    /// Runs until all ranks have received all messages. Receives that are still posted then get no
+    /// message.
     async fn finish(&mut self) {
         let receives = !self.book.plan.tasks[self.lane].only_sends();
         let mut turns = 0;
@@ -349,7 +351,7 @@ impl Actor {
                 self.post(Wants::ANY, None);
             }
             let got = self.look();
-            // Messages of the one that ends may have come together with its end.
+            // Messages of the rank that ends may have arrived together with its end.
             if is_over && self.sends.is_empty() && !got {
                 return;
             }

@@ -1,4 +1,4 @@
-//! A plan on threads.
+//! Executes a plan on threads.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -30,9 +30,9 @@ pub(crate) fn options(setting: Setting) -> Options {
     options
 }
 
-/// Runs a plan, and says what went wrong.
+/// Executes a plan, and returns the faults.
 pub(crate) fn run(way: &'static str, plan: &Plan) -> Vec<String> {
-    // What such a connection has not delivered is lost when its other end goes.
+    // Undelivered messages of such a connection are lost when the other end goes away.
     let resets = matches!(way, "tcp" | "uring");
     let book = Arc::new(Book::new(plan, resets));
     let ranks = group(way, plan.size, &options(plan.setting));
@@ -49,7 +49,7 @@ pub(crate) fn run(way: &'static str, plan: &Plan) -> Vec<String> {
         .collect();
     drop((ranks, done));
     if over.recv_timeout(LONG / 6) == Err(RecvTimeoutError::Timeout) {
-        eprintln!("over {way} somebody waits for ever: {:?}", book.faults());
+        eprintln!("deadlock over {way}: {:?}", book.faults());
         eprintln!("{plan:?}");
         std::process::abort();
     }
@@ -61,15 +61,15 @@ pub(crate) fn run(way: &'static str, plan: &Plan) -> Vec<String> {
     book.faults()
 }
 
-/// One thread of a rank.
+/// A thread of a rank.
 pub(super) struct Actor<'b> {
     pub(super) rank: Rank,
     pub(super) me: u32,
     pub(super) lane: usize,
     pub(super) book: &'b Book,
-    /// It may wait for its messages to be received.
+    /// True if the thread may wait for its messages to be received.
     may_wait: bool,
-    /// How much it has done.
+    /// The logical time: the number of operations so far.
     now: usize,
     order: usize,
     sends: VecDeque<(Send, SendRequest)>,
@@ -155,7 +155,7 @@ impl<'b> Actor<'b> {
 
     pub(super) fn send(&mut self, send: Send, may_wait: bool) {
         let long = length(send.id, send.class) as u64;
-        // Where it may wait, or has no reason to.
+        // True if the send cannot block.
         let is_free = !self.book.plan.setting.tight
             && self.rank.eager(send.to).is_some_and(|eager| long <= eager);
         let how = match send.how {
@@ -243,7 +243,7 @@ impl<'b> Actor<'b> {
         }
     }
 
-    /// Null ranks, which take and give nothing.
+    /// Uses null ranks, which accept all messages and supply empty ones.
     fn nobody(&self) {
         let mut memory = [UNTOUCHED; 4];
         let sent = self.rank.ssend(Destination::Null, 1, &memory);
@@ -254,11 +254,11 @@ impl<'b> Actor<'b> {
             && got.is_ok_and(|status| nobody(&status))
             && found.is_ok_and(|status| nobody(&status));
         if !is_right || memory != [UNTOUCHED; 4] {
-            self.book.fault("nobody has sent something");
+            self.book.fault("a null rank was not silent");
         }
     }
 
-    /// Goes on until everything was received by everybody.
+    /// Runs until all ranks have received all messages.
     fn finish(&mut self) {
         if let Some(held) = self.held.take() {
             self.receive_held(held);
@@ -273,7 +273,7 @@ impl<'b> Actor<'b> {
         while !(self.book.is_over() && self.sends.is_empty()) {
             self.look_at_sends();
             if self.book.plan.tasks[self.lane].only_sends() {
-                // It carries on what was let go of.
+                // Drives the detached sends.
                 let _ = self.rank.iprobe(self.me, u64::MAX);
                 thread::sleep(Duration::from_micros(100));
             } else {
@@ -313,7 +313,7 @@ impl<'b> Actor<'b> {
         }
     }
 
-    /// Once nothing more comes of the rank that has ended.
+    /// Records the end of the other rank, once it has no more messages.
     fn mourn(&mut self) {
         let victim = self.book.plan.victim.filter(|_| self.mourns);
         let gone = victim.map(|victim| self.rank.iprobe(victim, Tag::Any));

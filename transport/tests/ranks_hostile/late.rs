@@ -1,4 +1,4 @@
-//! Peers that are late with what they announced, or with their answers, or never come.
+//! Peers whose announced messages or answers come late or never.
 
 use std::thread;
 use std::time::Duration;
@@ -30,7 +30,7 @@ fn what_is_announced_and_never_sent_ends_in_time_and_counts() {
         let mut memory = vec![0u8; 100_000];
         for tag in 0..4 {
             announce(&bare, tag, tag, memory.len());
-            // Also when it was asked for before.
+            // The second receive fails in the same way as the first.
             for _ in 0..2 {
                 assert!(is_late(rank.recv_timeout(1, tag, &mut memory, SOON)));
             }
@@ -54,20 +54,20 @@ fn a_slow_message_is_there_for_the_next_receive() {
             assert!(is_late(rank.recv_timeout(1, 3, &mut memory, SOON)));
             let (wanted, _) = hear(&bare);
             assert_eq!((wanted.kind, wanted.words[0]), (WANTED, offer));
-            // It is the program's again.
+            // The memory belongs to the program again.
             memory.fill(0);
             wanted.words[1]
         };
         let next = || rank.recv_filled(1, 3).unwrap().payload.as_bytes().to_vec();
 
-        // It has its place, and is not asked for once more.
+        // The message keeps its position, and is not requested again.
         let want = give_up(1);
         let receiving = rank.irecv(1, 3);
         say(&bare, DATA, [want, 0, 0], &message);
         assert!(receiving.wait().unwrap().payload.as_bytes() == message);
         assert_eq!(next(), b"next");
 
-        // It comes while nobody waits.
+        // The message arrives while no receive waits.
         let want = give_up(2);
         say(&bare, DATA, [want, 0, 0], &message);
         say(&bare, EAGER, [4, 0, 0], b"behind");
@@ -75,7 +75,7 @@ fn a_slow_message_is_there_for_the_next_receive() {
         assert!(next() == message);
         assert_eq!(next(), b"next");
 
-        // It does not fit, and is dropped when it comes.
+        // The message does not fit, and is dropped when it arrives.
         let want = give_up(3);
         let error = rank.recv(1, 3, &mut [0u8; 9]).unwrap_err();
         assert!(matches!(error, Error::Truncated { .. }), "{error}");
@@ -141,7 +141,7 @@ fn what_a_rank_has_left_behind_outlasts_what_comes_for_it() {
     for scheme in SCHEMES {
         println!("{scheme}");
         let (rank, _other, bare) = strangers(scheme, &Options::default());
-        // The last one has no room.
+        // There is no space for the last message.
         for number in 0..5 {
             drop(rank.isend(1, 1, filled(&[number])));
         }

@@ -1,4 +1,4 @@
-//! A rank whose peer does not keep to the rules: the connection ends, and nothing else.
+//! A rank whose peer breaks the protocol: the connection ends, and no other harm is done.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -29,7 +29,8 @@ const WITHDRAWN: u32 = 0x6a73_7208;
 const HELLO: u32 = 0x6a73_7209;
 const CREDIT: u32 = 0x6a73_720a;
 
-/// A rank, and the bare endpoint of its peer 1, which has told its window; its peer 2 is a thread.
+/// Returns rank 0, rank 2, which is a thread, and the bare endpoint of rank 1, which has announced
+/// its window.
 fn against(scheme: &str, options: &Options) -> (Rank, Rank, Endpoint) {
     let (rank, other, bare) = strangers(scheme, options);
     say(&bare, HELLO, [1, 100, 1 << 20], b"");
@@ -60,14 +61,14 @@ fn hear(bare: &Endpoint) -> (Header, Vec<u8>) {
     (message.header, message.payload.as_bytes().to_vec())
 }
 
-/// What a peer that breaks a rule comes to; the other one does not notice.
+/// Checks that rank 0 has ended its connection to rank 1, and that rank 2 is not affected.
 fn refused(rank: &Rank, other: &Rank, bare: &Endpoint, case: &str) {
     let error = rank.recv_timeout(1, 77, &mut [0u8], LONG).unwrap_err();
     let Error::PeerGone { rank: 1, why } = &error else {
         panic!("{case}: {error}")
     };
     assert!(why.contains("unexpected"), "{case}: {why}");
-    // It is told.
+    // Rank 1 learns of the end.
     while bare.recv_message_timeout(LONG).is_ok() {}
     other.send(0, 5, &[8u8]).unwrap();
     rank.recv(2, 5, &mut [0u8]).unwrap();
@@ -222,7 +223,7 @@ fn what_was_not_opened_lets_a_few_through() {
         say(&bare, HELLO, [1, 5, 4096], b"");
         fifth.wait().unwrap();
         assert_eq!(hear(&bare).0.words[0], 9);
-        // 96 bytes are left of the window, and no message.
+        // The window has 96 bytes left, and no message.
         say(&bare, CREDIT, [1, 0, 0], b"");
         let sixth = rank.isend(
             1,
@@ -296,7 +297,7 @@ fn who_gives_nothing_back_holds_up_only_what_is_for_itself() {
             rank.send(2, 5, &[n]).unwrap();
             other.recv(0, 5, &mut [0u64]).unwrap();
         }
-        // What is for it is still to be had.
+        // Messages for the peer can still be cancelled.
         let unsent = sent.pop().unwrap().cancel().unwrap_err();
         assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
         say(&bare, CREDIT, [1, 1, 0], b"");
@@ -366,7 +367,7 @@ fn what_is_announced_in_vain_is_bounded_and_gone_with_its_sender() {
         drop(rank.irecv(1, 9));
         let receiving = rank.irecv(1, 10);
         assert_eq!(receiving.wait().unwrap().payload.as_bytes(), b"last");
-        // Withdrawn, and withdrawn once more.
+        // The offer is withdrawn twice.
         say(&bare, WITHDRAW, [3, 0, 0], b"");
         say(&bare, WITHDRAW, [3, 0, 0], b"");
         let _ = rank.recv_timeout(1, 11, &mut [0u8], std::time::Duration::from_millis(50));

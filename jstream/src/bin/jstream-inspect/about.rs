@@ -1,10 +1,10 @@
-//! What a file of objects says of itself: header, commits, and chunks of the index.
+//! Metadata of a file of objects: header, commits, and chunks of the index.
 
 use serde_json::Value as Json;
 #[cfg(unix)]
 use serde_json::json as object;
 
-/// As lines, and as JSON.
+/// Metadata of a file, as lines of text and as JSON.
 #[cfg_attr(not(unix), allow(dead_code, reason = "there are no files of objects"))]
 pub(crate) struct About {
     pub(crate) lines: Vec<String>,
@@ -13,7 +13,7 @@ pub(crate) struct About {
 
 #[cfg(unix)]
 impl About {
-    /// Of a file of `len` bytes.
+    /// Formats the metadata of a file of `len` bytes.
     pub(crate) fn of(summary: &jstream::file::Summary, len: u64) -> Self {
         let version = summary.version;
         let line = |at: u64, what: &str, text: &str| format!("  {at:#010x}  {what:<12} {text}");
@@ -25,10 +25,10 @@ impl About {
         for (number, slot) in summary.slots.iter().enumerate() {
             let counts = number == summary.slot;
             let text = match &slot.commit {
-                Some(commit) if counts => format!("{}; this one counts", said(commit)),
+                Some(commit) if counts => format!("{}; current", said(commit)),
                 Some(commit) => said(commit),
                 None if slot.is_blank => "none yet".to_owned(),
-                None => "not whole".to_owned(),
+                None => "not valid".to_owned(),
             };
             lines.push(line(slot.place, "commit", &text));
         }
@@ -43,7 +43,7 @@ impl About {
         }
         let end = summary.commit.end;
         if len > end {
-            let text = format!("{} bytes that mean nothing", len.saturating_sub(end));
+            let text = format!("{} bytes, ignored", len.saturating_sub(end));
             lines.push(line(end, "behind", &text));
         }
         let slots = summary.slots.iter().map(|slot| {

@@ -1,4 +1,4 @@
-//! What a connection has carried.
+//! Output of captures of connections.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 use crate::arguments::Arguments;
 use crate::output::{Failure, Output, say, spelled};
 
-/// Whether the file that is looked at begins as a capture does.
+/// Returns true if the input file begins with the header of a capture.
 pub(crate) fn is_capture(arguments: &Arguments) -> bool {
     let mut front = Vec::new();
     let is_file = arguments.file.metadata().is_ok_and(|meta| meta.is_file());
@@ -23,14 +23,14 @@ pub(crate) fn is_capture(arguments: &Arguments) -> bool {
     matches!(read, Some(Ok(_))) && front == MAGIC
 }
 
-/// Prints the messages; says whether the capture is whole.
+/// Prints the messages; returns true if the capture is complete and valid.
 pub(crate) fn report(arguments: &Arguments, output: &mut Output) -> Result<bool, Failure> {
     if arguments.dot || arguments.svg.is_some() {
-        let text = "a capture is no graph: --object with --json shows a message's values";
+        let text = "--dot and --svg do not apply to captures; --object with --json shows a message's values";
         return Err(Failure::Said(text.to_owned()));
     }
     let mut methods = Methods::default();
-    // Some are described behind their first call.
+    // A method may be described after its first call, so they are collected beforehand.
     let ended = each(arguments, |number, record| {
         if let Record::Method(method) = record {
             methods.add(number, method);
@@ -52,7 +52,8 @@ pub(crate) fn report(arguments: &Arguments, output: &mut Output) -> Result<bool,
     report.finish()
 }
 
-/// Looks at each record, with the number of messages before it. What ends the capture early, if anything does.
+/// Calls `look` for each record, with the number of messages before it. Returns the error that ends
+/// the capture early, if any.
 fn each(
     arguments: &Arguments,
     mut look: impl FnMut(u64, Record) -> Result<(), Failure>,
@@ -77,7 +78,8 @@ fn each(
     }
 }
 
-/// What is called by which numbers, from which message on.
+/// Methods by direction, object and index, and by the number of the first message that they apply
+/// to.
 #[derive(Default)]
 struct Methods(BTreeMap<(Direction, u32, u16), BTreeMap<u64, Method>>);
 
@@ -87,7 +89,7 @@ impl Methods {
         self.0.entry(key).or_default().insert(from, method);
     }
 
-    /// What this message calls.
+    /// Returns the method that a message calls.
     fn get(&self, number: u64, of: &Message) -> Option<&Method> {
         let (object, place) = of.call?;
         let known = self.0.get(&(of.direction, object, place))?;
@@ -96,7 +98,7 @@ impl Methods {
     }
 }
 
-/// A request that has no answer yet.
+/// A request without a reply so far.
 struct Asked {
     method: Option<Method>,
     nanos: u64,
@@ -128,7 +130,7 @@ impl Report<'_> {
         }
     }
 
-    /// As a line, or for programs.
+    /// Prints a line, or adds a JSON object.
     fn put(&mut self, line: &str, json: Json) -> Result<(), Failure> {
         if self.arguments.quiet || self.arguments.object.is_some() {
             return Ok(());
@@ -191,7 +193,7 @@ impl Report<'_> {
         }
     }
 
-    /// The values of the arguments or of the result.
+    /// Returns the values of the arguments or of the result.
     fn values(&mut self, of: &Message, method: &Method) -> Result<Option<Json>, Failure> {
         let schema = match of.kind {
             Kind::Request | Kind::OneWay => &method.arguments,
@@ -232,7 +234,7 @@ fn name(method: Option<&Method>) -> Option<String> {
     method.map(|of| format!("{}::{}", of.interface, of.name))
 }
 
-/// Why something went wrong, as its message says.
+/// Returns the error text of a message.
 fn why(of: &Message) -> Option<String> {
     let text = match of.kind {
         Kind::Reply if of.word != 0 => &of.payload[..],

@@ -1,5 +1,4 @@
-//! What the program was given: bytes or a file, the objects in it, and the schemas that they are looked
-//! at by.
+//! The input of the program: its bytes or file, the objects in it, and their schemas.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -13,21 +12,21 @@ use crate::about::About;
 use crate::arguments::Arguments;
 use crate::output::Failure;
 
-/// What is looked at.
+/// The input of the program.
 pub(crate) struct Container {
-    /// What it is; `None` where its beginning does not tell.
+    /// Kind of the input; `None` if it was not recognised.
     pub(crate) input: Option<Input>,
     pub(crate) catalog: Catalog,
     pub(crate) len: u64,
-    /// What is wrong with the whole, besides its objects.
+    /// Errors of the input as a whole, besides those of its objects.
     pub(crate) faults: Vec<Fault>,
-    /// What a file of objects says of itself.
+    /// Metadata of a file of objects.
     pub(crate) about: Option<About>,
     data: Data,
     objects: ContainerObjects,
 }
 
-/// Where bytes come from.
+/// Source of the input's bytes.
 enum Data {
     Memory(Vec<u8>),
     Disk(File),
@@ -39,7 +38,7 @@ enum ContainerObjects {
     File(Box<FileReader>),
 }
 
-/// A message of the container.
+/// Position and type of a message in the input.
 pub(crate) struct Object {
     pub(crate) number: u64,
     pub(crate) at: u64,
@@ -47,14 +46,14 @@ pub(crate) struct Object {
     pub(crate) descriptor: u64,
 }
 
-/// How much tells what kind of thing bytes are, if it is a file of objects.
+/// Number of bytes needed to recognise a file of objects.
 const FRONT: u64 = 8;
 
-/// How much is read to be shown of what is nothing that is known.
+/// Number of bytes that are read and shown of an unrecognised input.
 const SHOWN: u64 = 64;
 
 impl Container {
-    /// Opens what the arguments name.
+    /// Opens the input and the schemas that the arguments name.
     pub(crate) fn open(arguments: &Arguments) -> Result<Self, Failure> {
         let mut container = Self {
             input: None,
@@ -84,8 +83,8 @@ impl Container {
         Ok(container)
     }
 
-    /// Reads all bytes; only the first ones of a file of objects, if it can be read again, and of what is
-    /// nothing that is known, which may have no end.
+    /// Reads the input. Of a seekable file of objects, only the start is read. Of an unrecognised
+    /// input, which may be endless, only the start is read, too.
     fn fill(&mut self, arguments: &Arguments) -> Result<Vec<u8>, Failure> {
         let path = &arguments.file;
         if path.as_os_str() == "-" {
@@ -148,7 +147,7 @@ impl Container {
     #[cfg(not(unix))]
     fn fill_from_file(&mut self, _: &Arguments, _: Vec<u8>) -> Result<(), Failure> {
         Err(Failure::Said(
-            "files of objects are read on Unix only".to_owned(),
+            "files of objects are supported on Unix only".to_owned(),
         ))
     }
 
@@ -158,7 +157,7 @@ impl Container {
         let options = ReadOptions::default();
         let opened = if let Data::Disk(file) = &self.data {
             let opened = FileReader::from_file(file.try_clone().map_err(refused)?, options);
-            // It may have grown meanwhile.
+            // The file may have grown in the meantime.
             self.len = file.metadata().map_err(refused)?.len();
             opened
         } else {
@@ -174,9 +173,10 @@ impl Container {
         };
         self.about = Some(About::of(&reader.summary(), self.len));
         let compared = match arguments.object {
-            // All checksums, those of the objects too.
+            // Verifies all checksums, including those of the objects.
             None => reader.verify(),
-            // That of the object. What is wrong with its entry is said where it is looked at.
+            // Verifies the checksum of the object. An error of its entry is reported when the
+            // object is read.
             Some(number) if reader.entry(number).is_ok() => reader.message(number).map(drop),
             Some(_) => Ok(()),
         };
@@ -208,14 +208,14 @@ impl Container {
         Ok(())
     }
 
-    /// Adds a fault that is not known yet.
+    /// Adds a fault, unless it was already reported.
     fn add(&mut self, fault: Fault) {
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
         }
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub(crate) fn count(&self) -> u64 {
         match &self.objects {
             ContainerObjects::Items(items) => items.len() as u64,
@@ -224,11 +224,11 @@ impl Container {
         }
     }
 
-    /// Where an object is, or what is wrong with the index there.
+    /// Returns the position of an object, or the error in its index entry.
     pub(crate) fn object(&mut self, number: u64) -> Result<Result<Object, Fault>, Failure> {
         let missing = |count: u64| {
             Failure::Said(format!(
-                "there is no object {number}: there are {count}, from 0 on"
+                "no object {number}: there are {count} objects, numbered from 0"
             ))
         };
         let count = self.count();
@@ -266,7 +266,7 @@ impl Container {
         }
     }
 
-    /// Some bytes, as far as they are there.
+    /// Reads bytes, fewer at the end of the input.
     pub(crate) fn read(&mut self, at: u64, len: u64) -> Result<Vec<u8>, Failure> {
         let end = at.saturating_add(len).min(self.len);
         match &mut self.data {
@@ -291,7 +291,7 @@ fn open(path: &Path) -> Result<File, Failure> {
     File::open(path).map_err(|error| unreadable(path, &error))
 }
 
-/// The first bytes, as far as they are there.
+/// Reads the first `len` bytes, or fewer at the end.
 fn first(from: impl Read, len: u64, path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let read = from.take(len).read_to_end(&mut bytes);
@@ -299,7 +299,8 @@ fn first(from: impl Read, len: u64, path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// All bytes that follow the first ones, which are not to be more than `most` together.
+/// Reads the rest of an input after its first `bytes`. More than `most` bytes in total are an
+/// error.
 fn all(from: impl Read, mut bytes: Vec<u8>, path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let rest = most.saturating_sub(bytes.len() as u64);
     let read = from.take(rest.saturating_add(1)).read_to_end(&mut bytes);
@@ -307,7 +308,7 @@ fn all(from: impl Read, mut bytes: Vec<u8>, path: &Path, most: u64) -> Result<Ve
     if bytes.len() as u64 > most {
         let path = path.display();
         return Err(Failure::Said(format!(
-            "{path}: more than {most} bytes; --bytes reads more"
+            "{path}: more than {most} bytes; --bytes raises the limit"
         )));
     }
     Ok(bytes)
@@ -317,7 +318,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::Said(format!("{}: {error}", path.display()))
 }
 
-/// What is wrong with a file, if it is the file.
+/// Converts the error to a fault, if the contents of the file are the cause.
 #[cfg(unix)]
 fn fault_of(error: &FileError) -> Result<Fault, Failure> {
     let at = match error {

@@ -1,4 +1,4 @@
-//! Shows what stands in messages, streams, files, schemas and captures.
+//! Shows the contents of messages, streams, files, schemas and captures.
 #![forbid(unsafe_code)]
 
 mod about;
@@ -15,13 +15,13 @@ use clap::Parser;
 use self::arguments::Arguments;
 use self::output::{Failure, Output};
 
-/// The data is wrong.
+/// Exit code for invalid data.
 const WRONG: u8 = 1;
-/// The program can't do what it was asked.
+/// Exit code for invalid arguments and unreadable files.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    // Ends the program by itself, with 2 on wrong usage.
+    // Exits with code 2 if the arguments are not valid.
     let arguments = Arguments::parse();
     let mut output = Output::of(&arguments);
     let reported = if capture::is_capture(&arguments) {
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(WRONG),
-        // Whoever reads has read enough.
+        // The reader of the output has closed its end, which is not an error.
         Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Said(text)) => {
             output::say(&text);

@@ -1,4 +1,4 @@
-//! Where text goes, and what ends the program early.
+//! Output of the program, and errors that end it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 
 use crate::arguments::Arguments;
 
-/// Why the program ends early.
+/// Reason to exit early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Nobody reads the output any more.
+    /// The reader of the output has closed its end.
     Closed,
-    /// It can't go on, for this reason.
+    /// An error with this description.
     Said(String),
 }
 
@@ -25,10 +25,10 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The standard output, or where errors go when nothing else is wanted.
+/// The standard output, or with --quiet the standard error output.
 pub(crate) struct Output {
     to: BufWriter<Box<dyn Write>>,
-    /// Whether it is for programs, which see each character.
+    /// True if the output is JSON, in which characters are not escaped.
     is_json: bool,
     failed: Option<io::Error>,
 }
@@ -47,7 +47,7 @@ impl Output {
         }
     }
 
-    /// Writes what `write` writes.
+    /// Writes the output of `write`.
     pub(crate) fn put(
         &mut self,
         write: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result,
@@ -55,7 +55,9 @@ impl Output {
         let written = write(self);
         match self.failed.take() {
             Some(error) => Err(error.into()),
-            None if written.is_err() => Err(Failure::Said("the output can't be made".to_owned())),
+            None if written.is_err() => {
+                Err(Failure::Said("the output can't be formatted".to_owned()))
+            }
             None => Ok(()),
         }
     }
@@ -65,7 +67,7 @@ impl Output {
         self.put(|to| writeln!(to, "{line}"))
     }
 
-    /// Waits until all is written.
+    /// Flushes the output.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         Ok(self.to.flush()?)
     }
@@ -84,18 +86,18 @@ impl fmt::Write for Output {
     }
 }
 
-/// Says something beside the output, to whoever listens.
+/// Prints a message to the standard error output.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr(), "jstream-inspect: {}", spelled(text));
 }
 
-/// Text of others, such as a file's name, that commands no terminal.
+/// Escapes control characters in text from outside, such as file names, to protect the terminal.
 pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c.is_control() || turns(c))
 }
 
-/// Whether a character changes the direction of those around it, so that names look as others. Names of
-/// schemas may have it; values are printed with escapes.
+/// Returns true if a character changes the direction of text, which can disguise names. Names in
+/// schemas may contain such characters; values are printed with escapes.
 fn turns(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,4 +1,4 @@
-//! What is printed.
+//! Output of messages, streams, files and schemas.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use crate::arguments::Arguments;
 use crate::container::{Container, Object};
 use crate::output::{Failure, Output, say, spelled};
 
-/// Prints what was asked for; says whether the data is fine.
+/// Prints the requested output; returns true if the data is valid.
 pub(crate) fn report(arguments: &Arguments, output: &mut Output) -> Result<bool, Failure> {
     let container = Container::open(arguments)?;
     let mut report = Report {
@@ -39,11 +39,11 @@ struct Report<'r> {
     fine: bool,
 }
 
-/// Bytes that are looked at around a fault of the whole.
+/// Number of bytes to read before a fault, for display.
 const AROUND: u64 = 64;
 
-/// After so many objects in turn that the index does not have, nothing is expected of the others: a file without
-/// content can have an index of any length.
+/// Maximum number of consecutive objects without a valid index entry. After that, the rest is
+/// skipped, since a file without content can claim an index of any length.
 const MISSING: u64 = 64;
 
 impl Report<'_> {
@@ -55,7 +55,7 @@ impl Report<'_> {
         style
     }
 
-    /// The numbers of the objects that are looked at.
+    /// Returns the numbers of the objects to inspect.
     fn numbers(&self) -> std::ops::Range<u64> {
         match self.arguments.object {
             Some(number) => number..number.saturating_add(1),
@@ -63,7 +63,7 @@ impl Report<'_> {
         }
     }
 
-    /// An object, its bytes, and what was found in them; or what is wrong with the index.
+    /// Reads and inspects an object, or returns the error in its index entry.
     fn look(&mut self, number: u64) -> Result<Result<Looked, Fault>, Failure> {
         let object = match self.container.object(number)? {
             Ok(object) => object,
@@ -76,7 +76,7 @@ impl Report<'_> {
             self.fine = false;
             let at = usize::try_from(object.at).unwrap_or(usize::MAX);
             let what = format!(
-                "object {number} has {} bytes, which are too many to be looked at; --bytes reads more",
+                "object {number} has {} bytes, which exceed the limit; --bytes raises the limit",
                 object.len
             );
             let at = at..at.saturating_add(1);
@@ -93,11 +93,12 @@ impl Report<'_> {
         }))
     }
 
-    /// Whether so many objects are missing that this one and those behind it are not looked for.
+    /// Returns true if so many objects are missing that the rest is skipped.
     fn is_hopeless(&mut self, number: u64, missing: u64) -> bool {
         let is_hopeless = missing >= MISSING;
         if is_hopeless {
-            let what = format!("the objects from {number} on are not looked for, after so many");
+            let what =
+                format!("the objects from {number} on are skipped after too many missing ones");
             self.container
                 .faults
                 .push(Fault::new(Code::File, 0..0, what));
@@ -165,7 +166,7 @@ impl Report<'_> {
         self.output.line("")
     }
 
-    /// What a file says of itself.
+    /// Prints the metadata of a file.
     fn about(&mut self) -> Result<(), Failure> {
         let Some(about) = &self.container.about else {
             return Ok(());
@@ -183,7 +184,7 @@ impl Report<'_> {
         })
     }
 
-    /// Where the objects are, if there may be several.
+    /// Prints the positions of the objects, if there can be several.
     fn index(&mut self) -> Result<(), Failure> {
         let several = matches!(self.container.input, Some(Input::Stream | Input::File));
         if !several || self.arguments.object.is_some() {
@@ -193,7 +194,7 @@ impl Report<'_> {
         self.output.put(|to| text::title("index", style, to))?;
         let (count, limit) = (self.container.count(), self.arguments.limit as u64);
         for number in 0..count.min(limit) {
-            // What is wrong is said where the object is looked at.
+            // Errors are reported when the object is inspected.
             if let Ok(Object {
                 at,
                 len,
@@ -215,7 +216,7 @@ impl Report<'_> {
         self.output.line("")
     }
 
-    /// The types of the objects.
+    /// Prints the types of the objects.
     fn structure(&mut self) -> Result<(), Failure> {
         let style = self.style(0);
         let wanted = self.descriptors()?;
@@ -239,7 +240,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// The descriptors whose structure is shown: all that are known, or that of the object.
+    /// Returns the descriptors whose structure is shown: all known ones, or that of the selected
+    /// object.
     fn descriptors(&mut self) -> Result<BTreeSet<u64>, Failure> {
         if let Some(number) = self.arguments.object {
             let object = self.container.object(number)?;
@@ -275,7 +277,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// What is wrong with an object.
+    /// Prints the error in an object.
     fn wrong(&mut self, looked: &Looked) -> Result<(), Failure> {
         let Some(fault) = &looked.message.fault else {
             return Ok(());
@@ -290,16 +292,16 @@ impl Report<'_> {
             if matches!(fault.code, Code::Descriptor | Code::Class) {
                 writeln!(
                     to,
-                    "  --schema FILE names a schema, as Schema::to_bytes encodes it"
+                    "  pass the schema with --schema FILE, encoded by Schema::to_bytes"
                 )?;
             }
             writeln!(to)
         })
     }
 
-    /// What is wrong with the whole.
+    /// Prints an error of the input as a whole.
     fn fault(&mut self, fault: &Fault) -> Result<(), Failure> {
-        // The lines around are all that is read.
+        // Only the lines around the fault are read.
         let start = (fault.at.start as u64).saturating_sub(AROUND) & !15;
         let bytes = self.container.read(start, AROUND.saturating_mul(2))?;
         let style = self.style(0);
@@ -319,7 +321,7 @@ impl Report<'_> {
             "file": self.container.about.as_ref().map(|about| &about.json),
             "schemas": json::schemas(&self.container.catalog),
         });
-        // The objects are written one after another, so that they need not fit into memory.
+        // Objects are written one at a time, so that the output need not fit in memory.
         let head = head.to_string();
         let head = head.strip_suffix('}').unwrap_or(&head);
         self.output.put(|to| write!(to, "{head},\"messages\":["))?;
@@ -376,7 +378,7 @@ impl Report<'_> {
             Some(path) if path.as_os_str() != "-" => {
                 let mut picture = String::new();
                 let drawn = svg::write(&looked.message, boxes, &mut picture);
-                drawn.map_err(|_| Failure::Said("the picture can't be made".to_owned()))?;
+                drawn.map_err(|_| Failure::Said("the picture can't be drawn".to_owned()))?;
                 written(path, &picture)
             }
             Some(_) => self.output.put(|to| svg::write(&looked.message, boxes, to)),
@@ -385,7 +387,7 @@ impl Report<'_> {
     }
 }
 
-/// An object, its bytes, and what was found in them.
+/// An object, its bytes, and the result of inspecting them.
 struct Looked {
     object: Object,
     bytes: Vec<u8>,

@@ -1,10 +1,11 @@
-//! Plain values, as they stand on the wire.
+//! Encoding of plain values.
 
 use std::str::FromStr;
 
 use serde_json::Value as Json;
 
-/// The bytes of a leaf of this name and size, the first so many of them; else what was expected.
+/// Encodes a leaf of this name and size into the first `size` bytes of the result. The error
+/// describes the expected value.
 pub(super) fn bytes(name: &str, size: usize, value: &Json) -> Result<[u8; 16], String> {
     let mut bytes = [0; 16];
     let mut put = |from: &[u8]| {
@@ -50,7 +51,9 @@ fn integer(name: &str, size: usize, value: &Json) -> Result<[u8; 16], String> {
         _ => 0,
     };
     if expected != size {
-        return Err(format!("nothing, as a `{name}` can't be made of JSON"));
+        return Err(format!(
+            "no value, as a `{name}` can't be represented in JSON"
+        ));
     }
     let bits = u32::try_from(size).unwrap_or(16).saturating_mul(8);
     let unused = 128u32.saturating_sub(bits);

@@ -1,0 +1,177 @@
+//! Orderly shutdown of servers: running calls end, new calls are refused with an error, and nothing
+//! hangs.
+
+use crate::until;
+
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use jstream_rmi::{
+    CallError, Client, LocalServer, Outcome, Server, ServerOptions, Serving, remote,
+};
+
+use self::until::until;
+
+/// Long enough for any machine. Only a hang reaches it.
+const LONG: Duration = Duration::from_secs(60);
+
+#[remote]
+trait Work {
+    fn block(&self) -> u64;
+    async fn pend(&self);
+    fn add(&self, a: u64, b: u64) -> u64;
+}
+
+/// A door at which plain methods wait.
+#[derive(Default)]
+struct Door {
+    open: Mutex<bool>,
+    changed: Condvar,
+    waiting: AtomicU64,
+}
+
+impl Door {
+    fn wait(&self) {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let open = self.open.lock().unwrap();
+        drop(self.changed.wait_while(open, |open| !*open).unwrap());
+    }
+
+    fn open(&self) {
+        *self.open.lock().unwrap() = true;
+        self.changed.notify_all();
+    }
+}
+
+#[derive(Default)]
+struct Plain {
+    door: Arc<Door>,
+    dropped: Arc<AtomicBool>,
+}
+
+struct Flag(Arc<AtomicBool>);
+
+impl Drop for Flag {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+#[remote]
+impl Work for Plain {
+    fn block(&self) -> u64 {
+        self.door.wait();
+        7
+    }
+
+    async fn pend(&self) {
+        let _flag = Flag(self.dropped.clone());
+        std::future::pending().await
+    }
+
+    fn add(&self, a: u64, b: u64) -> u64 {
+        a + b
+    }
+}
+
+fn serve(name: &str) -> (Serving, Arc<Door>, Arc<AtomicBool>) {
+    let server = Server::default();
+    let object = Plain::default();
+    let (door, dropped) = (object.door.clone(), object.dropped.clone());
+    server.bind::<dyn Work>("work", Arc::new(object)).unwrap();
+    let address = format!("inproc://shutdown-{name}").parse().unwrap();
+    (server.listen(&address).unwrap(), door, dropped)
+}
+
+#[test]
+fn what_runs_ends_and_what_comes_is_refused() {
+    let (serving, door, _) = serve("order");
+    let address = serving.address().clone();
+    let client = Client::connect(&address).unwrap();
+    let work = client.lookup::<dyn Work>("work").unwrap();
+    let blocked = {
+        let work = work.clone();
+        thread::spawn(move || work.block().wait().map(|reply| *reply.get()))
+    };
+    until(|| door.waiting.load(Ordering::SeqCst) == 1);
+    let ending = thread::spawn(move || serving.shutdown(LONG));
+
+    let watch = client.reflection();
+    until(|| !watch.health().wait().unwrap().get().serving);
+    until(|| work.add(1, 2).wait().is_err());
+    let refused = work.add(1, 2).wait().unwrap_err();
+    assert!(matches!(refused, CallError::Ending { .. }), "{refused}");
+    assert_eq!(refused.outcome(), Outcome::DidNotRun);
+    let looked_up = client.lookup::<dyn Work>("work").unwrap_err();
+    let why = looked_up.source().unwrap().to_string();
+    assert!(why.contains("shutting down"), "{why}");
+    Client::connect(&address).unwrap_err();
+    assert!(!ending.is_finished());
+
+    door.open();
+    assert_eq!(blocked.join().unwrap().unwrap(), 7);
+    let ended = ending.join().unwrap();
+    assert_eq!((ended.cut_off, ended.abandoned), (0, false));
+    let lost = work.add(1, 2).wait().unwrap_err();
+    assert_ne!(lost.outcome(), Outcome::Ran);
+}
+
+#[test]
+fn what_does_not_end_is_ended_or_left() {
+    let (serving, door, dropped) = serve("cut-off");
+    let client = Client::connect(serving.address()).unwrap();
+    let work = client.lookup::<dyn Work>("work").unwrap();
+    let pending = work.pend();
+    let blocked = {
+        let work = work.clone();
+        thread::spawn(move || work.block().wait().map(|reply| *reply.get()))
+    };
+    until(|| door.waiting.load(Ordering::SeqCst) == 1);
+    let ended = serving.shutdown(Duration::from_millis(50));
+    assert_eq!((ended.cut_off, ended.abandoned), (2, true));
+    for error in [
+        pending.wait().unwrap_err(),
+        blocked.join().unwrap().unwrap_err(),
+    ] {
+        assert!(matches!(error, CallError::Lost { .. }), "{error}");
+        assert_eq!(error.outcome(), Outcome::MayHaveRun);
+    }
+    until(|| dropped.load(Ordering::SeqCst));
+    door.open();
+}
+
+#[test]
+fn an_idle_server_ends_at_once() {
+    let (serving, ..) = serve("idle");
+    let clients = [(); 3].map(|()| Client::connect(serving.address()).unwrap());
+    for client in &clients {
+        client.lookup::<dyn Work>("work").unwrap();
+    }
+    let ended = serving.shutdown(Duration::MAX);
+    assert_eq!((ended.cut_off, ended.abandoned), (0, false));
+}
+
+#[test]
+fn a_server_of_one_thread_ends_in_order() {
+    let (told, address) = mpsc::channel();
+    let server = thread::spawn(move || {
+        let server = LocalServer::new(ServerOptions::default());
+        let object = Arc::new(Plain::default());
+        server.bind::<dyn Work>("work", object).unwrap();
+        let serving = server.listen(&"inproc://shutdown-local".parse().unwrap());
+        told.send(serving.unwrap()).unwrap();
+        server.serve();
+    });
+    let serving = address.recv().unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let work = client.lookup::<dyn Work>("work").unwrap();
+    let pending = work.pend();
+    assert_eq!(*work.add(1, 2).wait().unwrap().get(), 3);
+    let ended = serving.shutdown(Duration::from_millis(50));
+    assert_eq!(ended.cut_off, 1);
+    assert_eq!(pending.wait().unwrap_err().outcome(), Outcome::MayHaveRun);
+    server.join().unwrap();
+}

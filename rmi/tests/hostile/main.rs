@@ -1,0 +1,13 @@
+//! Peers that break the protocol.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod frames;
+mod references;
+#[path = "../words/mod.rs"]
+mod words;
