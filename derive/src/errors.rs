@@ -1,4 +1,4 @@
-//! Errors gathered, to be reported together.
+//! Collection of errors that are reported together.
 
 use syn::{Error, Result};
 

@@ -1,6 +1,6 @@
-//! What the macros make of the items in `golden/*.rs` is what `golden/expanded/*.rs` say.
+//! Compares the expansions of `golden/*.rs` with `golden/expanded/*.rs`.
 //!
-//! `EXPANSIONS=overwrite` writes them anew.
+//! `EXPANSIONS=overwrite` updates the expected files.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use syn::{Attribute, Item, Meta};
 
 use crate::{dynamic, remote, transportable};
 
-/// What stands in the brackets of an attribute.
+/// Returns the tokens in the delimiters of an attribute.
 fn options(of: &Attribute) -> TokenStream {
     match &of.meta {
         Meta::List(list) => list.tokens.clone(),
@@ -20,12 +20,12 @@ fn options(of: &Attribute) -> TokenStream {
     }
 }
 
-/// Whether it is `#[derive(Referring)]`.
+/// Returns true for `#[derive(Referring)]`.
 fn is_referring(of: &Attribute) -> bool {
     of.path().is_ident("derive") && options(of).to_string() == "Referring"
 }
 
-/// What a macro makes of an item, as files have it.
+/// Expands an item by the macro of its attribute.
 fn expanded(item: Item) -> TokenStream {
     match item {
         Item::Impl(mut of) => {

@@ -1,7 +1,7 @@
-//! The macros of jstream, re-exported by the crates that they are for.
+//! The macros of jstream. The crates that they belong to re-export them.
 //!
-//! Each works in three stages: *parse* turns tokens into a description, *check* refuses what can't
-//! be supported, each error on the token that causes it, and *expand* writes the code.
+//! Each macro has three stages: *parse* turns tokens into a description, *check* rejects
+//! unsupported input with an error at the responsible token, and *expand* generates the code.
 #![forbid(unsafe_code)]
 
 mod dynamic;
@@ -14,54 +14,55 @@ mod transportable;
 
 use proc_macro::TokenStream;
 
-/// Makes a type travel: it can be written into a message, and stands in the receiver's buffer as
-/// its in-place form.
+/// Implements `Transportable` for a type: its values can be written into a message, and are read in
+/// the receiver's buffer as its in-place form.
 ///
-/// A type of plain values and references with one lifetime is its own form; an enum among them is
-/// fieldless or has an integer `repr`. A type that owns parts (`String`, `Vec`, `Box`) gets a form:
-/// for `Player` a type `PlayerRef<'b>` with the same fields, as values and references. Every type
-/// has that name for its form; for one that is its own it is an alias. See the guide of the crate
-/// `jstream`.
+/// A type of plain values and references with a single lifetime is its own form; an enum of this
+/// kind must be fieldless or have an integer `repr`. For a type that owns parts (`String`, `Vec`,
+/// `Box`), the macro generates a form: for `Player` a type `PlayerRef<'b>` with the same fields, as
+/// values and references. The form of every type has such a name; for a type that is its own form,
+/// it is an alias. See the guide of the crate `jstream`.
 ///
-/// Types are known by their names, whatever stands before them: `String` and `Vec` own what they hold,
-/// `Duration` and `Uuid` are values, `Foo` has the form `FooRef`. Where a name misleads, which an
-/// alias's does too, the program does not compile until the field says `form = Type`, or the type
-/// `own`. Names that shadow those of `std` are no trouble otherwise: generated code uses none of its
-/// surroundings. Bounds on a type's parameters must hold of the forms of its arguments too, and the
-/// form of a type with bounds is not known to be covariant: `Received::with` visits it.
+/// The macro recognises types by the last segment of their path: `String` and `Vec` own their
+/// contents, `Duration` and `Uuid` are values, `Foo` has the form `FooRef`. If a name is
+/// misleading, for example that of an alias, the program does not compile until the option `form =
+/// Type` is added to the field, or `own` to the type. Apart from that, names that shadow those of
+/// `std` do no harm: generated code does not depend on names in scope. Bounds on a type's
+/// parameters must also hold for the forms of its arguments. The form of a type with bounds is not
+/// known to be covariant, so use `Received::with` to access it.
 ///
-/// Whoever sends can send any values that the fields' types allow, in any combination. A type that
-/// keeps an invariant between its fields, or in them, must not derive this.
+/// A sender can send any combination of values that the fields' types allow. A type with invariants
+/// on or between its fields must not derive this.
 ///
 /// | option | of | meaning |
 /// |---|---|---|
-/// | `derive(Debug, ...)` | a type | what its form derives |
-/// | `owned` | a type | it has a form although no field's type tells so |
-/// | `own` | a type | it is its own form although a field's type looks as if it owned something |
-/// | `verify = function` | a type or field | has to approve of it when the whole graph has been read |
-/// | `opt_in` | a type | its pointers arrive as `None`, or empty, unless marked with `follow` |
-/// | `implements(Trait, ...)` | a type | may stand behind pointers to these traits' objects |
-/// | `invariant` | a type | refers to types with cells: is visited by `Received::with` alone |
-/// | `no_to_owned` | a type | can't be made again from its form |
-/// | `form = Type` | a field | its form, where its type does not tell; `'b` is the buffer's lifetime |
-/// | `skip` | a field | does not travel, and arrives as its type's default |
-/// | `with = Adapter` | a field | travels as the value that the adapter makes of it |
-/// | `shared` | a field | its references keep the identity of what they lead to |
-/// | `exclusive` | a field | a `Vec` that arrives as a slice which can be changed |
+/// | `derive(Debug, ...)` | a type | derives for the form |
+/// | `owned` | a type | the type has a separate form although no field's type suggests it |
+/// | `own` | a type | the type is its own form although a field's type seems to own its contents |
+/// | `verify = function` | a type or field | the function must accept the value after the whole graph was read |
+/// | `opt_in` | a type | pointers arrive as `None` or empty, unless marked with `follow` |
+/// | `implements(Trait, ...)` | a type | can be the target of pointers to objects of these traits |
+/// | `invariant` | a type | refers to types with cells; is accessed by `Received::with` only |
+/// | `no_to_owned` | a type | can't be restored from its form |
+/// | `form = Type` | a field | the form of the field, if its type does not determine it; `'b` is the buffer's lifetime |
+/// | `skip` | a field | is not sent, and arrives as its type's default |
+/// | `with = Adapter` | a field | is sent as the value that the adapter returns |
+/// | `shared` | a field | references preserve the identity of their targets |
+/// | `exclusive` | a field | a `Vec` that arrives as a mutable slice |
 /// | `follow` | a field | is followed in spite of `opt_in` |
-/// | `crate = path` | a type | names the crate `jstream` where it is not `::jstream` |
+/// | `crate = path` | a type | the path of the crate `jstream`, if it is not `::jstream` |
 #[proc_macro_derive(Transportable, attributes(transportable))]
 pub fn derive_transportable(input: TokenStream) -> TokenStream {
     transportable::derive(input.into()).into()
 }
 
-/// Lets objects of a trait travel: `&'b dyn Shape`, `Box<dyn Shape>`, `Rc<dyn Shape>`.
+/// Makes objects of a trait transportable: `&'b dyn Shape`, `Box<dyn Shape>`, `Rc<dyn Shape>`.
 ///
-/// Types that implement the trait and can travel are registered, in any crate, with
-/// `#[transportable(implements(Shape))]`, or with `jstream::implements!(Shape: Circle<f64>)`. The form
-/// that stands in the buffer must implement the trait too. See the guide of the crate `jstream`.
+/// Transportable types that implement the trait are registered, in any crate, with
+/// `#[transportable(implements(Shape))]`, or with `jstream::implements!(Shape: Circle<f64>)`. The
+/// in-place form must implement the trait, too. See the guide of the crate `jstream`.
 ///
-/// `#[transportable(crate = path)]` names the crate `jstream` where it is not `::jstream`.
+/// `#[transportable(crate = path)]` sets the path of the crate `jstream`, if it is not `::jstream`.
 #[proc_macro_attribute]
 pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
     dynamic::transportable(options.into(), item.into()).into()
@@ -69,34 +70,39 @@ pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a trait callable from another node.
 ///
-/// For a trait `Book` it makes a `BookStub` with the same methods, each of which sends a call, and teaches
-/// `dyn Book` to be served. Methods are `fn` or `async fn`, on `&self` or `&mut self`. Arguments are plain
-/// values and references, which the server gets as references into the receive buffer, or one
-/// `Received<T>`, which keeps that buffer. The trait's objects are shared between threads, so it gets `Send`,
-/// `Sync` and `'static` as supertraits. See the documentation of the crate `jstream-rmi`.
+/// For a trait `Book`, the macro generates a `BookStub` with the same methods, which send calls,
+/// and implements serving for `dyn Book`. Methods are `fn` or `async fn`. They take `&self` or
+/// `&mut self`. Arguments are plain values and references, which the server receives as references
+/// into the receive buffer, or a single `Received<T>`, which keeps that buffer. Threads share the
+/// trait's objects, so the macro adds the supertraits `Send`, `Sync` and `'static`. See the
+/// documentation of the crate `jstream-rmi`.
 ///
-/// An async method of the trait returns a boxed future, so that the trait has objects. On an `impl` block of
-/// the trait, `#[remote]` lets it be written as an `async fn`, with lifetimes spelled as in the trait.
+/// An async method of the trait returns a boxed future, so that the trait is object-safe. With
+/// `#[remote]` on an `impl` block of the trait, the method can be written as an `async fn`, with
+/// lifetimes as in the trait.
 ///
 /// | option | of | meaning |
 /// |---|---|---|
-/// | `instances(Book<u64>, ...)` | a trait | the instances of a generic trait that are served and called |
-/// | `mock` | a trait | makes a `BookMock` for tests |
-/// | `crate = path` | a trait or `impl` | names the crate `jstream_rmi` where it is not `::jstream_rmi` |
-/// | `one_way` | a method | returns nothing, and nobody waits for it |
+/// | `instances(Book<u64>, ...)` | a trait | the instances of a generic trait that can be served and called |
+/// | `mock` | a trait | generates a `BookMock` for tests |
+/// | `crate = path` | a trait or `impl` | the path of the crate `jstream_rmi`, if it is not `::jstream_rmi` |
+/// | `one_way` | a method | returns nothing and has no reply |
 /// | `idempotent` | a method | may run more than once for one call |
 #[proc_macro_attribute]
 pub fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
     remote::remote(options.into(), item.into()).into()
 }
 
-/// Lets a struct that has references to remote objects in it be passed to a remote method, or be its result.
+/// Allows a struct that contains references to remote objects to be an argument or result of a
+/// remote method.
 ///
-/// Fields whose type is `Remote<dyn Trait>`, or an `Option`, `Vec` or `Result` of it, are passed by reference; so are
-/// those that are `Referring<Struct>`, of another such struct. All others are copied: they can travel, and own their parts.
-/// See the documentation of `Referring` in the crate `jstream-rmi`.
+/// Fields of type `Remote<dyn Trait>`, or an `Option`, `Vec` or `Result` of it, are passed by
+/// reference. So are fields of type `Referring<Struct>`, for another struct of this kind. All other
+/// fields are copied: their types must be transportable and own their parts. See the documentation
+/// of `Referring` in the crate `jstream-rmi`.
 ///
-/// `#[referring(crate = path)]` names the crate `jstream_rmi` where it is not `::jstream_rmi`.
+/// `#[referring(crate = path)]` sets the path of the crate `jstream_rmi`, if it is not
+/// `::jstream_rmi`.
 #[proc_macro_derive(Referring, attributes(referring))]
 pub fn derive_referring(input: TokenStream) -> TokenStream {
     remote::referring(input.into()).into()

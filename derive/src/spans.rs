@@ -1,12 +1,12 @@
-//! Where errors about generated code belong.
+//! Source positions for errors in generated code.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// The first token of what somebody wrote.
+/// The position of the first token of some user code.
 ///
-/// All that is generated for it gets this one place: of errors about one type in one place the
-/// compiler gives only the first.
+/// All code generated for it gets this single position, because the compiler reports only the first
+/// of several equal errors at one position.
 #[derive(Clone, Copy)]
 pub(crate) struct Place(Span);
 
@@ -15,7 +15,7 @@ impl Place {
         Self(first(tokens.to_token_stream()).unwrap_or_else(Span::call_site))
     }
 
-    /// The same tokens, which mean what they meant, as if they had been written here.
+    /// Returns the same tokens, with the same name resolution, at this position.
     pub(crate) fn put(self, tokens: TokenStream) -> TokenStream {
         let of_each = tokens.into_iter().map(|token| self.put_one(token));
         of_each.collect()
@@ -34,7 +34,7 @@ impl Place {
     }
 }
 
-/// The place of the first token, where a macro of the program got it from.
+/// Returns the span of the first token, which may come from a macro of the program.
 fn first(tokens: TokenStream) -> Option<Span> {
     match tokens.into_iter().next()? {
         TokenTree::Group(of) if of.delimiter() == Delimiter::None => first(of.stream()),

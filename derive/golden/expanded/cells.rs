@@ -1,9 +1,9 @@
-///The in-place form of [`Node`]: itself.
+///The in-place form of [`Node`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type NodeRef<'b> = Node<'b>;
 #[allow(
@@ -20,7 +20,7 @@ type NodeRef<'b> = Node<'b>;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &Node<'b>) {
             let Node { next: __part_0 @ _ } = of;
         }
@@ -175,9 +175,9 @@ const _: () = {
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`Graph`]: what it is in a receive buffer.
+///The in-place form of [`Graph`], as it is in a receive buffer.
 #[repr(C)]
 struct GraphRef<'b> {
     nodes: &'b [NodeRef<'b>],
@@ -196,7 +196,7 @@ struct GraphRef<'b> {
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &GraphRef<'b>) {
             let GraphRef { nodes: __part_0 @ _ } = of;
         }

@@ -119,12 +119,12 @@ const _: () = {
     }
     unsafe impl<'x> ::jstream::__private::CovariantTarget for dyn Shape + 'x {}
 };
-///The in-place form of [`Circle`]: itself.
+///The in-place form of [`Circle`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type CircleRef<'b> = Circle;
 #[allow(
@@ -141,7 +141,7 @@ type CircleRef<'b> = Circle;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields(of @ _: &Circle) {
             let Circle { radius: __part_0 @ _ } = of;
         }
@@ -335,9 +335,9 @@ const _: () = {
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`Drawing`]: what it is in a receive buffer.
+///The in-place form of [`Drawing`], as it is in a receive buffer.
 #[repr(C)]
 struct DrawingRef<'b> {
     shapes: &'b [&'b (dyn Shape + 'b)],
@@ -356,7 +356,7 @@ struct DrawingRef<'b> {
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &DrawingRef<'b>) {
             let DrawingRef { shapes: __part_0 @ _ } = of;
         }

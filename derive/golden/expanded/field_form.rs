@@ -1,9 +1,9 @@
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`Named`]: what it is in a receive buffer.
+///The in-place form of [`Named`], as it is in a receive buffer.
 #[repr(C)]
 struct NamedRef<'b> {
     name: &'b str,
@@ -22,7 +22,7 @@ struct NamedRef<'b> {
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &NamedRef<'b>) {
             let NamedRef { name: __part_0 @ _ } = of;
         }
@@ -291,11 +291,11 @@ const _: () = {
         }
     }
     impl<'__b> NamedRef<'__b> {
-        /// The value that this is the form of, made again from copies of all parts.
+        /// Returns the owned value of this form, made from copies of all parts.
         ///
         /// # Errors
         ///
-        /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+        /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
         ) -> ::core::result::Result<Named, ::jstream::__private::RestoreError> {

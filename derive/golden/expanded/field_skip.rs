@@ -1,9 +1,9 @@
-///The in-place form of [`Order`]: itself.
+///The in-place form of [`Order`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type OrderRef<'b> = Order<'b>;
 #[allow(
@@ -20,7 +20,7 @@ type OrderRef<'b> = Order<'b>;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &Order<'b>) {
             let Order { symbol: __part_0 @ _, handle: __part_1 @ _ } = of;
         }
@@ -199,9 +199,9 @@ const _: () = {
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`Owner`]: what it is in a receive buffer.
+///The in-place form of [`Owner`], as it is in a receive buffer.
 #[repr(C)]
 struct OwnerRef<'b> {
     name: &'b ::core::primitive::str,
@@ -221,7 +221,7 @@ struct OwnerRef<'b> {
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &OwnerRef<'b>) {
             let OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } = of;
         }
@@ -555,11 +555,11 @@ const _: () = {
         }
     }
     impl<'__b> OwnerRef<'__b> {
-        /// The value that this is the form of, made again from copies of all parts.
+        /// Returns the owned value of this form, made from copies of all parts.
         ///
         /// # Errors
         ///
-        /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+        /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
         ) -> ::core::result::Result<Owner, ::jstream::__private::RestoreError> {

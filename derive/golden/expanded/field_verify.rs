@@ -1,9 +1,9 @@
-///The in-place form of [`Range`]: itself.
+///The in-place form of [`Range`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type RangeRef<'b> = Range;
 #[allow(
@@ -20,7 +20,7 @@ type RangeRef<'b> = Range;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields(of @ _: &Range) {
             let Range { from: __part_0 @ _, to: __part_1 @ _ } = of;
         }

@@ -1,9 +1,9 @@
-///The in-place form of [`Turn`]: itself.
+///The in-place form of [`Turn`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type TurnRef<'b> = Turn;
 #[allow(
@@ -20,7 +20,7 @@ type TurnRef<'b> = Turn;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields(of @ _: &Turn) {
             let Turn { by: __part_0 @ _ } = of;
         }
@@ -249,9 +249,9 @@ const _: () = {
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`Path`]: what it is in a receive buffer.
+///The in-place form of [`Path`], as it is in a receive buffer.
 #[repr(C)]
 struct PathRef<'b> {
     of: &'b str,
@@ -270,7 +270,7 @@ struct PathRef<'b> {
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &PathRef<'b>) {
             let PathRef { of: __part_0 @ _ } = of;
         }
@@ -569,11 +569,11 @@ const _: () = {
         }
     }
     impl<'__b> PathRef<'__b> {
-        /// The value that this is the form of, made again from copies of all parts.
+        /// Returns the owned value of this form, made from copies of all parts.
         ///
         /// # Errors
         ///
-        /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+        /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
         ) -> ::core::result::Result<Path, ::jstream::__private::RestoreError> {

@@ -1,9 +1,9 @@
-///The in-place form of [`Side`]: itself.
+///The in-place form of [`Side`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type SideRef<'b> = Side;
 #[allow(

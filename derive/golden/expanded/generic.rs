@@ -1,9 +1,9 @@
-///The in-place form of [`Pair`]: itself.
+///The in-place form of [`Pair`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type PairRef<'b, A, B, const N: usize> = Pair<'b, A, B, N>;
 #[allow(
@@ -20,7 +20,7 @@ type PairRef<'b, A, B, const N: usize> = Pair<'b, A, B, N>;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b, A, B: Copy, const N: usize>(of @ _: &Pair<'b, A, B, N>)
         where
             A: PartialEq,
@@ -272,9 +272,9 @@ const _: () = {
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`List`]: what it is in a receive buffer.
+///The in-place form of [`List`], as it is in a receive buffer.
 #[repr(C)]
 struct ListRef<'b, T> {
     of: &'b [T],
@@ -293,7 +293,7 @@ struct ListRef<'b, T> {
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b, T>(of @ _: &ListRef<'b, T>) {
             let ListRef { of: __part_0 @ _ } = of;
         }

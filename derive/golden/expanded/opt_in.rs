@@ -1,9 +1,9 @@
-///The in-place form of [`Node`]: itself.
+///The in-place form of [`Node`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type NodeRef<'b> = Node<'b>;
 #[allow(
@@ -20,7 +20,7 @@ type NodeRef<'b> = Node<'b>;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &Node<'b>) {
             let Node { left: __part_0 @ _, right: __part_1 @ _ } = of;
         }

@@ -2,9 +2,9 @@
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`Player`]: what it is in a receive buffer.
+///The in-place form of [`Player`], as it is in a receive buffer.
 #[repr(C)]
 pub struct PlayerRef<'b> {
     pub name: &'b ::core::primitive::str,
@@ -25,7 +25,7 @@ pub struct PlayerRef<'b> {
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &PlayerRef<'b>) {
             let PlayerRef {
                 name: __part_0 @ _,
@@ -584,11 +584,11 @@ const _: () = {
         }
     }
     impl<'__b> PlayerRef<'__b> {
-        /// The value that this is the form of, made again from copies of all parts.
+        /// Returns the owned value of this form, made from copies of all parts.
         ///
         /// # Errors
         ///
-        /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+        /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         pub fn to_owned(
             &self,
         ) -> ::core::result::Result<Player, ::jstream::__private::RestoreError> {

@@ -1,9 +1,9 @@
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`Line`]: what it is in a receive buffer.
+///The in-place form of [`Line`], as it is in a receive buffer.
 #[repr(C)]
 struct LineRef<'b> {
     text: &'b str,
@@ -23,7 +23,7 @@ struct LineRef<'b> {
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &LineRef<'b>) {
             let LineRef { text: __part_0 @ _, words: __part_1 @ _ } = of;
         }

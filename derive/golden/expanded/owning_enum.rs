@@ -1,9 +1,9 @@
 #[allow(
     dead_code,
     non_camel_case_types,
-    reason = "made by reading, and of interest as far as the program says"
+    reason = "created by reading; the program may use only a part"
 )]
-///The in-place form of [`Item`]: what it is in a receive buffer.
+///The in-place form of [`Item`], as it is in a receive buffer.
 #[repr(u8)]
 enum ItemRef<'b> {
     Coins(u32),
@@ -633,11 +633,11 @@ const _: () = {
         }
     }
     impl<'__b> ItemRef<'__b> {
-        /// The value that this is the form of, made again from copies of all parts.
+        /// Returns the owned value of this form, made from copies of all parts.
         ///
         /// # Errors
         ///
-        /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+        /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
         ) -> ::core::result::Result<Item, ::jstream::__private::RestoreError> {

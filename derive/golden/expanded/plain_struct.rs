@@ -1,9 +1,9 @@
-///The in-place form of [`Leg`]: itself.
+///The in-place form of [`Leg`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 pub type LegRef<'b> = Leg;
 #[allow(
@@ -20,7 +20,7 @@ pub type LegRef<'b> = Leg;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields(of @ _: &Leg) {
             let Leg {
                 price: __part_0 @ _,
@@ -352,12 +352,12 @@ const _: () = {
         }
     }
 };
-///The in-place form of [`Unit`]: itself.
+///The in-place form of [`Unit`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type UnitRef<'b> = Unit;
 #[allow(
@@ -374,7 +374,7 @@ type UnitRef<'b> = Unit;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields(of @ _: &Unit) {
             let Unit {} = of;
         }
@@ -471,12 +471,12 @@ const _: () = {
         }
     }
 };
-///The in-place form of [`Pair`]: itself.
+///The in-place form of [`Pair`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type PairRef<'b> = Pair;
 #[allow(
@@ -493,7 +493,7 @@ type PairRef<'b> = Pair;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields(of @ _: &Pair) {
             let Pair { 0: __part_0 @ _, 1: __part_1 @ _ } = of;
         }

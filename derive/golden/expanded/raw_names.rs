@@ -1,9 +1,9 @@
-///The in-place form of [`r#struct`]: itself.
+///The in-place form of [`r#struct`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type structRef<'b> = r#struct<'b>;
 #[allow(
@@ -20,7 +20,7 @@ type structRef<'b> = r#struct<'b>;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &r#struct<'b>) {
             let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = of;
         }
@@ -262,12 +262,12 @@ const _: () = {
     };
     const _: () = crate::r#mod::jstream::__private::assert_form::<r#struct<'static>>();
 };
-///The in-place form of [`r#enum`]: itself.
+///The in-place form of [`r#enum`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 type enumRef<'b> = r#enum;
 #[allow(

@@ -1,8 +1,8 @@
 pub trait Book: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn add(&self, order: &Order<'_>) -> u64;
 }
-///Calls the methods of a [`Book`] on another node.
-#[allow(dead_code, reason = "a server alone calls nothing")]
+///A stub that calls the methods of a [`Book`] on another node.
+#[allow(dead_code, reason = "a server may not use it")]
 pub struct BookStub {
     object: ::jstream_rmi::Object,
 }
@@ -45,7 +45,7 @@ const _: () = {
     }
     impl BookStub {
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         pub fn add(&self, order: &Order<'_>) -> ::jstream_rmi::Call<u64> {
             let _ = ::jstream_rmi::__private::Method::new::<
                 (&'static Order<'static>,),

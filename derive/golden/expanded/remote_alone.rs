@@ -23,8 +23,8 @@ pub trait Ledger: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn sum(&self) -> u64;
     fn note(&mut self, text: &str);
 }
-///Calls the methods of a [`Ledger`] on another node.
-#[allow(dead_code, reason = "a server alone calls nothing")]
+///A stub that calls the methods of a [`Ledger`] on another node.
+#[allow(dead_code, reason = "a server may not use it")]
 pub struct LedgerStub {
     object: ::jstream_rmi::Object,
 }
@@ -69,7 +69,7 @@ const _: () = {
     }
     impl LedgerStub {
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         pub fn add(&self, n: u64) -> ::jstream_rmi::Call<Result<u64, Full>> {
             let _ = ::jstream_rmi::__private::Method::new_async::<(u64,), ()>;
             let __object = &self.object;
@@ -85,7 +85,7 @@ const _: () = {
                 )
         }
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         pub fn sum(&self) -> ::jstream_rmi::Call<u64> {
             let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
             let __object = &self.object;
@@ -101,8 +101,8 @@ const _: () = {
                 )
         }
         ///
-        ///Sends the call, and waits for nothing: that it was sent says not that it runs.
-        #[allow(clippy::missing_errors_doc, reason = "one line says it")]
+        ///Sends the call, and does not wait. Success does not mean that the method runs.
+        #[allow(clippy::missing_errors_doc, reason = "see above")]
         pub fn note(
             &self,
             text: &str,
@@ -264,9 +264,9 @@ const _: () = {
         }
     }
 };
-///A [`Ledger`] for tests: `expect_` and a method's name say what that does.
+///A mock of [`Ledger`] for tests: its `expect_` methods set what each method does.
 #[derive(::core::fmt::Debug)]
-#[allow(dead_code, non_snake_case, reason = "tests use of it what they need")]
+#[allow(dead_code, non_snake_case, reason = "a test may use only a part")]
 pub struct LedgerMock {
     method_add: ::jstream_rmi::mock::Expectation<
         dyn ::core::ops::Fn(
@@ -297,21 +297,21 @@ impl ::core::default::Default for LedgerMock {
     dead_code,
     deprecated,
     clippy::too_many_arguments,
-    reason = "tests use of it what they need"
+    reason = "a test may use only a part"
 )]
 const _: () = {
     impl LedgerMock {
-        /// Checks that each method was called as often as a test said.
+        /// Checks that each method was called as often as expected.
         ///
         /// # Panics
         ///
-        /// When one was called less often.
+        /// Panics if a method was called less often.
         pub fn check(&self) {
             self.method_add.check();
             self.method_sum.check();
             self.method_note.check();
         }
-        ///From now on `add` answers so.
+        ///Sets the function that `add` calls from now on.
         pub fn expect_add(
             &self,
             __answer: impl ::core::ops::Fn(
@@ -330,11 +330,11 @@ const _: () = {
         > {
             self.method_add.answer(::std::sync::Arc::new(__answer))
         }
-        ///How often `add` was called.
+        ///Returns the number of calls of `add`.
         pub fn calls_of_add(&self) -> ::core::primitive::u64 {
             self.method_add.calls()
         }
-        ///From now on `sum` answers so.
+        ///Sets the function that `sum` calls from now on.
         pub fn expect_sum(
             &self,
             __answer: impl ::core::ops::Fn(
@@ -345,11 +345,11 @@ const _: () = {
         > {
             self.method_sum.answer(::std::sync::Arc::new(__answer))
         }
-        ///How often `sum` was called.
+        ///Returns the number of calls of `sum`.
         pub fn calls_of_sum(&self) -> ::core::primitive::u64 {
             self.method_sum.calls()
         }
-        ///From now on `note` answers so.
+        ///Sets the function that `note` calls from now on.
         pub fn expect_note(
             &self,
             __answer: impl ::core::ops::Fn(
@@ -362,7 +362,7 @@ const _: () = {
         > {
             self.method_note.answer(::std::sync::Arc::new(__answer))
         }
-        ///How often `note` was called.
+        ///Returns the number of calls of `note`.
         pub fn calls_of_note(&self) -> ::core::primitive::u64 {
             self.method_note.calls()
         }

@@ -38,8 +38,7 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
             let __result: () = {
                 self.drop(order);
             };
-            #[allow(unreachable_code, reason = "the body may not come to its end")]
-            __result
+            #[allow(unreachable_code, reason = "the body may diverge")] __result
         })
     }
     #[cfg(unix)]
@@ -59,8 +58,8 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
         Self::keep(self, __argument_0)
     }
 }
-///Calls the methods of a [`Desk`] on another node.
-#[allow(dead_code, reason = "a server alone calls nothing")]
+///A stub that calls the methods of a [`Desk`] on another node.
+#[allow(dead_code, reason = "a server may not use it")]
 struct DeskStub {
     object: ::jstream_rmi::Object,
 }
@@ -107,7 +106,7 @@ const _: () = {
     impl DeskStub {
         /// Documented.
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         fn symbol(
             &self,
             order: &Order<'_>,
@@ -135,7 +134,7 @@ const _: () = {
                 )
         }
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         fn open(&self) -> ::jstream_rmi::Call<bool> {
             let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
             let __object = &self.object;
@@ -152,7 +151,7 @@ const _: () = {
         }
         #[cfg(unix)]
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         fn keep(&self, order: &Order<'_>) -> ::jstream_rmi::Call<()> {
             let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
             let __object = &self.object;

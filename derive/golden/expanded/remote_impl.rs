@@ -1,5 +1,5 @@
 impl desks::Desk for Plain {
-    #[allow(clippy::too_many_arguments, reason = "as many as the trait's method has")]
+    #[allow(clippy::too_many_arguments, reason = "as in the trait's method")]
     fn symbol<'__call, 'a: '__call>(
         &'__call self,
         __argument_0: &'a Order<'a>,
@@ -20,7 +20,7 @@ impl desks::Desk for Plain {
         true
     }
     #[cfg(unix)]
-    #[allow(clippy::too_many_arguments, reason = "as many as the trait's method has")]
+    #[allow(clippy::too_many_arguments, reason = "as in the trait's method")]
     fn keep<'__call>(
         &'__call self,
         __argument_0: Received<Order<'static>>,

@@ -4,8 +4,8 @@ pub(crate) trait Store<
 >: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn get(&self, keys: &[<T as Keyed>::Key; N]) -> Vec<T>;
 }
-///Calls the methods of a [`Store`] on another node.
-#[allow(dead_code, reason = "a server alone calls nothing")]
+///A stub that calls the methods of a [`Store`] on another node.
+#[allow(dead_code, reason = "a server may not use it")]
 pub(crate) struct StoreStub<T, const N: usize> {
     object: ::jstream_rmi::Object,
     instance: ::core::marker::PhantomData<fn() -> (T,)>,
@@ -53,7 +53,7 @@ const _: () = {
     }
     impl StoreStub<u64, 2> {
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         pub(crate) fn get(
             &self,
             keys: &[<u64 as Keyed>::Key; 2],
@@ -170,7 +170,7 @@ const _: () = {
     }
     impl StoreStub<String, 3> {
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         pub(crate) fn get(
             &self,
             keys: &[<String as Keyed>::Key; 3],

@@ -23,8 +23,8 @@ trait Numbers: ::core::marker::Send + ::core::marker::Sync + 'static {
     }
     fn both(&mut self, lines: Stream<String>) -> Stream<Result<u64, String>>;
 }
-///Calls the methods of a [`Numbers`] on another node.
-#[allow(dead_code, reason = "a server alone calls nothing")]
+///A stub that calls the methods of a [`Numbers`] on another node.
+#[allow(dead_code, reason = "a server may not use it")]
 struct NumbersStub {
     object: ::jstream_rmi::Object,
 }
@@ -69,7 +69,7 @@ const _: () = {
     }
     impl NumbersStub {
         ///
-        ///Sends the call; its items come, or its failure, when they are taken.
+        ///Sends the call. The stream yields the items, or the error of the call.
         fn below(&self, most: u64) -> ::jstream_rmi::Stream<u64> {
             let _ = ::jstream_rmi::__private::Method::new::<
                 (u64, ::core::primitive::u64),
@@ -93,7 +93,7 @@ const _: () = {
                 )
         }
         ///
-        ///Sends the call; the result is had by waiting for it.
+        ///Sends the call. Wait for the returned value to get the result.
         fn total(&self, scale: f64, numbers: Stream<f64>) -> ::jstream_rmi::Call<f64> {
             let _ = ::jstream_rmi::__private::Method::new_async::<(f64,), ()>;
             let _ = ::jstream_rmi::__private::Method::new::<
@@ -116,7 +116,7 @@ const _: () = {
                 )
         }
         ///
-        ///Sends the call; its items come, or its failure, when they are taken.
+        ///Sends the call. The stream yields the items, or the error of the call.
         fn both(
             &self,
             lines: Stream<String>,
@@ -346,9 +346,9 @@ const _: () = {
         }
     }
 };
-///A [`Numbers`] for tests: `expect_` and a method's name say what that does.
+///A mock of [`Numbers`] for tests: its `expect_` methods set what each method does.
 #[derive(::core::fmt::Debug)]
-#[allow(dead_code, non_snake_case, reason = "tests use of it what they need")]
+#[allow(dead_code, non_snake_case, reason = "a test may use only a part")]
 struct NumbersMock {
     method_below: ::jstream_rmi::mock::Expectation<
         dyn ::core::ops::Fn(
@@ -383,21 +383,21 @@ impl ::core::default::Default for NumbersMock {
     dead_code,
     deprecated,
     clippy::too_many_arguments,
-    reason = "tests use of it what they need"
+    reason = "a test may use only a part"
 )]
 const _: () = {
     impl NumbersMock {
-        /// Checks that each method was called as often as a test said.
+        /// Checks that each method was called as often as expected.
         ///
         /// # Panics
         ///
-        /// When one was called less often.
+        /// Panics if a method was called less often.
         fn check(&self) {
             self.method_below.check();
             self.method_total.check();
             self.method_both.check();
         }
-        ///From now on `below` answers so.
+        ///Sets the function that `below` calls from now on.
         fn expect_below(
             &self,
             __answer: impl ::core::ops::Fn(
@@ -410,11 +410,11 @@ const _: () = {
         > {
             self.method_below.answer(::std::sync::Arc::new(__answer))
         }
-        ///How often `below` was called.
+        ///Returns the number of calls of `below`.
         fn calls_of_below(&self) -> ::core::primitive::u64 {
             self.method_below.calls()
         }
-        ///From now on `total` answers so.
+        ///Sets the function that `total` calls from now on.
         fn expect_total(
             &self,
             __answer: impl ::core::ops::Fn(
@@ -429,11 +429,11 @@ const _: () = {
         > {
             self.method_total.answer(::std::sync::Arc::new(__answer))
         }
-        ///How often `total` was called.
+        ///Returns the number of calls of `total`.
         fn calls_of_total(&self) -> ::core::primitive::u64 {
             self.method_total.calls()
         }
-        ///From now on `both` answers so.
+        ///Sets the function that `both` calls from now on.
         fn expect_both(
             &self,
             __answer: impl ::core::ops::Fn(
@@ -450,7 +450,7 @@ const _: () = {
         > {
             self.method_both.answer(::std::sync::Arc::new(__answer))
         }
-        ///How often `both` was called.
+        ///Returns the number of calls of `both`.
         fn calls_of_both(&self) -> ::core::primitive::u64 {
             self.method_both.calls()
         }

@@ -1,9 +1,9 @@
-///The in-place form of [`Order`]: itself.
+///The in-place form of [`Order`], which is the type itself.
 #[allow(
     dead_code,
     non_camel_case_types,
     type_alias_bounds,
-    reason = "for types that have it as a part"
+    reason = "used by the forms of other types"
 )]
 pub type OrderRef<'b> = Order<'b>;
 #[allow(
@@ -20,7 +20,7 @@ pub type OrderRef<'b> = Order<'b>;
 )]
 const _: () = {
     const _: () = {
-        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        #[allow(unused_variables, reason = "only their presence matters")]
         fn all_fields<'b>(of @ _: &Order<'b>) {
             let Order {
                 id: __part_0 @ _,

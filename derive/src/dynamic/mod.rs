@@ -1,4 +1,4 @@
-//! `#[transportable]` on a trait.
+//! The attribute `#[transportable]` on a trait.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -17,7 +17,7 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let of: ItemTrait = syn::parse2(item).map_err(|error| {
         Error::new(
             error.span(),
-            "this attribute is for traits: for a type derive `Transportable`",
+            "this attribute applies to traits: for a type, derive `Transportable`",
         )
     })?;
     let krate = krate(options)?;
@@ -25,7 +25,7 @@ fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     Ok(code(&krate, of))
 }
 
-/// The crate `jstream`.
+/// Returns the path of the crate `jstream`.
 fn krate(options: TokenStream) -> Result<TokenStream> {
     let mut krate = quote!(::jstream);
     let parser = syn::meta::parser(|meta| {
@@ -34,33 +34,32 @@ fn krate(options: TokenStream) -> Result<TokenStream> {
             krate = quote!(#path);
             Ok(())
         } else {
-            Err(meta.error("unknown option: of a trait `transportable` takes `crate = path`"))
+            Err(meta.error("unknown option: on a trait, `transportable` takes `crate = path`"))
         }
     });
     syn::parse::Parser::parse2(parser, options)?;
     Ok(krate)
 }
 
-/// What a trait must not have if its objects are to travel. What else keeps it from having objects
-/// the compiler says.
+/// Rejects items that a transportable trait can't have. The compiler reports everything else that
+/// makes a trait not object-safe.
 fn check(of: &ItemTrait) -> Result<()> {
     let mut errors = Errors::default();
     if let Some(param) = of.generics.params.first() {
         errors.add(Error::new_spanned(
             param,
-            "a transportable trait has no parameters: nothing on the wire would tell which \
-             instance is meant",
+            "a transportable trait can't have parameters: messages do not identify the instance",
         ));
     }
     for item in &of.items {
         match item {
             TraitItem::Type(ty) => errors.add(Error::new(
                 ty.ident.span(),
-                "a transportable trait has no associated types: nothing on the wire would tell them",
+                "a transportable trait can't have associated types: messages do not identify them",
             )),
             TraitItem::Const(of) => errors.add(Error::new(
                 of.ident.span(),
-                "a transportable trait has no associated constants: make it a method on `&self`",
+                "a transportable trait can't have associated constants: use a method on `&self`",
             )),
             TraitItem::Fn(of) if !is_sized(&of.sig) => check_method(&of.sig, &mut errors),
             _ => {}
@@ -69,7 +68,7 @@ fn check(of: &ItemTrait) -> Result<()> {
     errors.finish()
 }
 
-/// Whether a method is not of the trait's objects.
+/// Returns true if a method has `where Self: Sized`, so that trait objects do not have it.
 fn is_sized(of: &Signature) -> bool {
     let predicates = of.generics.where_clause.iter();
     let mut predicates = predicates.flat_map(|of| &of.predicates);
@@ -87,13 +86,13 @@ fn is_sized(of: &Signature) -> bool {
     })
 }
 
-/// A trait object has the methods that need nothing of its type but a place in the vtable.
+/// Rejects methods that need more of the type than an entry in the vtable.
 fn check_method(of: &Signature, errors: &mut Errors) {
     if of.receiver().is_none() {
         errors.add(Error::new(
             of.ident.span(),
-            "a transportable trait's objects have no functions without `&self`: add it, or \
-             `where Self: Sized`",
+            "a transportable trait can't have functions without `&self`: add `&self`, or `where \
+             Self: Sized`",
         ));
     }
     if let Some(param) = of
@@ -104,15 +103,15 @@ fn check_method(of: &Signature, errors: &mut Errors) {
     {
         errors.add(Error::new_spanned(
             param,
-            "a transportable trait's objects have no generic methods: leave out the parameter, or add \
-             `where Self: Sized`",
+            "a transportable trait can't have generic methods: remove the parameter, or add `where \
+             Self: Sized`",
         ));
     }
     if let Some(asynchronous) = &of.asyncness {
         errors.add(Error::new(
             asynchronous.span,
-            "a transportable trait's objects have no async methods: return a boxed future, or add \
-             `where Self: Sized`",
+            "a transportable trait can't have async methods: return a boxed future, or add `where \
+             Self: Sized`",
         ));
     }
 }
@@ -149,7 +148,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
         const _: () = {
             #support::inventory::collect!(#item);
 
-            // SAFETY: the registry is made of all that was submitted.
+            // SAFETY: the registry contains everything that was submitted.
             unsafe impl #support::Implementation for #item {
                 const TRAIT: &'static ::core::primitive::str = #text;
 
@@ -209,7 +208,8 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                 }
             }
 
-            // SAFETY: the place is that of the value, and the class the one by which it is claimed.
+            // SAFETY: the address is that of the value, and the class is the one by which it is
+            // claimed.
             unsafe impl<'x> #support::Target for dyn #name + 'x {
                 type InPlace<'b> = dyn #name + 'b where Self: 'b;
 
@@ -228,8 +228,8 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
     }
 }
 
-/// Returns the function by which `implements!` makes an entry of the registry: class and cast from
-/// one type parameter, so that they always belong together.
+/// Returns the function by which `implements!` makes an entry of the registry. It derives class and
+/// cast from one type parameter, so that they always belong together.
 fn registration(support: &TokenStream, name: &Ident, item: &Ident) -> TokenStream {
     quote! {
         impl dyn #name {

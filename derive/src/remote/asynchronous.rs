@@ -1,9 +1,9 @@
-//! What becomes of an async method, so that the trait has objects.
+//! Expansion of async methods, which keeps the trait object-safe.
 //!
-//! Callers see a method that returns a boxed future. Beside it stands a hidden one that returns the
-//! future itself: a skeleton, which knows the object's type, polls that in its own place. Who implements
-//! the trait by hand has the one from the other; `#[remote]` on the `impl` block makes both of an
-//! `async fn`.
+//! Callers see a method that returns a boxed future. A hidden method beside it returns the future
+//! itself: a skeleton, which knows the object's type, polls that future in place. For manual
+//! implementations of the trait, the hidden method defaults to the boxed one. `#[remote]` on the
+//! `impl` block generates both from an `async fn`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -14,17 +14,17 @@ use syn::{
     TypeReference, parse_quote,
 };
 
-/// How the lifetime of a call is called.
+/// Returns the lifetime of a call.
 fn call() -> Lifetime {
     Lifetime::new("'__call", Span::call_site())
 }
 
-/// The name of the hidden method.
+/// Returns the name of the hidden method.
 pub(super) fn hidden(name: &Ident) -> Ident {
     format_ident!("__in_place_{}", name.unraw(), span = name.span())
 }
 
-/// What a method resolves to.
+/// Returns the type that a method resolves to.
 pub(super) fn output(of: &Signature) -> Type {
     match &of.output {
         ReturnType::Default => parse_quote!(()),
@@ -32,14 +32,15 @@ pub(super) fn output(of: &Signature) -> Type {
     }
 }
 
-/// The signature without `async`, and with the lifetime of the call wherever one was left out.
+/// Returns the signature without `async`, with elided lifetimes replaced by the lifetime of the
+/// call.
 pub(super) fn spelled(of: &Signature) -> Signature {
     let mut of = of.clone();
     let call = call();
     of.asyncness = None;
     for param in &mut of.generics.params {
         if let GenericParam::Lifetime(param) = param {
-            // What is named lives as long as the future.
+            // Named lifetimes must outlive the future.
             param.colon_token.get_or_insert_default();
             param.bounds.push(call.clone());
         }
@@ -51,7 +52,7 @@ pub(super) fn spelled(of: &Signature) -> Signature {
     of
 }
 
-/// The method that returns a boxed future.
+/// Returns the signature of the method that returns a boxed future.
 pub(super) fn boxed(krate: &Path, of: &Signature) -> Signature {
     let mut of = spelled(of);
     let (output, call) = (output(&of), call());
@@ -59,7 +60,7 @@ pub(super) fn boxed(krate: &Path, of: &Signature) -> Signature {
     of
 }
 
-/// The method that returns the future itself.
+/// Returns the signature of the method that returns the future itself.
 pub(super) fn in_place(of: &Signature) -> Signature {
     let mut of = spelled(of);
     let (output, call) = (output(&of), call());
@@ -69,7 +70,7 @@ pub(super) fn in_place(of: &Signature) -> Signature {
     of
 }
 
-/// Gives the arguments plain names, and says which.
+/// Replaces the patterns of the arguments by plain names, and returns the names.
 pub(super) fn named(of: &mut Signature) -> Vec<Ident> {
     let mut names = Vec::new();
     for input in &mut of.inputs {
@@ -83,7 +84,7 @@ pub(super) fn named(of: &mut Signature) -> Vec<Ident> {
     names
 }
 
-/// The two methods of the trait.
+/// Returns the two methods of the trait.
 pub(super) fn declared(
     krate: &Path,
     of: &TraitItemFn,
@@ -93,7 +94,7 @@ pub(super) fn declared(
     shown.sig = boxed(krate, &of.sig);
     if let Some(body) = &of.default {
         let output = output(&spelled(&of.sig));
-        // Says what type the block has before its first `return`.
+        // Fixes the type of the block before its first `return`.
         shown.default = Some(parse_quote!({
             ::std::boxed::Box::pin(async move {
                 if let ::core::option::Option::Some(__result) =
@@ -102,7 +103,7 @@ pub(super) fn declared(
                     return __result;
                 }
                 let __result: #output = #body;
-                #[allow(unreachable_code, reason = "the body may not come to its end")]
+                #[allow(unreachable_code, reason = "the body may diverge")]
                 __result
             })
         }));
@@ -127,8 +128,8 @@ pub(super) fn declared(
     [shown, place]
 }
 
-/// The trait by which a skeleton calls the async methods of an object, whether its type is known or
-/// not.
+/// Generates the trait by which a skeleton calls the async methods of an object, for known types
+/// and for trait objects.
 pub(super) fn in_place_trait<'m>(
     interface: &TokenStream,
     methods: impl Iterator<Item = (&'m Signature, &'m [syn::Attribute])>,
@@ -167,7 +168,7 @@ pub(super) fn in_place_trait<'m>(
     }
 }
 
-/// Puts a lifetime where none is named.
+/// Replaces elided lifetimes by the given one.
 struct Elided(Lifetime);
 
 impl VisitMut for Elided {
@@ -194,6 +195,6 @@ impl VisitMut for Elided {
         }
     }
 
-    /// Has lifetimes of its own.
+    /// Function pointer types have lifetimes of their own.
     fn visit_type_bare_fn_mut(&mut self, _: &mut TypeBareFn) {}
 }

@@ -1,23 +1,23 @@
-//! Which attributes of a trait and its methods go where.
+//! Attributes of a trait and its methods that are copied to generated code.
 
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Token, parse_quote};
 
-/// What a stub's method has in common with the trait's.
+/// Attributes that a stub's method has in common with the trait's.
 const SHARED: &[&str] = &["doc", "cfg", "deprecated", "must_use", "allow"];
 
-/// The attributes of a stub's method.
+/// Returns the attributes of a stub's method.
 pub(super) fn shared(of: &[Attribute]) -> Vec<Attribute> {
     kept(of, SHARED)
 }
 
-/// On what it depends whether something is compiled at all.
+/// Returns the `cfg` attributes.
 pub(super) fn conditions(of: &[Attribute]) -> Vec<Attribute> {
     kept(of, &["cfg"])
 }
 
-/// The attributes of these names, also where they depend on a condition.
+/// Returns the attributes with these names, including those inside `cfg_attr`.
 fn kept(of: &[Attribute], names: &[&str]) -> Vec<Attribute> {
     of.iter()
         .filter_map(|attr| {

@@ -1,4 +1,4 @@
-//! What can't be called from another node, said on the token that causes it.
+//! Rejection of traits that can't be remote, with errors at the responsible tokens.
 
 use syn::visit::Visit;
 use syn::{Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, Type, TypeImplTrait, TypePath};
@@ -6,7 +6,7 @@ use syn::{Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, Type, TypeImplT
 use super::parse::{Argument, Interface, Method, passed, plain, streamed};
 use crate::errors::Errors;
 
-/// Tuples implement `Transportable` up to this length.
+/// Maximum length of tuples that implement `Transportable`.
 const MOST_ARGUMENTS: usize = 12;
 
 /// Adds all errors of the trait.
@@ -16,14 +16,14 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
     if let Some(param) = params.iter().find(eternal) {
         errors.add(Error::new_spanned(
             param,
-            "a remote trait has no lifetimes: its objects live as long as they are served",
+            "a remote trait can't have lifetime parameters: its objects live as long as they are \
+             served",
         ));
     } else if let (Some(param), true) = (params.first(), of.instances_are_missing()) {
         errors.add(Error::new_spanned(
             param,
             format!(
-                "the other node could not know the types: list them as \
-                 `#[remote(instances({}<Type>))]`",
+                "a generic remote trait must list its instances: `#[remote(instances({}<Type>))]`",
                 of.item.ident
             ),
         ));
@@ -31,7 +31,7 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
     if let (Some(mock), Some(_)) = (&of.mock, params.first()) {
         errors.add(Error::new_spanned(
             mock,
-            "only a trait without parameters has a mock",
+            "`mock` is supported only for traits without parameters",
         ));
     }
     for method in &of.methods {
@@ -45,7 +45,8 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
     }
 }
 
-/// Types that can't be found once a type stands in the place of a parameter.
+/// Finds shorthand paths such as `T::Key`, which become ambiguous when a type replaces the
+/// parameter.
 struct Short<'i, 'e> {
     item: &'i ItemTrait,
     errors: &'e mut Errors,
@@ -60,7 +61,7 @@ impl<'ast> Visit<'ast> for Short<'_, '_> {
                 self.errors.add(Error::new_spanned(
                     of,
                     format!(
-                        "name the trait too: `<{} as Trait>::{}`",
+                        "name the trait, too: `<{} as Trait>::{}`",
                         first.ident, last.ident
                     ),
                 ));
@@ -70,40 +71,41 @@ impl<'ast> Visit<'ast> for Short<'_, '_> {
     }
 }
 
-/// What is said of a stream that is a part of something.
-pub(super) const NESTED: &str = "a stream is an argument or the result itself; its items may be `Result`s, and \
-                      no streams";
+/// Error for a stream nested in another type.
+pub(super) const NESTED: &str = "a stream must be an argument or the result itself; its items can \
+                                 be `Result`s, but not streams";
 
-/// What is said of a reference that is a part of something else.
-pub(super) const HIDDEN: &str = "a reference stands by itself, by value, or in an `Option`, `Vec` or `Result` of \
-                      it; a struct with references derives `Referring`, and is passed as `Referring<Struct>`";
+/// Error for a reference nested in another type.
+pub(super) const HIDDEN: &str = "a remote reference must be passed by value, alone or in an \
+                                 `Option`, `Vec` or `Result`; a struct with references must derive \
+                                 `Referring`, and be passed as `Referring<Struct>`";
 
 fn check_method(method: &Method, errors: &mut Errors) {
     let signature = &method.signature;
     if let (Some(token), Some(output)) = (&method.one_way, &method.output) {
         errors.add(Error::new_spanned(
             output,
-            format!("nobody waits for a `{token}` method: it returns nothing"),
+            format!("a `{token}` method has no reply, so it can't return a value"),
         ));
     }
     if let Some(token) = &signature.unsafety {
         errors.add(Error::new(
             token.span,
-            "a remote method can't be `unsafe`: nobody vouches for a caller on another node",
+            "a remote method can't be `unsafe`: it can't rely on a caller on another node",
         ));
     }
     let mut params = signature.generics.params.iter();
     if let Some(param) = params.find(|param| !matches!(param, GenericParam::Lifetime(_))) {
         errors.add(Error::new_spanned(
             param,
-            "a remote method has no generics but lifetimes: the other node could not know the \
-             types",
+            "a remote method can't have generic parameters other than lifetimes: the other node \
+             does not know the types",
         ));
     }
     if let Some(clause) = &signature.generics.where_clause {
         errors.add(Error::new_spanned(
             clause,
-            "a remote method has no `where` clause: every object has all methods",
+            "a remote method can't have a `where` clause: every object must have all methods",
         ));
     }
     match signature.inputs.first() {
@@ -111,19 +113,19 @@ fn check_method(method: &Method, errors: &mut Errors) {
             if receiver.reference.is_some() && receiver.colon_token.is_none() => {}
         Some(other) => errors.add(Error::new_spanned(
             other,
-            "a remote method takes `&self` or `&mut self`: the object stays with its server",
+            "a remote method must take `&self` or `&mut self`: the object stays with its server",
         )),
         None => errors.add(Error::new(
             signature.paren_token.span.join(),
-            "a remote method takes `&self` or `&mut self`: it is called on an object",
+            "a remote method must take `&self` or `&mut self`: it is called on an object",
         )),
     }
-    // What stands for a stream that is the result has a place among them.
+    // The message needs one entry for a stream that is the result.
     let most = MOST_ARGUMENTS.saturating_sub(method.streams().iter().count());
     if let Some(extra) = method.arguments.get(most) {
         errors.add(Error::new(
             extra.name.span(),
-            format!("this remote method has {most} arguments at most: put some into a struct"),
+            format!("this remote method can have at most {most} arguments: use a struct"),
         ));
     }
 }
@@ -143,8 +145,8 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
         if received.is_some() && alone && method.streams().is_some() {
             errors.add(Error::new_spanned(
                 ty,
-                "`Received` is the whole message, in which a stream that is the result has a place \
-                 too: take a reference",
+                "`Received` is the whole message, which also has an entry for the stream that is \
+                 the result: take a reference",
             ));
         }
         if received.is_some() && !alone {
@@ -172,44 +174,42 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
         if search.opaque {
             errors.add(Error::new_spanned(
                 ty,
-                "a remote method has no generics: the other node could not know the type",
+                "a remote method can't use `impl Trait`: the other node does not know the type",
             ));
         }
         if search.itself {
             errors.add(Error::new_spanned(
                 ty,
-                "`Self` is another type on each node: name a type that both know",
+                "`Self` is a different type on each node: use a type that both nodes know",
             ));
         }
         if search.eternal && received.is_none() {
             errors.add(Error::new_spanned(
                 ty,
-                "an argument lives as long as the call: leave `'static` out, or take `Received<T>` \
-                 to keep the buffer",
+                "an argument lives only as long as the call: remove `'static`, or take \
+                 `Received<T>` to keep the buffer",
             ));
         }
     }
 }
 
-/// What is wrong with references that are an argument.
+/// Checks an argument with references.
 fn check_references(method: &Method, ty: &Type, errors: &mut Errors) {
     if let Some(token) = &method.one_way {
         errors.add(Error::new_spanned(
             ty,
-            format!(
-                "nobody waits for a `{token}` method, and so nobody knows when it has a reference"
-            ),
+            format!("a `{token}` method has no reply, so it can't take remote references"),
         ));
     }
     check_output(ty, errors);
 }
 
-/// What is wrong with the items of a stream that is an argument.
+/// Checks the items of a stream that is an argument.
 fn check_stream(method: &Method, ty: &Type, of: &Type, errors: &mut Errors) {
     if let Some(token) = &method.one_way {
         errors.add(Error::new_spanned(
             ty,
-            format!("nobody waits for a `{token}` method, and so nobody sends it a stream"),
+            format!("a `{token}` method has no reply, so it can't take streams"),
         ));
     }
     check_output(of, errors);
@@ -226,18 +226,18 @@ fn check_output(ty: &Type, errors: &mut Errors) {
     if search.opaque {
         errors.add(Error::new_spanned(
             ty,
-            "the result of a remote method has a type that both nodes know",
+            "the result of a remote method must have a type that both nodes know",
         ));
     }
     if search.itself {
         errors.add(Error::new_spanned(
             ty,
-            "`Self` is another type on each node: name a type that both know",
+            "`Self` is a different type on each node: use a type that both nodes know",
         ));
     }
 }
 
-/// What to take instead of an owner by value.
+/// Returns the type to use instead of an owner by value.
 fn borrowed(ty: &Type) -> Option<&'static str> {
     let Type::Path(path) = plain(ty) else {
         return None;
@@ -250,7 +250,7 @@ fn borrowed(ty: &Type) -> Option<&'static str> {
     }
 }
 
-/// What a type has in it that decides whether it can travel.
+/// Features of a type that are relevant for sending it.
 #[derive(Default)]
 pub(super) struct Search {
     /// `Self`.

@@ -1,4 +1,4 @@
-//! What stands for a trait that has errors, so that its users don't get errors as well.
+//! Code for a trait with errors, which prevents further errors at its uses.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,7 +12,8 @@ use super::instances::Instance;
 use super::parse::{Interface, passed, streamed};
 use super::{expand, stub};
 
-/// The trait, a stub that can't be had, and the promise that the trait is remote.
+/// Returns the trait, a stub that can't be created, and the implementations that make the trait
+/// remote.
 pub(super) fn dummy(of: &Interface) -> TokenStream {
     let conditions = &of.conditions;
     let mut item = expand::remote_trait(of);
@@ -21,7 +22,7 @@ pub(super) fn dummy(of: &Interface) -> TokenStream {
     }
     let structure = stub::structure(of);
     let instances = of.instances.iter().map(|instance| {
-        // The stub has no generics that its methods could name.
+        // Methods could refer to generics that the stub does not have.
         let known = of.item.generics.params.is_empty() || instance.arguments.is_some();
         let methods = instance
             .methods
@@ -44,7 +45,7 @@ pub(super) fn dummy(of: &Interface) -> TokenStream {
             unused_variables,
             clippy::double_must_use,
             clippy::too_many_arguments,
-            reason = "nothing of this is called"
+            reason = "none of this is called"
         )]
         const _: () = {
             #(#instances)*
@@ -52,7 +53,7 @@ pub(super) fn dummy(of: &Interface) -> TokenStream {
     }
 }
 
-/// Makes an item harmless to `dyn Trait` that would rule it out.
+/// Adds `Self: Sized` to an item that would make the trait not object-safe.
 fn exempt(part: &mut TraitItem) {
     let generics = match part {
         TraitItem::Fn(of) if !callable(&of.sig) => &mut of.sig.generics,
@@ -65,7 +66,7 @@ fn exempt(part: &mut TraitItem) {
         .push(parse_quote!(Self: ::core::marker::Sized));
 }
 
-/// Whether a method can be called on `dyn Trait`, and has types that the stub can name.
+/// Returns true if a method can be called on `dyn Trait` and the stub can name its types.
 fn callable(signature: &Signature) -> bool {
     let mut search = Search::default();
     for input in &signature.inputs {
@@ -86,7 +87,7 @@ fn callable(signature: &Signature) -> bool {
         && lifetimes_only(&signature.generics)
 }
 
-/// Whether a stream or a reference is a part of something, which no stub can name.
+/// Returns true if a stream or a reference is nested in another type, which a stub can't name.
 fn nested(signature: &Signature) -> bool {
     let nested = |ty: &Type| {
         let mut search = Search::default();
@@ -106,7 +107,7 @@ fn lifetimes_only(generics: &Generics) -> bool {
 }
 
 fn remotable(of: &Interface, instance: &Instance, item: &ItemTrait) -> Option<TokenStream> {
-    // A constant, or what is no item, rules `dyn Trait` out.
+    // Constants, and items that did not parse, make the trait not object-safe.
     let possible = item
         .items
         .iter()

@@ -1,4 +1,4 @@
-//! The trait, the stub and the skeleton of an interface.
+//! Generation of the trait, the stub and the skeleton of an interface.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -51,7 +51,7 @@ fn expand_instance(of: &Interface, instance: &Instance) -> TokenStream {
     }
 }
 
-/// The trait as the program sees it: async methods return boxed futures.
+/// Returns the trait as the program sees it: async methods return boxed futures.
 pub(super) fn remote_trait(of: &Interface) -> ItemTrait {
     let mut item = shared_trait(of);
     let items = std::mem::take(&mut item.items);
@@ -68,7 +68,7 @@ pub(super) fn remote_trait(of: &Interface) -> ItemTrait {
     item
 }
 
-/// The trait, of which objects can be shared between threads.
+/// Returns the trait with supertraits that allow threads to share its objects.
 fn shared_trait(of: &Interface) -> ItemTrait {
     let mut item = of.item.clone();
     item.supertraits.push(parse_quote!(::core::marker::Send));
@@ -76,7 +76,7 @@ fn shared_trait(of: &Interface) -> ItemTrait {
     item.supertraits.push(parse_quote!('static));
     item.colon_token.get_or_insert_default();
     for param in item.generics.type_params_mut() {
-        // As are all types that travel.
+        // Transportable types must be `'static`.
         param.colon_token.get_or_insert_default();
         param.bounds.push(parse_quote!('static));
     }

@@ -1,4 +1,4 @@
-//! `#[remote]` on an `impl` block: its `async fn`s become what the trait has.
+//! Expansion of `#[remote]` on an `impl` block: an `async fn` becomes the two methods of the trait.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -16,7 +16,7 @@ pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStr
             krate = meta.value()?.parse()?;
             Ok(())
         } else {
-            Err(meta.error("unknown option: of an `impl` block `remote` takes `crate = path`"))
+            Err(meta.error("unknown option: on an `impl` block, `remote` takes `crate = path`"))
         }
     });
     if let Err(error) = parser.parse2(options) {
@@ -25,7 +25,7 @@ pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStr
     let Some((_, interface, _)) = of.trait_.clone() else {
         errors.add(Error::new_spanned(
             &of.self_ty,
-            "`remote` is for a trait and for what implements it: name the trait here",
+            "`remote` applies to a trait or an `impl` block of a trait: name the trait here",
         ));
         let errors = errors.finish().err().map(|all| all.to_compile_error());
         return quote!(#of #errors);
@@ -43,7 +43,7 @@ pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStr
     quote!(#of #errors)
 }
 
-/// The method that the program wrote, under its hidden name, and the one that boxes its future.
+/// Returns the program's method under its hidden name, and the method that boxes its future.
 fn both(krate: &Path, interface: &Path, mut method: ImplItemFn) -> [ImplItem; 2] {
     let conditions = attributes::conditions(&method.attrs);
     let mut boxed = asynchronous::boxed(krate, &method.sig);
@@ -51,7 +51,7 @@ fn both(krate: &Path, interface: &Path, mut method: ImplItemFn) -> [ImplItem; 2]
     let hidden = asynchronous::hidden(&method.sig.ident);
     let boxed = parse_quote! {
         #(#conditions)*
-        #[allow(clippy::too_many_arguments, reason = "as many as the trait's method has")]
+        #[allow(clippy::too_many_arguments, reason = "as in the trait's method")]
         #boxed {
             ::std::boxed::Box::pin(<Self as #interface>::#hidden(self, #(#names),*))
         }

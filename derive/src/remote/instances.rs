@@ -1,4 +1,4 @@
-//! The instances of a generic trait: each is an interface of its own.
+//! Instances of a generic trait, each of which is an interface of its own.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -11,23 +11,23 @@ use syn::{
 use super::parse::{Interface, Method};
 use crate::errors::Errors;
 
-/// A trait without parameters, or one with arguments in their place.
+/// A trait without parameters, or an instance of a generic trait.
 pub(super) struct Instance {
-    /// `<u64>`, or nothing.
+    /// Arguments such as `<u64>`, if the trait has parameters.
     pub(super) arguments: Option<AngleBracketedGenericArguments>,
-    /// With the arguments in place of the parameters.
+    /// Methods, with arguments in place of the parameters.
     pub(super) methods: Vec<Method>,
 }
 
 impl Instance {
-    /// The trait with its arguments.
+    /// Returns the trait with its arguments.
     pub(super) fn interface(&self, of: &Interface) -> TokenStream {
         let (name, arguments) = (&of.item.ident, &self.arguments);
         quote!(#name #arguments)
     }
 }
 
-/// The instances that the options list, or the trait itself.
+/// Returns the instances that the options list, or the trait itself.
 pub(super) fn instances(
     item: &ItemTrait,
     methods: &[Method],
@@ -55,16 +55,16 @@ fn instance(item: &ItemTrait, methods: &[Method], path: &Path) -> syn::Result<In
     let of_trait = path.segments.len() == 1 && last.is_some_and(|last| last.ident == item.ident);
     let (true, Some(last)) = (of_trait, last) else {
         let name = &item.ident;
-        let text = format!("an instance of this trait is named as `{name}<Type>`");
+        let text = format!("an instance of this trait must be written as `{name}<Type>`");
         return Err(Error::new_spanned(path, text));
     };
     let params = &item.generics.params;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return Err(Error::new_spanned(path, "an instance names its arguments"));
+        return Err(Error::new_spanned(path, "an instance must have arguments"));
     };
     if arguments.args.len() != params.len() {
         let text = format!(
-            "as many as the trait has parameters, which is {}",
+            "the number of arguments must match the trait's parameters, which is {}",
             params.len()
         );
         return Err(Error::new_spanned(arguments, text));
@@ -74,7 +74,7 @@ fn instance(item: &ItemTrait, methods: &[Method], path: &Path) -> syn::Result<In
         let name = match param {
             GenericParam::Type(of) => of.ident.clone(),
             GenericParam::Const(of) => of.ident.clone(),
-            // Refused at the trait.
+            // An error is reported at the trait.
             GenericParam::Lifetime(_) => continue,
         };
         given.push((name, argument.clone()));
@@ -99,7 +99,7 @@ fn instance(item: &ItemTrait, methods: &[Method], path: &Path) -> syn::Result<In
     })
 }
 
-/// Puts arguments in the place of parameters.
+/// Substitutes arguments for parameters.
 struct Put(Vec<(Ident, GenericArgument)>);
 
 impl Put {
@@ -127,7 +127,7 @@ impl VisitMut for Put {
         syn::visit_mut::visit_type_mut(self, of);
     }
 
-    /// A constant in an array's length, which looks like a value.
+    /// Constants in the length of an array are expressions.
     fn visit_expr_mut(&mut self, of: &mut Expr) {
         if let Expr::Path(path) = of {
             if let Some(argument) = self.argument(&path.path).map(ToTokens::to_token_stream) {
@@ -138,7 +138,7 @@ impl VisitMut for Put {
         syn::visit_mut::visit_expr_mut(self, of);
     }
 
-    /// A constant among arguments, which looks like a type.
+    /// Constants among generic arguments parse as types.
     fn visit_generic_argument_mut(&mut self, of: &mut GenericArgument) {
         if let GenericArgument::Type(Type::Path(path)) = of {
             if path.qself.is_none() {

@@ -1,4 +1,4 @@
-//! An object for tests, whose methods do what a test says.
+//! Generation of mocks: objects whose methods are set by a test.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use super::parse::{Interface, Method};
 use super::{asynchronous, types};
 
-/// The mock's type, of a trait without parameters.
+/// Returns the mock of a trait without parameters.
 pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
     of.mock.as_ref()?;
     let Interface {
@@ -16,7 +16,7 @@ pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
     let (vis, interface) = (&of.item.vis, &of.item.ident);
     let name = format_ident!("{}Mock", interface.unraw());
     let doc = format!(
-        "A [`{}`] for tests: `expect_` and a method's name say what that does.",
+        "A mock of [`{}`] for tests: its `expect_` methods set what each method does.",
         interface.unraw()
     );
     let fields = of.methods.iter().map(|method| {
@@ -38,7 +38,7 @@ pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
         #(#conditions)*
         #[doc = #doc]
         #[derive(::core::fmt::Debug)]
-        #[allow(dead_code, non_snake_case, reason = "tests use of it what they need")]
+        #[allow(dead_code, non_snake_case, reason = "a test may use only a part")]
         #vis struct #name {
             #(#fields)*
         }
@@ -58,15 +58,15 @@ pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
             dead_code,
             deprecated,
             clippy::too_many_arguments,
-            reason = "tests use of it what they need"
+            reason = "a test may use only a part"
         )]
         const _: () = {
             impl #name {
-                /// Checks that each method was called as often as a test said.
+                /// Checks that each method was called as often as expected.
                 ///
                 /// # Panics
                 ///
-                /// When one was called less often.
+                /// Panics if a method was called less often.
                 #vis fn check(&self) {
                     #(#checks)*
                 }
@@ -86,7 +86,7 @@ fn field(method: &Method) -> proc_macro2::Ident {
     format_ident!("method_{}", method.signature.ident.unraw())
 }
 
-/// What a test gives for a method.
+/// Returns the type of the function that a test sets for a method.
 fn answer(method: &Method) -> TokenStream {
     let arguments = method.arguments.iter().map(types::mock_type);
     let output = types::result(method);
@@ -96,7 +96,7 @@ fn answer(method: &Method) -> TokenStream {
     }
 }
 
-/// Says what a method does.
+/// Returns the functions that set and count the calls of a method.
 fn expect(of: &Interface, method: &Method) -> TokenStream {
     let krate = &of.krate;
     let vis = &of.item.vis;
@@ -107,8 +107,8 @@ fn expect(of: &Interface, method: &Method) -> TokenStream {
         format_ident!("expect_{plain}", span = plain.span()),
         format_ident!("calls_of_{plain}", span = plain.span()),
     );
-    let doc = format!("From now on `{plain}` answers so.");
-    let doc_of_calls = format!("How often `{plain}` was called.");
+    let doc = format!("Sets the function that `{plain}` calls from now on.");
+    let doc_of_calls = format!("Returns the number of calls of `{plain}`.");
     quote! {
         #(#conditions)*
         #[doc = #doc]
@@ -124,7 +124,7 @@ fn expect(of: &Interface, method: &Method) -> TokenStream {
     }
 }
 
-/// The trait's method.
+/// Returns the implementation of the trait's method.
 fn called(of: &Interface, method: &Method) -> TokenStream {
     let conditions = &method.conditions;
     let field = field(method);

@@ -1,4 +1,4 @@
-//! `#[remote]`.
+//! The attribute `#[remote]`.
 
 mod asynchronous;
 mod attributes;
@@ -32,7 +32,7 @@ pub(crate) fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
         check::check(of, &mut errors);
     }
     let errors = errors.finish().err().map(|all| all.to_compile_error());
-    // What users name stays, so that they don't get errors of their own.
+    // After an error, the items that other code uses are still generated, to avoid further errors.
     match (of, errors) {
         (Some(of), None) => expand::expand(&of),
         (Some(of), errors) => {

@@ -1,4 +1,4 @@
-//! From tokens to a description of the interface.
+//! Parsing of tokens into the description of an interface.
 
 use proc_macro2::TokenStream;
 use quote::format_ident;
@@ -16,25 +16,25 @@ use crate::errors::Errors;
 /// A trait whose methods can be called from another node.
 pub(super) struct Interface {
     pub(super) item: ItemTrait,
-    /// The crate `jstream_rmi`.
+    /// Path of the crate `jstream_rmi`.
     pub(super) krate: Path,
-    /// On what it depends whether the trait exists.
+    /// The `cfg` attributes of the trait.
     pub(super) conditions: Vec<Attribute>,
-    /// As the trait has them.
+    /// Methods as in the trait.
     pub(super) methods: Vec<Method>,
     pub(super) instances: Vec<Instance>,
-    /// Whether a mock is asked for, and where.
+    /// The option `mock`, if it was given.
     pub(super) mock: Option<Path>,
 }
 
 impl Interface {
-    /// Whether the trait has parameters, and nothing says what for.
+    /// Returns true if the trait has parameters and no instances are listed.
     pub(super) fn instances_are_missing(&self) -> bool {
         let mut instances = self.instances.iter();
         instances.any(|of| of.arguments.is_none())
     }
 
-    /// Whether some method needs the object alone.
+    /// Returns true if a method takes `&mut self`.
     pub(super) fn is_exclusive(&self) -> bool {
         self.methods.iter().any(Method::is_exclusive)
     }
@@ -42,17 +42,17 @@ impl Interface {
 
 #[derive(Clone)]
 pub(super) struct Method {
-    /// Its documentation, conditions and lints, for the stub.
+    /// Documentation, conditions and lints, for the stub.
     pub(super) attrs: Vec<Attribute>,
-    /// On what it depends whether the method exists.
+    /// The `cfg` attributes of the method.
     pub(super) conditions: Vec<Attribute>,
     pub(super) signature: syn::Signature,
     pub(super) arguments: Vec<Argument>,
-    /// `None` for `()`.
+    /// Type of the result; `None` for `()`.
     pub(super) output: Option<Type>,
-    /// Nobody waits for it.
+    /// The option `one_way`, if it was given.
     pub(super) one_way: Option<Ident>,
-    /// It may run more than once for one call.
+    /// True if the method may run more than once for one call.
     pub(super) idempotent: bool,
 }
 
@@ -61,17 +61,17 @@ impl Method {
         self.signature.asyncness.is_some()
     }
 
-    /// `T` of a result of type `Stream<T>`.
+    /// Returns the `T` of a result of type `Stream<T>`.
     pub(super) fn streams(&self) -> Option<&Type> {
         streamed(self.output.as_ref()?)
     }
 
-    /// The result's type, where it has references.
+    /// Returns the type of the result, if it has references.
     pub(super) fn passes(&self) -> Option<&Type> {
         self.output.as_ref().filter(|ty| passed(ty))
     }
 
-    /// Whether its call takes streams or references along, or is answered with such.
+    /// Returns true if the call or its reply carries streams or references.
     pub(super) fn carries(&self) -> bool {
         let mut arguments = self.arguments.iter();
         self.streams().is_some()
@@ -79,7 +79,7 @@ impl Method {
             || arguments.any(|argument| argument.streams().is_some() || argument.passes().is_some())
     }
 
-    /// Whether it needs the object alone.
+    /// Returns true if the method takes `&mut self`.
     pub(super) fn is_exclusive(&self) -> bool {
         matches!(self.signature.inputs.first(), Some(FnArg::Receiver(of)) if of.mutability.is_some())
     }
@@ -89,23 +89,23 @@ impl Method {
 pub(super) struct Argument {
     pub(super) name: Ident,
     pub(super) ty: Type,
-    /// `T` of an argument of type `Received<T>`.
+    /// The `T` of an argument of type `Received<T>`.
     pub(super) received: Option<Type>,
 }
 
 impl Argument {
-    /// `T` of an argument of type `Stream<T>`.
+    /// Returns the `T` of an argument of type `Stream<T>`.
     pub(super) fn streams(&self) -> Option<&Type> {
         streamed(&self.ty)
     }
 
-    /// The type, where it has references.
+    /// Returns the type, if it has references.
     pub(super) fn passes(&self) -> Option<&Type> {
         passed(&self.ty).then_some(&self.ty)
     }
 }
 
-/// What could be understood, or `None` for what is no trait.
+/// Returns the parts of the interface that could be parsed, or `None` if the item is not a trait.
 pub(super) fn parse(
     options: TokenStream,
     item: TokenStream,
@@ -149,11 +149,11 @@ pub(super) fn parse(
             TraitItem::Fn(of) => methods.push(method(of, errors)),
             other => errors.add(Error::new_spanned(
                 other,
-                "a remote trait has methods only: nothing else can be asked of another node",
+                "a remote trait can have only methods",
             )),
         }
     }
-    // Of a trait with lifetimes there are none.
+    // A trait with lifetimes is rejected, so its instances are ignored.
     let possible = item.generics.lifetimes().next().is_none();
     let listed: Vec<_> = listed.into_iter().filter(|_| possible).collect();
     Some(Interface {
@@ -180,8 +180,9 @@ fn method(of: &mut TraitItemFn, errors: &mut Errors) -> Method {
                 idempotent = true;
                 Ok(())
             } else {
-                Err(meta
-                    .error("unknown option: of a method `remote` takes `one_way` and `idempotent`"))
+                Err(meta.error(
+                    "unknown option: on a method, `remote` takes `one_way` and `idempotent`",
+                ))
             }
         });
         if let Err(error) = parsed {
@@ -219,8 +220,7 @@ fn argument(i: usize, of: &PatType, errors: &mut Errors) -> Argument {
     if let Some(attr) = attributes::conditions(&of.attrs).first() {
         errors.add(Error::new_spanned(
             attr,
-            "an argument can't depend on a condition: put it on the method, of which there may be \
-             two",
+            "an argument can't have `cfg`: declare two methods with `cfg` instead",
         ));
     }
     let name = match &*of.pat {
@@ -228,7 +228,7 @@ fn argument(i: usize, of: &PatType, errors: &mut Errors) -> Argument {
         other => {
             errors.add(Error::new_spanned(
                 other,
-                "an argument of a remote method needs a plain name",
+                "an argument of a remote method must have a plain name",
             ));
             format_ident!("__argument_{i}")
         }
@@ -240,7 +240,7 @@ fn argument(i: usize, of: &PatType, errors: &mut Errors) -> Argument {
     }
 }
 
-/// `T` of `Received<T>`, where that is the name.
+/// Returns the `T` of a type `name<T>`.
 fn wrapped<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = plain(ty) else {
         return None;
@@ -255,12 +255,13 @@ fn wrapped<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     }
 }
 
-/// `T` of `Stream<T>`.
+/// Returns the `T` of `Stream<T>`.
 pub(super) fn streamed(ty: &Type) -> Option<&Type> {
     wrapped(ty, "Stream")
 }
 
-/// Whether a type is `Remote<dyn Trait>` or `Referring<Struct>`, or an `Option`, `Vec` or `Result` of it.
+/// Returns true if a type is `Remote<dyn Trait>` or `Referring<Struct>`, or an `Option`, `Vec` or
+/// `Result` of it.
 pub(super) fn passed(ty: &Type) -> bool {
     wrapped(ty, "Remote").is_some()
         || wrapped(ty, "Referring").is_some()
@@ -269,7 +270,7 @@ pub(super) fn passed(ty: &Type) -> bool {
             .any(|name| wrapped(ty, name).is_some_and(passed))
 }
 
-/// A type without the brackets, seen or not, around it.
+/// Strips parentheses and invisible groups from a type.
 pub(super) fn plain(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {

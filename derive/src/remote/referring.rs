@@ -1,4 +1,4 @@
-//! `#[derive(Referring)]`: structs that have references to remote objects in them.
+//! Expansion of `#[derive(Referring)]`, for structs that contain references to remote objects.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -10,10 +10,11 @@ use super::check::{HIDDEN, NESTED, Search};
 use super::parse::passed;
 use crate::errors::Errors;
 
-/// How many fields stand together: what stands for the struct is a tuple of tuples.
+/// Number of fields in a group: the wire type of the struct is a tuple of tuples, since tuples are
+/// limited in length.
 const TOGETHER: usize = 8;
 
-/// A field, and what its value is called in generated code.
+/// A field, and the name of its value in generated code.
 struct Part<'f> {
     member: Member,
     binding: Ident,
@@ -41,14 +42,14 @@ fn derived(input: TokenStream) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
         errors.add(Error::new_spanned(
             &input.generics,
-            "a struct with references to remote objects has no parameters: both nodes know it as one type",
+            "a struct with references to remote objects can't have generic parameters",
         ));
     }
     let Data::Struct(data) = &input.data else {
         errors.add(Error::new_spanned(
             &input.ident,
-            "references to remote objects stand in structs: pass an `Option` or `Result` of one, or several \
-             `Option`s in one, in the place of an enum",
+            "`Referring` supports only structs: instead of an enum, pass an `Option` or `Result` \
+             of a struct, or a struct of several `Option`s",
         ));
         return errors.finish().map(|()| TokenStream::new());
     };
@@ -68,7 +69,7 @@ fn derived(input: TokenStream) -> Result<TokenStream> {
     Ok(expand(&input, &krate, &parts))
 }
 
-/// What `#[referring(crate = path)]` says.
+/// Parses `#[referring(crate = path)]`.
 fn krate(input: &DeriveInput, errors: &mut Errors) -> Path {
     let mut krate: Path = parse_quote!(::jstream_rmi);
     let own = input.attrs.iter();
@@ -91,7 +92,8 @@ fn check(input: &DeriveInput, parts: &[Part<'_>], errors: &mut Errors) {
     if !parts.iter().any(Part::passes) {
         errors.add(Error::new_spanned(
             &input.ident,
-            "no field is a reference to a remote object: derive `Transportable`, and pass it as it is",
+            "no field is a reference to a remote object: derive `Transportable` instead, and pass \
+             the struct directly",
         ));
     }
     for part in parts {
@@ -148,7 +150,7 @@ fn expand(input: &DeriveInput, krate: &Path, parts: &[Part<'_>]) -> TokenStream 
             ::std::string::String::push(__text, ',');
         }
     });
-    // Nobody loses a reference for another field.
+    // References are taken first, so that none is lost if another field fails.
     let (references, values): (Vec<_>, Vec<_>) = parts.iter().partition(|part| part.passes());
     let taken = references.into_iter().chain(values).map(|part| {
         let (ty, binding) = (&part.field.ty, &part.binding);

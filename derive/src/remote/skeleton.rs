@@ -1,7 +1,7 @@
-//! The skeleton, which calls the object.
+//! Generation of the skeleton, which calls the object.
 //!
-//! Plain methods of a shared object are called and done. All others are arms of one future, which owns the
-//! receive buffer and has the method's own future in it.
+//! Synchronous methods of a shared object are called directly. All other methods are arms of a
+//! single future, which owns the receive buffer and contains the method's own future.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -101,7 +101,7 @@ fn arm(method: &Method, body: &TokenStream) -> TokenStream {
     }
 }
 
-/// Waits for the object.
+/// Returns code that waits for access to the object.
 fn turn(of: &Interface, method: &Method) -> TokenStream {
     let krate = &of.krate;
     if method.is_exclusive() {
@@ -111,7 +111,7 @@ fn turn(of: &Interface, method: &Method) -> TokenStream {
     }
 }
 
-/// The object that a method is called on.
+/// Returns the object on which a method is called.
 fn object(method: &Method) -> TokenStream {
     if method.is_exclusive() {
         quote!(&mut *__object)
@@ -120,19 +120,19 @@ fn object(method: &Method) -> TokenStream {
     }
 }
 
-/// Whether the method gets the whole message.
+/// Returns true if the method receives the whole message.
 fn keeps(method: &Method) -> bool {
     matches!(method.arguments.as_slice(), [only] if only.received.is_some())
 }
 
-/// The parts of the message.
+/// Returns the names of the message's parts.
 fn parts(method: &Method) -> Vec<Ident> {
     let arguments = (0..method.arguments.len()).map(|i| format_ident!("__argument_{i}"));
     let result = method.streams().map(|_| format_ident!("__stream"));
     arguments.chain(result).collect()
 }
 
-/// The arguments that the parts stand for, behind what makes those of them that are streams or references.
+/// Returns code that converts parts to streams and references, and the arguments of the method.
 fn arguments(method: &Method) -> (TokenStream, Vec<TokenStream>) {
     let (mut made, mut arguments) = (TokenStream::new(), Vec::new());
     for (argument, name) in method.arguments.iter().zip(parts(method)) {
@@ -149,11 +149,11 @@ fn arguments(method: &Method) -> (TokenStream, Vec<TokenStream>) {
     (made, arguments)
 }
 
-/// Takes the message apart that the arguments came in.
+/// Returns code that takes the call apart and reads the arguments.
 fn read(of: &Interface, method: &Method) -> TokenStream {
     let message = types::message(of, method);
     let assertions = types::assertions(of, method);
-    // A stream takes the answer with it.
+    // Sending a stream consumes the answer.
     let mutable = method.streams().is_none().then(|| quote!(mut));
     let read = quote_spanned! {types::span(method)=>
         let (__message, #mutable __answer) = __call.into_parts();
@@ -162,7 +162,7 @@ fn read(of: &Interface, method: &Method) -> TokenStream {
     quote!(#assertions #read)
 }
 
-/// The same where the call stays where it is.
+/// Returns code that reads the arguments and leaves the call in place.
 fn read_here(of: &Interface, method: &Method) -> TokenStream {
     let message = types::message(of, method);
     let assertions = types::assertions(of, method);
@@ -172,7 +172,7 @@ fn read_here(of: &Interface, method: &Method) -> TokenStream {
     quote!(#assertions #read)
 }
 
-/// Reads the arguments, calls a method with references into them, and replies.
+/// Returns code that reads the arguments, calls a method with references to them, and replies.
 fn plain(
     of: &Interface,
     interface: &TokenStream,
@@ -213,7 +213,7 @@ fn plain(
     quote!(#read #visit)
 }
 
-/// The same of a method without arguments, whose call stays where it is.
+/// Returns code that calls a method without arguments and leaves the call in place.
 fn bare(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStream {
     let (name, object) = (&method.signature.ident, object(method));
     let assertions = types::assertions(of, method);
@@ -227,7 +227,7 @@ fn bare(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStream
     quote!(#assertions #answer #reply)
 }
 
-/// Answers by a result.
+/// Returns code that replies with a result.
 fn reply(method: &Method, result: &TokenStream) -> TokenStream {
     let span = types::result_span(method);
     match method.passes().map(types::item) {
@@ -236,7 +236,7 @@ fn reply(method: &Method, result: &TokenStream) -> TokenStream {
     }
 }
 
-/// Sends the items of a stream, while nobody has the object or the arguments for it.
+/// Returns code that sends the items of a stream after releasing the object and the arguments.
 fn items(method: &TokenStream) -> TokenStream {
     quote! {
         let (__answer, __result, __stream) = {
@@ -248,7 +248,7 @@ fn items(method: &TokenStream) -> TokenStream {
     }
 }
 
-/// The same for a method that may wait meanwhile.
+/// Returns code that calls an async method, and replies.
 fn asynchronous(of: &Interface, method: &Method) -> TokenStream {
     let krate = &of.krate;
     let name = &method.signature.ident;
@@ -262,8 +262,8 @@ fn asynchronous(of: &Interface, method: &Method) -> TokenStream {
     }
     let parts = parts(method);
     let message = types::message(of, method);
-    // What is kept while the method waits has a type that names no lifetime: the compiler forgets that
-    // it is `'static`.
+    // A value that is kept across an await must have a type that names no lifetime, because the
+    // compiler forgets that the lifetime is `'static`.
     let get = quote_spanned! {types::span(method)=>
         struct __Arguments(#krate::Received<#message>);
         let __arguments = __Arguments(__arguments);

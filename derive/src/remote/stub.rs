@@ -1,4 +1,4 @@
-//! The stub: the methods as a client calls them.
+//! Generation of the stub, which has the methods for clients.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -13,13 +13,13 @@ pub(super) fn name(of: &Interface) -> Ident {
     format_ident!("{}Stub", of.item.ident)
 }
 
-/// The stub of an instance.
+/// Returns the type of the stub of an instance.
 pub(super) fn named(of: &Interface, instance: &Instance) -> TokenStream {
     let (name, arguments) = (name(of), &instance.arguments);
     quote!(#name #arguments)
 }
 
-/// The stub's type.
+/// Returns the definition of the stub.
 pub(super) fn structure(of: &Interface) -> TokenStream {
     let Interface {
         krate, conditions, ..
@@ -27,7 +27,7 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
     let vis = &of.item.vis;
     let name = name(of);
     let doc = format!(
-        "Calls the methods of a [`{}`] on another node.",
+        "A stub that calls the methods of a [`{}`] on another node.",
         of.item.ident.unraw()
     );
     let mut generics = of.item.generics.clone();
@@ -47,7 +47,7 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
                 of.eq_token = None;
                 of.default = None;
             }
-            // Refused, but named by the error's users.
+            // Lifetimes are rejected, but the stub is still generated to avoid further errors.
             GenericParam::Lifetime(of) => {
                 let name = &of.lifetime;
                 types.push(quote!(&#name ()));
@@ -68,7 +68,7 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
     quote! {
         #(#conditions)*
         #[doc = #doc]
-        #[allow(dead_code, reason = "a server alone calls nothing")]
+        #[allow(dead_code, reason = "a server may not use it")]
         #vis struct #name #parameters {
             object: #krate::Object,
             #instance
@@ -106,7 +106,7 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
     }
 }
 
-/// What the stub can do, each method with a body.
+/// Returns the `impl` block of the stub; `body` returns the body of each method.
 pub(super) fn implementation<'m>(
     of: &Interface,
     instance: &Instance,
@@ -137,17 +137,20 @@ fn function(of: &Interface, method: &Method, body: &TokenStream) -> TokenStream 
     let result = result(of, method);
     let (promise, lint) = if method.streams().is_some() {
         (
-            "Sends the call; its items come, or its failure, when they are taken.",
+            "Sends the call. The stream yields the items, or the error of the call.",
             None,
         )
     } else if method.one_way.is_some() {
-        let text = "Sends the call, and waits for nothing: that it was sent says not that it runs.";
+        let text = "Sends the call, and does not wait. Success does not mean that the method runs.";
         (
             text,
-            Some(quote!(#[allow(clippy::missing_errors_doc, reason = "one line says it")])),
+            Some(quote!(#[allow(clippy::missing_errors_doc, reason = "see above")])),
         )
     } else {
-        ("Sends the call; the result is had by waiting for it.", None)
+        (
+            "Sends the call. Wait for the returned value to get the result.",
+            None,
+        )
     };
     quote! {
         #(#attrs)*
@@ -160,7 +163,7 @@ fn function(of: &Interface, method: &Method, body: &TokenStream) -> TokenStream 
     }
 }
 
-/// What a stub's method returns.
+/// Returns the result type of a stub's method.
 fn result(of: &Interface, method: &Method) -> TokenStream {
     if method.one_way.is_some() {
         let krate = &of.krate;
@@ -179,7 +182,7 @@ fn result(of: &Interface, method: &Method) -> TokenStream {
     quote_spanned!(types::result_span(method)=> #krate::Call<#output>)
 }
 
-/// Sends a call.
+/// Returns code that sends a call.
 pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> TokenStream {
     let krate = &of.krate;
     let interface = instance.interface(of);

@@ -1,4 +1,4 @@
-//! The method table.
+//! Generation of the method table.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -8,7 +8,7 @@ use super::instances::Instance;
 use super::parse::{Interface, Method};
 use super::{stub, types};
 
-/// Numbers the methods that there are, in the order of the table.
+/// Returns an enum that numbers the methods that are compiled, in the order of the table.
 pub(super) fn numbers(instance: &Instance) -> TokenStream {
     let variants = instance.methods.iter().map(|method| {
         let conditions = &method.conditions;
@@ -49,7 +49,7 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
     }
 }
 
-/// A method in the table.
+/// Returns the table entry of a method.
 fn entry(of: &Interface, method: &Method) -> TokenStream {
     let krate = &of.krate;
     let conditions = &method.conditions;
@@ -91,10 +91,10 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     }
 }
 
-/// A signature as people write it.
+/// Formats a signature as people write it.
 fn text(of: impl ToTokens) -> String {
     let text = of.to_token_stream().to_string();
-    // Long ones have several lines.
+    // Tokens of long signatures are printed on several lines.
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (from, to) in [
         (" (", "("),
@@ -113,7 +113,7 @@ fn text(of: impl ToTokens) -> String {
         (" ]", "]"),
         (" ;", ";"),
         (",)", ")"),
-        // Of a type that begins with a bracket.
+        // For types that begin with a bracket.
         ("-><", "-> <"),
         (",<", ", <"),
         (":<", ": <"),

@@ -1,4 +1,4 @@
-//! The types of messages, made from those of arguments and results.
+//! Types of messages, derived from those of arguments and results.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -8,8 +8,9 @@ use syn::{Lifetime, Type, TypeReference, parse_quote};
 
 use super::parse::{Argument, Interface, Method};
 
-/// What the stub takes for an argument: a message that the server is to keep is lent to the call.
-/// The call needs it for as long as it is being sent, whatever lifetime the method names.
+/// Returns the argument type of the stub's method. A message that the server keeps is borrowed by
+/// the call. The call needs it only while it is being sent, regardless of the lifetime in the
+/// signature.
 pub(super) fn stub_type(argument: &Argument) -> Type {
     if argument.streams().is_some() || argument.passes().is_some() {
         return for_all_time(&argument.ty);
@@ -22,7 +23,7 @@ pub(super) fn stub_type(argument: &Argument) -> Type {
     ty
 }
 
-/// What a mock's function takes for an argument.
+/// Returns the argument type of a mock's function.
 pub(super) fn mock_type(argument: &Argument) -> Type {
     if argument.received.is_some() || argument.streams().is_some() || argument.passes().is_some() {
         return for_all_time(&argument.ty);
@@ -32,7 +33,7 @@ pub(super) fn mock_type(argument: &Argument) -> Type {
     ty
 }
 
-/// The type of the arguments' message, for all time.
+/// Returns the type of the arguments' message, with `'static` lifetimes.
 pub(super) fn message(of: &Interface, method: &Method) -> TokenStream {
     match method.arguments.first() {
         Some(Argument {
@@ -51,7 +52,7 @@ pub(super) fn message(of: &Interface, method: &Method) -> TokenStream {
     }
 }
 
-/// The type of what stands for an argument in the message.
+/// Returns the type that represents an argument in the message.
 fn part(of: &Interface, argument: &Argument) -> Type {
     match (argument.streams(), argument.passes()) {
         (Some(_), _) => number(),
@@ -60,18 +61,18 @@ fn part(of: &Interface, argument: &Argument) -> Type {
     }
 }
 
-/// The type of what stands for references.
+/// Returns the type that represents references in the message.
 fn wire(of: &Interface, ty: &Type) -> Type {
     let (krate, ty) = (&of.krate, for_all_time(ty));
     parse_quote!(<#ty as #krate::Passed>::Wire)
 }
 
-/// What stands for a stream.
+/// Returns the type that represents a stream in the message.
 fn number() -> Type {
     parse_quote!(::core::primitive::u64)
 }
 
-/// The type of the result, for all time.
+/// Returns the type of the result, with `'static` lifetimes.
 pub(super) fn result(method: &Method) -> Type {
     match &method.output {
         Some(ty) => for_all_time(ty),
@@ -79,7 +80,7 @@ pub(super) fn result(method: &Method) -> Type {
     }
 }
 
-/// The type of the message that ends the call: the result, or what says that a stream has ended.
+/// Returns the type of the message that ends the call: the result, or the marker of a stream's end.
 pub(super) fn output(of: &Interface, method: &Method) -> Type {
     match (method.streams(), method.passes()) {
         (Some(_), _) => number(),
@@ -88,12 +89,12 @@ pub(super) fn output(of: &Interface, method: &Method) -> Type {
     }
 }
 
-/// The type of a stream's items.
+/// Returns the type of a stream's items.
 pub(super) fn item(of: &Type) -> Type {
     for_all_time(of)
 }
 
-/// Where errors about the arguments are shown: at the type, or at all arguments.
+/// Returns the span for errors of the arguments: that of a single type, or of all arguments.
 pub(super) fn span(method: &Method) -> Span {
     match method.arguments.as_slice() {
         [] => Span::call_site(),
@@ -102,12 +103,12 @@ pub(super) fn span(method: &Method) -> Span {
     }
 }
 
-/// Where errors about the result are shown.
+/// Returns the span for errors of the result.
 pub(super) fn result_span(method: &Method) -> Span {
     method.output.as_ref().map_or_else(Span::call_site, located)
 }
 
-/// The crate `jstream_rmi`, as it is named where errors about the result are shown.
+/// Returns the path of the crate `jstream_rmi` with the span for errors of the result.
 pub(super) fn krate_of_result(of: &Interface, method: &Method) -> TokenStream {
     let span = result_span(method);
     let tokens = of.krate.to_token_stream().into_iter();
@@ -119,17 +120,17 @@ pub(super) fn krate_of_result(of: &Interface, method: &Method) -> TokenStream {
         .collect()
 }
 
-/// Where errors about a type are shown.
+/// Returns the span for errors of a type.
 fn located(ty: &Type) -> Span {
     Span::call_site().located_at(ty.span())
 }
 
-/// Says of each argument's type that it can travel, in the same words wherever arguments are used:
-/// the compiler shows an error that it has shown already only once.
+/// Returns assertions that the arguments' types are transportable. They have the same tokens
+/// wherever the arguments are used, because the compiler shows equal errors only once.
 pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
     let krate = &of.krate;
     let alone = method.arguments.len() == 1;
-    // Arguments of an async method stay where they are; `Received` is handed over.
+    // Arguments of an async method stay in place, whereas `Received` is passed by value.
     let stays = |argument: &Argument| method.is_async() && argument.received.is_none();
     let plain = |argument: &&Argument| argument.streams().is_none() && argument.passes().is_none();
     let each = method.arguments.iter().filter(plain).map(|argument| {
@@ -150,7 +151,7 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
         let message = message(of, method);
         quote!(new::<#message, ()>)
     });
-    // What stands for references travels, if they do.
+    // The wire types of references are transportable if the references can be passed.
     let whole = whole.filter(|_| {
         method
             .arguments
@@ -185,7 +186,7 @@ fn for_all_time(ty: &Type) -> Type {
     ty
 }
 
-/// What is put in the place of all lifetimes.
+/// The replacement for all lifetimes.
 enum Lifetimes {
     Static,
     Any,

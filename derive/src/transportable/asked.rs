@@ -1,8 +1,9 @@
-//! What generated code asks of the fields' types before it relies on them.
+//! Assertions on the types of fields, on which generated code relies.
 //!
-//! Each function that needs the same of the fields asks the same questions in the same words, at the
-//! place where the field's type is spelled: of errors that are alike the compiler gives one. What it
-//! would say of the code behind them is about the same types in the same place, and left out too.
+//! Each function with the same requirements makes the same assertions with the same tokens, at the
+//! position of the field's type. The compiler reports equal errors only once. Errors that it would
+//! report for the code behind the assertions concern the same types at the same position, and are
+//! suppressed as well.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -12,19 +13,19 @@ use super::expand::args;
 use super::field::Mode;
 use super::parse::{Own, Part};
 
-/// What a generated function needs of the fields that it deals with.
+/// Requirement of a generated function on the fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
-    /// That they can be sent.
+    /// Fields can be sent.
     Travel,
-    /// That they can stand in a buffer.
+    /// Fields can be read in place.
     Stand,
-    /// That they can be made again.
+    /// Fields can be restored from their forms.
     Restore,
 }
 
-/// What a function asks of the types of all fields before it deals with them: alike in each function
-/// that needs the same, so that the compiler says once what is wrong.
+/// Returns the assertions on all fields of a type. They are the same in each function with the same
+/// requirement, so that the compiler reports an error once.
 pub(super) fn asked(of: &Own, need: Need) -> TokenStream {
     if of.parts().is_empty() {
         return TokenStream::new();
@@ -37,12 +38,13 @@ pub(super) fn asked(of: &Own, need: Need) -> TokenStream {
         quote!(#name #path { #(#members: #bindings),* } => { #(#asks)* })
     });
     let (_, ty_generics, _) = of.generics.split_for_impl();
-    // Never called.
+    // The closure is never called.
     quote!(let _ = |of @ _: &#name #ty_generics| match of { #(#arms)* };)
 }
 
-/// What is asked of the fields of a type that has a form, and whether they arrive as the form's: in
-/// the functions of both. Of a generic type the functions of the form know too little to ask.
+/// Returns the assertions on the fields of a type with a separate form, and that their forms match
+/// the form's fields. They are used in the functions of both types. For generic types there are
+/// none, because the functions of the form lack the necessary bounds.
 pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<TokenStream> {
     if owner.generics.type_params().next().is_some() {
         return None;
@@ -71,7 +73,7 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<Toke
         }
     });
     let (_, ty_generics, _) = owner.generics.split_for_impl();
-    // Of an owner that borrows the form has the same lifetime: a form with cells fits no other.
+    // If the owner borrows, its form has the same lifetime, because a form with cells is invariant.
     let lifetime = owner.generics.lifetimes().next().map(|of| &of.lifetime);
     let lifetime = lifetime.map_or(quote!('_), |of| quote!(#of));
     let form_args = args(form, lifetime, |param| quote!(#param));
@@ -85,7 +87,7 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<Toke
 }
 
 impl Part {
-    /// Asks whether the field that `binding` refers to can do what a function needs of it.
+    /// Returns the assertions on the field that `binding` refers to.
     pub(super) fn ask(&self, of: &Own, need: Need) -> TokenStream {
         let (support, binding) = (of.support(), &self.binding);
         let asked = quote!(#support::asked(#binding));
@@ -109,7 +111,7 @@ impl Part {
         self.place.put(questions)
     }
 
-    /// Asks what a function needs of a type.
+    /// Returns the assertions on a type.
     fn ask_type(&self, of: &Own, need: Need, asked: &TokenStream) -> TokenStream {
         if self.is_own(of) {
             quote!(#asked.arrives_as_itself();)
@@ -120,7 +122,7 @@ impl Part {
         }
     }
 
-    /// Asks whether the field that `binding` refers to arrives as what `form` refers to.
+    /// Returns the assertion that the form of the field behind `binding` is the type behind `form`.
     pub(super) fn ask_form(&self, of: &Own, form: &Ident) -> TokenStream {
         let (support, binding) = (of.support(), &self.binding);
         let asked = quote!(#support::check_type_with_form(#binding, #form));

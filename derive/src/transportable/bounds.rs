@@ -1,7 +1,7 @@
-//! The bounds of a generic type, said of the forms of its arguments.
+//! Bounds of a generic type, extended to the forms of its arguments.
 //!
-//! A type with bounds that is its own form holds forms of its arguments in a buffer, and they have to
-//! meet the bounds too.
+//! If a type with bounds is its own form, its values in a buffer hold forms of its arguments. These
+//! forms must satisfy the bounds, too.
 
 use proc_macro2::{Span, TokenStream};
 use syn::visit_mut::VisitMut;
@@ -11,7 +11,7 @@ use syn::{
 
 use super::parse::Own;
 
-/// Adds to the generics of an impl what its type's bounds say of the forms.
+/// Adds the type's bounds on the forms of its arguments to the generics of an impl.
 pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {
     if of.has_form {
         return;
@@ -44,13 +44,13 @@ pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {
     }
 }
 
-/// Whether a bound is by a trait that is no family of traits.
+/// Returns true for a trait bound without `for<...>` and without modifier.
 fn is_plain(bound: &TypeParamBound) -> bool {
     matches!(bound, TypeParamBound::Trait(of)
         if of.lifetimes.is_none() && matches!(of.modifier, syn::TraitBoundModifier::None))
 }
 
-/// Makes each type parameter the form of its argument.
+/// Replaces each type parameter by the form of its argument.
 struct Forms {
     params: Vec<Ident>,
     lifetime: Option<Lifetime>,

@@ -1,4 +1,4 @@
-//! What can't be supported, said on the token that causes it.
+//! Rejection of unsupported types, with errors at the responsible tokens.
 
 use quote::ToTokens;
 use syn::visit::Visit;
@@ -8,27 +8,26 @@ use super::parse::{Body, Own};
 use super::{check_options, form};
 use crate::errors::Errors;
 
-/// All errors of the type at once, or none.
+/// Reports all errors of the type together.
 pub(super) fn check(of: &Own) -> Result<()> {
     let mut errors = Errors::default();
     if let Some(second) = of.lifetimes.get(1) {
         errors.add(Error::new(
             second.span(),
-            "a transportable type has one lifetime, that of the buffer it stands in: use the \
-             same one for all references",
+            "a transportable type can have only one lifetime, that of its buffer: use it for all \
+             references",
         ));
     }
     if let Some(packed) = of.repr.packed {
         errors.add(Error::new(
             packed,
-            "a packed type can't travel: its fields are not aligned, so no reference to them \
-             could be handed out",
+            "a packed type can't travel: references to its fields would not be aligned",
         ));
     }
     match &of.body {
         Body::Union(span) => errors.add(Error::new(
             *span,
-            "a union can't travel: nothing says which of its fields is valid; use an enum with \
+            "a union can't travel: it is unknown which of its fields is valid; use an enum with \
              `#[repr(u8)]`",
         )),
         Body::Struct(_) => {}
@@ -40,7 +39,7 @@ pub(super) fn check(of: &Own) -> Result<()> {
         if is_unsized(&part.ty) {
             errors.add(Error::new_spanned(
                 &part.ty,
-                "a field that travels has a size: put this behind a reference, or in a `Box`",
+                "a field that travels must be sized: put this behind a reference, or in a `Box`",
             ));
         } else if part.options.skip.is_none() && part.options.with.is_none() {
             FieldTypes {
@@ -53,7 +52,7 @@ pub(super) fn check(of: &Own) -> Result<()> {
     errors.finish()
 }
 
-/// Whether a type has `dyn Trait` in brackets, as `Remote<dyn Trait>` does.
+/// Returns true if a type has an argument `dyn Trait`, as `Remote<dyn Trait>` has.
 fn leads_to_trait(of: &TypePath) -> bool {
     let last = of.path.segments.last().map(|last| &last.arguments);
     let Some(PathArguments::AngleBracketed(arguments)) = last else {
@@ -63,7 +62,7 @@ fn leads_to_trait(of: &TypePath) -> bool {
     arguments.any(|of| matches!(of, GenericArgument::Type(Type::TraitObject(_))))
 }
 
-/// Whether a type, as it is spelled, has no size of its own.
+/// Returns true if a type is spelled as an unsized type.
 fn is_unsized(ty: &Type) -> bool {
     match ty {
         Type::Slice(_) | Type::TraitObject(_) => true,
@@ -72,15 +71,15 @@ fn is_unsized(ty: &Type) -> bool {
     }
 }
 
-/// What the form of a type must have.
+/// Checks the generated form of a type.
 pub(super) fn check_form(of: &Own, form: &Own) -> Result<()> {
     if form::is_in_a_buffer(form) {
         return Ok(());
     }
     Err(Error::new(
         of.name.span(),
-        "nothing in the form of this type would refer to the buffer, so it needs none: leave out \
-         `owned` and `form`; a field that only has an adapter arrives as what it was",
+        "this type needs no form, because nothing in it would refer to the buffer: remove `owned` \
+         and `form`; a field that only has an adapter keeps its type",
     ))
 }
 
@@ -91,24 +90,24 @@ fn check_enum(of: &Own, errors: &mut Errors) {
     if variants.is_empty() {
         errors.add(Error::new(
             of.name.span(),
-            "an enum without variants has no value that could travel",
+            "an enum without variants can't travel: it has no values",
         ));
     }
     let has_data = variants.iter().any(|variant| !variant.parts.is_empty());
     if let Some(span) = of.repr.c.or(of.repr.transparent) {
         errors.add(Error::new(
             span,
-            "an enum travels with `#[repr(u8)]`, or another integer, alone",
+            "an enum that travels must have `#[repr(u8)]`, or another integer, and no other `repr`",
         ));
     } else if let Some(wide) = of.repr.wide {
         errors.add(Error::new(
             wide,
-            "the tag of an enum has 64 bits at most: use `#[repr(u64)]`, or a smaller integer",
+            "the tag of an enum can have at most 64 bits: use `#[repr(u64)]`, or a smaller integer",
         ));
     } else if has_data && of.repr.int.is_none() && !of.has_form {
         errors.add(Error::new(
             of.name.span(),
-            "the language does not say how an enum with data is laid out: add `#[repr(u8)]`",
+            "the layout of an enum with data is not defined: add `#[repr(u8)]`",
         ));
     }
     if !of.has_form {
@@ -118,11 +117,11 @@ fn check_enum(of: &Own, errors: &mut Errors) {
     }
 }
 
-/// What a field's type, as it is spelled, must not contain. Only for better words: the types
-/// themselves are checked by the compiler, whatever their spelling.
+/// Rejects types that a field must not contain, by their spelling. This only improves error
+/// messages: the compiler checks the types themselves regardless of their spelling.
 struct FieldTypes<'e> {
     errors: &'e mut Errors,
-    /// Whether the type is its own form.
+    /// True if the type is its own form.
     own: bool,
 }
 
@@ -131,7 +130,7 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
         match ty {
             Type::Ptr(_) | Type::BareFn(_) => self.errors.add(Error::new_spanned(
                 ty,
-                "an address means nothing to another process: use a reference",
+                "an address is meaningless in another process: use a reference",
             )),
             _ => syn::visit::visit_type(self, ty),
         }
@@ -155,8 +154,8 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
         if self.own && lifetime.ident == "static" {
             self.errors.add(Error::new(
                 lifetime.span(),
-                "what is received lives as long as its buffer: give the type a lifetime and use \
-                 it here",
+                "received data lives as long as its buffer: give the type a lifetime and use it \
+                 here",
             ));
         }
     }
@@ -168,8 +167,8 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
         if last == "Remote" && leads_to_trait(path) {
             self.errors.add(Error::new_spanned(
                 path,
-                "a reference to a remote object is no part of a message: derive `Referring` of the \
-                 crate `jstream_rmi` instead, and pass the struct as `Referring<Struct>`",
+                "a reference to a remote object can't be part of a message: derive `Referring` of \
+                 the crate `jstream_rmi` instead, and pass the struct as `Referring<Struct>`",
             ));
             return;
         }
@@ -188,24 +187,24 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
                 ),
             ));
         } else if name != "PhantomData" {
-            // What is only named in a `PhantomData` is not there.
+            // A type parameter of `PhantomData` has no value.
             syn::visit::visit_type_path(self, path);
         }
     }
 }
 
-/// Refuses parts of an exclusive slice that, as they are spelled, refer to others.
+/// Rejects elements of an exclusive slice that are spelled as references or owners.
 pub(super) fn plain(element: &Type, errors: &mut Errors) {
     if form::Owners::are_in(element) || has_references(element) {
         errors.add(Error::new_spanned(
             element,
-            "an exclusive slice can only be of plain data, values without references and text: use a \
+            "an exclusive slice can hold only plain data, without references and text: use a \
              shared one",
         ));
     }
 }
 
-/// Whether a type, as it is spelled, has references in it.
+/// Returns true if a type is spelled with references.
 pub(super) fn has_references(ty: &Type) -> bool {
     struct References(bool);
     impl<'ast> Visit<'ast> for References {
@@ -218,7 +217,7 @@ pub(super) fn has_references(ty: &Type) -> bool {
     references.0
 }
 
-/// Whether this is one of the types that change behind shared references.
+/// Returns true for types with interior mutability.
 fn is_cell(name: &str) -> bool {
     const CELLS: [&str; 7] = [
         "Cell",
@@ -232,7 +231,7 @@ fn is_cell(name: &str) -> bool {
     CELLS.contains(&name) || name.starts_with("Atomic")
 }
 
-/// What to write instead of an owner that can't travel.
+/// Returns a replacement for an owner that is not transportable.
 fn instead_of(owner: &str) -> Option<&'static str> {
     Some(match owner {
         "VecDeque" | "LinkedList" | "BinaryHeap" => "Vec<T>",
@@ -242,7 +241,7 @@ fn instead_of(owner: &str) -> Option<&'static str> {
     })
 }
 
-/// `Self` would name another type where variants are mirrored.
+/// Rejects `Self` in variants: in the structs that mirror them it would name another type.
 struct NoSelf<'e> {
     errors: &'e mut Errors,
 }
@@ -252,7 +251,7 @@ impl<'ast> Visit<'ast> for NoSelf<'_> {
         if let Some(first) = path.segments.first().filter(|first| first.ident == "Self") {
             self.errors.add(Error::new_spanned(
                 first.ident.to_token_stream(),
-                "name the enum here instead of `Self`",
+                "use the name of the enum here instead of `Self`",
             ));
         }
         syn::visit::visit_path(self, path);

@@ -1,4 +1,4 @@
-//! Options that contradict one another, or that nothing follows from.
+//! Rejection of options that contradict one another or have no effect.
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -8,20 +8,19 @@ use super::check::{has_references, plain};
 use super::parse::{Own, Part};
 use crate::errors::Errors;
 
-/// The options of a type.
+/// Checks the options of a type.
 pub(super) fn of_type(of: &Own, errors: &mut Errors) {
     let options = &of.options;
     if let (Some(own), Some(_)) = (options.own, options.owned) {
         errors.add(Error::new(
             own,
-            "`own` and `owned` are opposites: a type either is its own form or has another",
+            "`own` and `owned` are opposites: a type is either its own form or has another",
         ));
     }
     for derived in options.derives.iter().filter(|_| !of.has_form) {
         errors.add(Error::new_spanned(
             derived,
-            "this type is its own form, so there is no other to derive this for: derive it for the \
-             type",
+            "this type is its own form, so there is no other form: derive this for the type itself",
         ));
     }
     for of_trait in &options.implements {
@@ -30,13 +29,14 @@ pub(super) fn of_type(of: &Own, errors: &mut Errors) {
         if of_instances {
             errors.add(Error::new_spanned(
                 of_trait,
-                "a type with parameters is registered instance by instance: use `jstream::implements!`",
+                "each instance of a generic type must be registered separately: use \
+                 `jstream::implements!`",
             ));
         }
     }
 }
 
-/// The options of a field.
+/// Checks the options of a field.
 pub(super) fn of_field(of: &Own, part: &Part, errors: &mut Errors) {
     let options = &part.options;
     let mut refuse = |option: Option<Span>, why: &str| {
@@ -51,40 +51,39 @@ pub(super) fn of_field(of: &Own, part: &Part, errors: &mut Errors) {
             || options.follow.is_some();
         refuse(
             options.skip.filter(|_| others),
-            "a field that is skipped does not travel: it can have no other option but `form` and \
-             `verify`",
+            "a skipped field does not travel: its only other options can be `form` and `verify`",
         );
         return;
     }
     if options.with.is_some() {
         refuse(
             options.shared.or(options.exclusive).or(options.follow),
-            "a field with an adapter travels as what the adapter makes of it: it can have no other \
-             option but `form` and `verify`",
+            "a field with an adapter travels as the adapter's value: its only other options can be \
+             `form` and `verify`",
         );
         return;
     }
     let form = options.form.as_ref().map(Spanned::span);
     refuse(
         form.filter(|_| of.options.own.is_some()),
-        "a type that is its own form has no other for a field: leave out `own` or `form`",
+        "a type that is its own form can't have another form for a field: remove `own` or `form`",
     );
     refuse(
         options.follow.filter(|_| !of.options.opt_in),
-        "all pointers are followed: say `#[transportable(opt_in)]` on the type if only marked ones \
-         shall be",
+        "all pointers are followed by default: to follow only marked ones, add \
+         `#[transportable(opt_in)]` to the type",
     );
     refuse(
         options
             .shared
             .or(options.exclusive)
             .filter(|_| of.options.opt_in && options.follow.is_none()),
-        "the pointers of an `opt_in` type are left out unless they are marked: say `follow` too",
+        "the pointers of an `opt_in` type are not followed unless they are marked: add `follow`",
     );
     refuse(
         options.shared.filter(|_| !has_references(&part.ty)),
-        "there is no reference to be shared here, as far as the type's spelling tells; `Rc`, `Arc` \
-         and `Shared` always are",
+        "this type is not spelled with a reference that could be shared; `Rc`, `Arc` and `Shared` \
+         always are shared",
     );
     of_exclusive(of, part, errors);
 }
@@ -97,12 +96,12 @@ fn of_exclusive(of: &Own, part: &Part, errors: &mut Errors) {
     if options.shared.is_some() {
         errors.add(Error::new(
             exclusive,
-            "what is shared can't be exclusive: leave out one of the two",
+            "a shared field can't be exclusive: remove one of the two options",
         ));
     } else if options.form.is_some() {
         errors.add(Error::new(
             exclusive,
-            "the field's form is given: leave out `exclusive`, or `form`",
+            "`exclusive` and `form` both set the field's form: remove one of them",
         ));
     } else if of.options.own.is_some() {
         errors.add(Error::new(
@@ -114,14 +113,14 @@ fn of_exclusive(of: &Own, part: &Part, errors: &mut Errors) {
             Some(element) => plain(element, errors),
             None => errors.add(Error::new(
                 exclusive,
-                "only a `Vec` or a boxed slice can be made to arrive as an exclusive slice; where \
-                 the type is its own form write `&'b mut [T]`",
+                "only a `Vec` or a boxed slice can arrive as an exclusive slice; if the type is \
+                 its own form, write `&'b mut [T]`",
             )),
         }
     }
 }
 
-/// The elements of a type that, as it is spelled, owns a slice.
+/// Returns the element type if a type is spelled as the owner of a slice.
 fn slice_of(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else {
         return None;

@@ -1,7 +1,7 @@
-//! The code for a type and its in-place form.
+//! Code for a type and its in-place form.
 //!
-//! Field types are never spelled out where unsafe code relies on them: they are inferred from the
-//! fields themselves, and a pattern without `..` that binds by reference proves that no field is
+//! Where unsafe code relies on the types of fields, they are inferred from the fields themselves
+//! and not spelled out. A pattern without `..` that binds by reference proves that no field is
 //! missing and that none is packed.
 
 use proc_macro2::TokenStream;
@@ -13,14 +13,14 @@ use super::parse::{Body, Own};
 use super::{bounds, expand_enum, expand_struct, form, restore};
 use crate::spans::Place;
 
-/// The pieces that all impls share.
+/// Values that all impls share.
 pub(super) struct Context<'o> {
     pub(super) of: &'o Own,
-    /// The path of what generated code uses.
+    /// Path of the support module for generated code.
     pub(super) support: TokenStream,
-    /// The generics with `InPlace` on each type parameter.
+    /// Generics with the bound `InPlace` on each type parameter.
     pub(super) placed: Generics,
-    /// The arguments of the form in a buffer that lives for `'__b`.
+    /// Arguments of the form in a buffer with the lifetime `'__b`.
     pub(super) form_args: TokenStream,
 }
 
@@ -41,7 +41,8 @@ impl<'o> Context<'o> {
     }
 }
 
-/// The generics with one more bound on each type parameter, and without defaults, for an impl.
+/// Returns the generics for an impl: with an additional bound on each type parameter, without
+/// defaults.
 pub(super) fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
     let mut generics = generics.clone();
     for param in generics.type_params_mut() {
@@ -51,7 +52,8 @@ pub(super) fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
     generics
 }
 
-/// Generic arguments: this lifetime, and what `of_type` makes of each type parameter.
+/// Returns generic arguments: the given lifetime, and the result of `of_type` for each type
+/// parameter.
 pub(super) fn args(
     of: &Own,
     lifetime: TokenStream,
@@ -65,22 +67,22 @@ pub(super) fn args(
     quote!(<#(#args),*>)
 }
 
-/// The functions and constants of the two impls.
+/// Functions and constants of the two impls.
 pub(super) struct Bodies {
     pub(super) wire_is_memory: TokenStream,
     pub(super) write: TokenStream,
-    /// None where the whole value has to be made anew.
+    /// `None` if the value can't be written back field by field.
     pub(super) write_back: Option<TokenStream>,
     pub(super) shape: TokenStream,
     pub(super) read: TokenStream,
     pub(super) verify: TokenStream,
     pub(super) trace: TokenStream,
     pub(super) kind: TokenStream,
-    /// Items that stand beside the impls.
+    /// Items beside the impls.
     pub(super) beside: TokenStream,
 }
 
-/// The code for a type that is its own form.
+/// Returns the code for a type that is its own form.
 pub(super) fn own_form(of: &Own) -> TokenStream {
     let alias = form::alias(of);
     let impls = expand(of, None);
@@ -90,7 +92,7 @@ pub(super) fn own_form(of: &Own) -> TokenStream {
     }
 }
 
-/// The code for a type that owns its parts, and for its form.
+/// Returns the code for a type that owns its parts, and for its form.
 pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> TokenStream {
     let derives = &of.options.derives;
     let derives = (!derives.is_empty()).then(|| quote!(#[derive(#(#derives),*)]));
@@ -99,14 +101,14 @@ pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> Token
         #derives
         #[allow(
             dead_code, non_camel_case_types,
-            reason = "made by reading, and of interest as far as the program says"
+            reason = "created by reading; the program may use only a part"
         )]
         #definition
         #impls
     }
 }
 
-/// The impls of a form, and of the type whose form it is.
+/// Returns the impls of a form, and of the type that it is the form of.
 fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
     let context = Context::new(of);
     let bodies = match &of.body {
@@ -150,7 +152,7 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
     }
 }
 
-/// How a type is written that is not its own form.
+/// Returns the impls of a type with a separate form.
 fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
     let support = &form.support;
     let name = &owner.name;
@@ -177,8 +179,8 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
     }
 }
 
-/// What is asserted of every form when it is read, asserted of this one where it is defined. Of a
-/// generic type it can't be: its instances are not known here.
+/// Returns assertions on a form at its definition, which reading would evaluate later. For a
+/// generic type they can't be evaluated early, since its instances are not known.
 fn early(context: &Context<'_>) -> TokenStream {
     let Context { of, support, .. } = context;
     if of.generics.type_params().next().is_some() || of.generics.const_params().next().is_some() {
@@ -189,7 +191,7 @@ fn early(context: &Context<'_>) -> TokenStream {
     Place::of(name).put(quote!(const _: () = #support::assert_form::<#name #args>();))
 }
 
-/// How a type is written: the form itself, or the type whose form it is.
+/// Returns the impl of `Transportable`, for a form itself or for the type that it is the form of.
 fn transportable(
     form: &Context<'_>,
     of: &Own,
@@ -318,13 +320,14 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
     }
 }
 
-/// A name as people write it: raw identifiers without their prefix.
+/// Returns a name without the prefix of raw identifiers.
 pub(crate) fn name_of(ident: &impl ToString) -> String {
     let name = ident.to_string();
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }
 
-/// Proves that the form is covariant, unless it has cells. Type parameters with bounds of their own leave it unproved.
+/// Proves that the form is covariant, unless it has cells. If type parameters have bounds, there is
+/// no proof.
 fn covariant(context: &Context<'_>) -> TokenStream {
     let Context { of, support, .. } = context;
     let bounded = of.generics.where_clause.is_some()
@@ -367,7 +370,7 @@ fn covariant(context: &Context<'_>) -> TokenStream {
 fn implements(of: &Own) -> TokenStream {
     let (krate, name) = (of.krate(), &of.name);
     let (_, ty_generics, _) = of.generics.split_for_impl();
-    // The class is that of the type for all time.
+    // The class is that of the type with `'static` lifetimes.
     let ty = if of.lifetimes.is_empty() {
         quote!(#name #ty_generics)
     } else {

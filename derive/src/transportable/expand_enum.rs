@@ -1,9 +1,9 @@
-//! The code for enums.
+//! Code for enums.
 //!
-//! An enum with an integer `repr` is laid out as a union of `repr(C)` structs that begin with the
-//! tag (RFC 2195), so each variant with data gets such a struct as its mirror. Its fields are
-//! spelled as in the enum; that they are the same types is proved by a function that compiles only
-//! then, and that a tag's byte means its variant by an assertion.
+//! The layout of an enum with an integer `repr` is that of a union of `repr(C)` structs that begin
+//! with the tag (RFC 2195). Each variant with data therefore gets such a struct as its mirror. Its
+//! fields are spelled as in the enum. A function that compiles only if the types agree proves that
+//! they are the same, and an assertion checks that each tag selects its variant.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -13,14 +13,14 @@ use super::expand::{Bodies, Context, name_of};
 use super::parse::{Own, Part, Variant};
 use crate::spans::Place;
 
-/// A variant and the names of what is generated for it.
+/// A variant, and the names of the items generated for it.
 struct Mirrored<'v> {
     variant: &'v Variant,
     tag: Ident,
     mirror: Ident,
 }
 
-/// The integer of the tag, by a path that no alias of the program's leads astray.
+/// Returns the integer type of the tag, by a path that is independent of names in scope.
 fn tag_type(context: &Context<'_>) -> TokenStream {
     match &context.of.repr.int {
         Some(int) => quote!(::core::primitive::#int),
@@ -39,7 +39,7 @@ fn mirrored(variants: &[Variant]) -> Vec<Mirrored<'_>> {
         .collect()
 }
 
-/// Writes the variants of the enum `of` into the slots of its form's.
+/// Returns code that writes the variants of the enum `of` as variants of its form.
 pub(super) fn write_enum(form: &Context<'_>, of: &Own, variants: &[Variant]) -> TokenStream {
     write(form, of, &mirrored(variants), &tag_type(form))
 }
@@ -78,7 +78,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
         write_back,
         shape: shape(context, &variants, &int, fieldless),
         read: quote! {
-            // Has the assertions in `SHAPE` evaluated wherever an enum is read.
+            // Evaluates the assertions in `SHAPE` wherever an enum is read.
             const { ::core::assert!(!<Self as #support::InPlace>::SHAPE.plain) };
             // SAFETY: the caller's slot is initialised, and begins with the tag as `SHAPE` asserts.
             let tag = unsafe { slot.cast::<#int>().read() };
@@ -93,7 +93,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
             }
         },
         verify: quote! {
-            // SAFETY: the slot begins with the tag, which reading leaves as it is.
+            // SAFETY: the slot begins with the tag, which reading does not change.
             let tag = unsafe { slot.cast::<#int>().read() };
             match tag {
                 #(#all_tags => { #checks })*
@@ -104,7 +104,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
             if trace.hit(slot) {
                 return;
             }
-            // SAFETY: the slot begins with the tag, which reading leaves as it is.
+            // SAFETY: the slot begins with the tag, which reading does not change.
             let tag = unsafe { slot.cast::<#int>().read() };
             match tag {
                 #(#all_tags => { #traces })*
@@ -121,7 +121,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
     }
 }
 
-/// A constant for each variant's tag.
+/// Returns a constant for each variant's tag.
 fn tags(variants: &[Mirrored<'_>], int: &TokenStream) -> TokenStream {
     let mut last: Option<&Ident> = None;
     let mut tags = TokenStream::new();
@@ -138,7 +138,7 @@ fn tags(variants: &[Mirrored<'_>], int: &TokenStream) -> TokenStream {
     tags
 }
 
-/// A struct for each variant with data, laid out as the variant is.
+/// Returns a struct for each variant with data, with the layout of the variant.
 fn mirrors(context: &Context<'_>, variants: &[Mirrored<'_>], int: &TokenStream) -> TokenStream {
     let of = context.of;
     let name = &of.name;
@@ -169,9 +169,9 @@ fn mirrors(context: &Context<'_>, variants: &[Mirrored<'_>], int: &TokenStream) 
     quote!(#(#mirrors)*)
 }
 
-/// Compiles only if the mirrors' fields have the types of the variants' fields, lifetimes included:
-/// what stands behind an exclusive reference is invariant. Both are inferred: a type's spelling may
-/// mean something else each time that it is expanded.
+/// Returns a function that compiles only if the mirrors' fields have the types of the variants'
+/// fields, including lifetimes: targets of exclusive references are invariant. Both types are
+/// inferred, because the spelling of a type may have a different meaning at each expansion.
 fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
     let support = &context.support;
     let name = &context.of.name;
@@ -199,7 +199,7 @@ fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
 }
 
 impl Mirrored<'_> {
-    /// The names of its bindings, and a pattern that binds all its fields.
+    /// Returns the names of the bindings, and a pattern that binds all fields.
     fn names(&self, name: &Ident) -> (Vec<&Ident>, TokenStream) {
         let variant = &self.variant.name;
         let bindings: Vec<_> = self
@@ -232,7 +232,8 @@ fn write(
         let fields = (!bindings.is_empty()).then(|| {
             quote! {
                 let slot = slot.cast::<#mirror #form_args>();
-                // SAFETY: the mirror is laid out as the variant, as `SHAPE` asserts, inside the slot.
+                // SAFETY: the mirror has the layout of the variant, as `SHAPE` asserts, and lies
+                // inside the slot.
                 unsafe {
                     #(#writes)*
                 }
@@ -271,12 +272,13 @@ fn shape(
         quote! {
             let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
             let start = value.as_mut_ptr();
-            // Not zeroes: a tag that is wider than it should be, or elsewhere, would go unnoticed.
+            // The pattern is not zero, so that a tag that is wider or elsewhere is detected.
             // SAFETY: the value's memory is writable.
             unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
             // SAFETY: the value has at least the size of its tag, asserted above.
             unsafe { start.cast::<#int>().write(#tag) };
-            // SAFETY: the tag decides the variant, of whose fields only the places are asked.
+            // SAFETY: the tag determines the variant, and only the addresses of its fields are
+            // taken.
             let meant = unsafe {
                 match *start {
                     #name::#variant { #(#members: ref #bindings),* } => true #(
@@ -355,8 +357,8 @@ fn write_back(context: &Context<'_>, of: &Mirrored<'_>) -> Option<TokenStream> {
     let backs = backs?;
     Some(quote! {
         let place = place.cast::<#mirror #ty_generics>();
-        // SAFETY: the mirror is laid out as the variant, as `SHAPE` asserts, and each of these is a
-        // part of it.
+        // SAFETY: the mirror has the layout of the variant, as `SHAPE` asserts, and each of these
+        // is a field of it.
         unsafe {
             #(#backs)*
         }
@@ -395,7 +397,7 @@ fn trace(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     })
 }
 
-/// What `code` makes of each field of the variant whose tag stands in the slot.
+/// Returns the results of `code` for the fields of the variant whose tag is in the slot.
 fn each(
     context: &Context<'_>,
     of: &Mirrored<'_>,
@@ -409,14 +411,15 @@ fn each(
     let parts = of.variant.parts.iter().map(code);
     quote! {
         let slot = slot.cast::<#mirror #ty_generics>();
-        // SAFETY: the mirror is laid out as the variant, as `SHAPE` asserts, inside the slot.
+        // SAFETY: the mirror has the layout of the variant, as `SHAPE` asserts, and lies inside the
+        // slot.
         unsafe {
             #(#parts)*
         }
     }
 }
 
-/// The variant's structure.
+/// Returns the description of a variant.
 fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     let support = &context.support;
     let (_, ty_generics, _) = context.of.generics.split_for_impl();

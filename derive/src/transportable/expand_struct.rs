@@ -1,4 +1,4 @@
-//! The code for structs.
+//! Code for structs.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,7 +7,7 @@ use syn::Ident;
 use super::expand::{Bodies, Context, name_of};
 use super::parse::{Own, Part};
 
-/// Writes the fields of a type into the slots of its form's fields.
+/// Returns code that writes the fields of a type as fields of its form.
 pub(super) fn write_struct(of: &Own, name: &Ident, parts: &[Part]) -> TokenStream {
     let members = parts.iter().map(|part| &part.member);
     let bindings = parts.iter().map(Part::bound);
@@ -37,7 +37,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         parts.iter().map(|part| code(part, &place(part))).collect()
     };
     let memories = of_each(&|part, place| part.memory(of, &this, place));
-    // A generic type and its form need not be laid out alike unless the language says so.
+    // The layouts of a generic type and its form are the same only if the language defines them.
     let same_layout = of.generics.type_params().next().is_none() || of.repr.c.is_some();
     let wire_is_memory = quote! {
         #same_layout
@@ -90,7 +90,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         let walk = part.trace(of, &quote!(&raw const (*slot).#member));
         quote! {
             trace.enter(#name);
-            // SAFETY: the fields before this one did not hold the fault.
+            // SAFETY: the fields before this one did not contain the fault.
             unsafe {
                 #walk
             }
@@ -109,10 +109,10 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     });
     let (impl_generics, ty_generics, where_clause) = of.generics.split_for_impl();
     let bindings = parts.iter().map(Part::bound);
-    // Safe, so that it does not compile for a union.
+    // The function has no unsafe code, so that it does not compile for a union.
     let all_fields = quote! {
         const _: () = {
-            #[allow(unused_variables, reason = "all that matters is that they are there")]
+            #[allow(unused_variables, reason = "only their presence matters")]
             fn all_fields #impl_generics (of @ _: &#name #ty_generics) #where_clause {
                 let #name { #(#members: #bindings),* } = of;
             }

@@ -1,7 +1,7 @@
-//! How one field is written, read, walked and described.
+//! Code to write, read, trace and describe a single field.
 //!
-//! Everything is a call whose argument is the field's place, so that the field's type is inferred and
-//! not spelled.
+//! The code consists of calls with the field's address as an argument, so that the field's type is
+//! inferred and not spelled out.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,21 +12,21 @@ use syn::{Ident, Type, TypePath, TypeReference, parse_quote};
 use super::parse::{Own, Part};
 use crate::spans::Place;
 
-/// How a field gets to the wire and back.
+/// Representation of a field in a message.
 pub(super) enum Mode {
-    /// As its type says.
+    /// According to its type.
     Plain,
-    /// Not at all.
+    /// Not sent.
     Skipped,
-    /// By a value that an adapter makes, and from it back.
+    /// As a value that an adapter makes, and converts back when it is read.
     Adapted(TokenStream),
-    /// By a value that an adapter makes, whose form is what arrives.
+    /// As a value that an adapter makes, and whose form remains in the buffer.
     Replaced(TokenStream),
-    /// As this type, which is laid out alike.
+    /// As this type, which has the same layout.
     As(Type),
-    /// As `None`, or as nothing at all of it.
+    /// As `None`, or as an empty pointer.
     EmptyPointer,
-    /// As a slice that may be changed.
+    /// As a mutable slice.
     Exclusive,
 }
 
@@ -56,19 +56,19 @@ impl Part {
         }
     }
 
-    /// Whether the field's type is its own form, whatever the type's parameters are.
+    /// Returns true if the field's type is its own form for all arguments of the type's parameters.
     pub(super) fn is_own(&self, of: &Own) -> bool {
         !of.has_form && !Params::are_in(&self.ty, of)
     }
 
-    /// What is done with the field: by a function for fields that are their own forms, or for any.
+    /// Selects the function for fields that are their own forms, or the general one.
     fn own_or(&self, of: &Own, own: TokenStream, any: TokenStream) -> TokenStream {
         let support = of.support();
         let function = if self.is_own(of) { own } else { any };
         quote!(#support::#function)
     }
 
-    /// Writes the field that `binding` refers to into the slot at `place`.
+    /// Returns code that writes the field behind `binding` into the slot at `place`.
     pub(super) fn write(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let (support, binding) = (of.support(), &self.binding);
         self.place.put(match self.mode(of) {
@@ -88,7 +88,8 @@ impl Part {
         })
     }
 
-    /// Turns the field at `place` back into wire form where it lies; none where it has to be made anew.
+    /// Returns code that turns the field at `place` back into wire form in place, or `None` if that
+    /// is not possible.
     pub(super) fn write_back(&self, of: &Own, place: &TokenStream) -> Option<TokenStream> {
         let support = of.support();
         let back = match self.mode(of) {
@@ -104,7 +105,7 @@ impl Part {
         Some(self.place.put(back))
     }
 
-    /// Reads the field in the slot at `place`.
+    /// Returns code that reads the field in the slot at `place`.
     pub(super) fn read(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let support = of.support();
         let read = self.own_or(of, quote!(read_own), quote!(InPlace::read));
@@ -121,7 +122,7 @@ impl Part {
         })
     }
 
-    /// Walks the field in the slot at `place`; an expression.
+    /// Returns an expression that traces the field in the slot at `place`.
     pub(super) fn trace(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let trace = self.own_or(of, quote!(trace_own), quote!(InPlace::trace));
         let walk = self.place.put(match self.mode(of) {
@@ -143,7 +144,7 @@ impl Part {
         quote!(#verified #walk)
     }
 
-    /// Has functions approve of the field in the slot at `place`.
+    /// Returns code that calls the verifying functions on the field in the slot at `place`.
     pub(super) fn verify(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let support = of.support();
         let verify = self.own_or(of, quote!(verify_own), quote!(InPlace::verify));
@@ -157,12 +158,12 @@ impl Part {
         quote!(#parts #(#functions)*)
     }
 
-    /// The place of the field at `place` in a `whole`, as a function.
+    /// Returns a closure that projects a pointer to `whole` to the field at `place`.
     fn access(whole: &TokenStream, place: &TokenStream) -> TokenStream {
         quote!(|of: *const #whole| unsafe { #place })
     }
 
-    /// The shape of the field at `place` in a `whole`.
+    /// Returns the shape of the field at `place` in a `whole`.
     pub(super) fn shape(&self, of: &Own, whole: &TokenStream, place: &TokenStream) -> TokenStream {
         let support = of.support();
         let access = Self::access(whole, place);
@@ -172,7 +173,7 @@ impl Part {
             Mode::Adapted(adapter) => quote!(#support::adapted_shape(#adapter, #access)),
             Mode::As(mirror) => {
                 let shape = self.own_or(of, quote!(shape_own_as), quote!(shape_as));
-                quote!(#shape::<#mirror>())
+                quote!(#shape::<#mirror, _, _, _>(#access))
             }
             _ => quote!(#shape_of(#access)),
         });
@@ -183,7 +184,7 @@ impl Part {
         }
     }
 
-    /// Describes the type of the field at `place` in a `whole`.
+    /// Returns code that describes the type of the field at `place` in a `whole`.
     pub(super) fn describe(
         &self,
         of: &Own,
@@ -205,12 +206,12 @@ impl Part {
         })
     }
 
-    /// Whether the field has a wire form.
+    /// Returns true if the field has a wire form.
     pub(super) fn travels(&self) -> bool {
         self.options.skip.is_none()
     }
 
-    /// How the field at `place` in a `whole` is in memory.
+    /// Returns the memory layout of the field at `place` in a `whole`.
     pub(super) fn memory(&self, of: &Own, whole: &TokenStream, place: &TokenStream) -> TokenStream {
         let support = of.support();
         let access = Self::access(whole, place);
@@ -220,7 +221,7 @@ impl Part {
         }
     }
 
-    /// Makes the field again that `binding` refers to the form of; an expression.
+    /// Returns an expression that restores the field from its form behind `binding`.
     pub(super) fn restore(&self, of: &Own) -> TokenStream {
         let (support, binding) = (of.support(), &self.binding);
         self.place.put(match self.mode(of) {
@@ -238,7 +239,7 @@ impl Part {
     }
 }
 
-/// Looks for a type's parameters, and for what may stand for one.
+/// Finds type parameters, and tokens that may stand for one.
 struct Params<'o> {
     of: &'o Own,
     found: bool,
@@ -265,7 +266,7 @@ impl<'ast> Visit<'ast> for Params<'_> {
     }
 }
 
-/// Whether a type, as it is spelled, is a pointer to others or an option of one.
+/// Returns true if a type is spelled as a pointer or an option of a pointer.
 fn is_pointer(ty: &Type) -> bool {
     struct Pointers(bool);
     impl<'ast> Visit<'ast> for Pointers {
@@ -292,7 +293,7 @@ fn is_pointer(ty: &Type) -> bool {
     pointers.0
 }
 
-/// Makes each reference in a type a `Shared`.
+/// Replaces each reference in a type by a `Shared`.
 struct Mirror {
     krate: TokenStream,
 }

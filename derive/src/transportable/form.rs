@@ -1,8 +1,8 @@
 //! The in-place form of a type that owns its parts.
 //!
-//! The form's fields are spelled out, mapped from the spelling of the type's own: projections would
-//! make the form invariant in the buffer's lifetime. Nothing relies on the mapping being right: the
-//! pointers through which fields are written have both types in them, and those must agree.
+//! The types of the form's fields are spelled out, mapped from those of the type: associated types
+//! would make the form invariant in the buffer's lifetime. Nothing relies on the mapping being
+//! correct: the functions that write fields take pointers of both types, which must agree.
 
 use proc_macro2::Span;
 use quote::{format_ident, quote};
@@ -15,7 +15,7 @@ use syn::{
 use super::known;
 use super::parse::{Body, Own, Part, PartOptions};
 
-/// Whether the type's form is another one.
+/// Returns true if the type has a separate form.
 pub(super) fn is_needed(of: &Own) -> bool {
     let parts = of.parts();
     of.options.own.is_none()
@@ -24,7 +24,7 @@ pub(super) fn is_needed(of: &Own) -> bool {
             || parts.iter().any(|part| Owners::are_in(&part.ty)))
 }
 
-/// Looks for types that own memory.
+/// Finds types that own memory.
 pub(super) struct Owners {
     found: bool,
 }
@@ -45,7 +45,7 @@ impl<'ast> Visit<'ast> for Owners {
     }
 }
 
-/// Whether a type is a cell of an optional reference, as far as its spelling tells.
+/// Returns true if a type is spelled as a cell of an optional reference.
 pub(super) fn is_shared_cell(path: &TypePath) -> bool {
     let argument = |path: &TypePath, name: &str| match path.path.segments.last() {
         Some(last) if last.ident == name => match &last.arguments {
@@ -61,7 +61,7 @@ pub(super) fn is_shared_cell(path: &TypePath) -> bool {
     matches!(payload, Some(Type::Reference(_)))
 }
 
-/// Whether the type's form has cells, so that it is not covariant.
+/// Returns true if the type's form has cells, so that it is not covariant.
 pub(super) fn has_cells(of: &Own) -> bool {
     struct Cells(bool);
     impl<'ast> Visit<'ast> for Cells {
@@ -78,18 +78,18 @@ pub(super) fn has_cells(of: &Own) -> bool {
     cells.0
 }
 
-/// The name of a type's form.
+/// Returns the name of a type's form.
 pub(super) fn name(of: &Ident) -> Ident {
     format_ident!("{}Ref", of, span = of.span())
 }
 
-/// The buffer's lifetime: the type's own, where it has one.
+/// Returns the buffer's lifetime, which is that of the type if it has one.
 pub(super) fn lifetime(of: &Own) -> Lifetime {
     let own = of.lifetimes.first().cloned();
     own.unwrap_or_else(|| Lifetime::new("'b", Span::call_site()))
 }
 
-/// The type's parameters behind the buffer's lifetime, without bounds and defaults.
+/// Returns the buffer's lifetime and the type's parameters, without bounds and defaults.
 pub(super) fn generics(of: &Own) -> Generics {
     let lifetime = lifetime(of);
     let mut generics = Generics::default();
@@ -110,19 +110,19 @@ pub(super) fn generics(of: &Own) -> Generics {
     generics
 }
 
-/// The definition of the form.
+/// Returns the definition of the form.
 pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
     let mut form = input.clone();
     form.ident = name(&of.name);
     form.generics = generics(of);
     let doc = format!(
-        "The in-place form of [`{}`]: what it is in a receive buffer.",
+        "The in-place form of [`{}`], as it is in a receive buffer.",
         of.name
     );
     form.attrs.retain(|attr| attr.path().is_ident("repr"));
     form.attrs.push(parse_quote!(#[doc = #doc]));
-    // A form is laid out by what is declared, so that programs of different compilers understand
-    // each other.
+    // The layout of a form follows its declaration, so that programs built by different compilers
+    // are compatible.
     let is_enum = matches!(of.body, Body::Enum(_));
     if is_enum && of.repr.int.is_none() {
         form.attrs.push(parse_quote!(#[repr(u8)]));
@@ -154,7 +154,7 @@ pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
     form
 }
 
-/// Gives the form's description what the type's own says of the form too.
+/// Copies those options to the form that apply to it, too.
 pub(super) fn carry(of: &Own, form: &mut Own) {
     form.options.krate.clone_from(&of.options.krate);
     form.options.verify.clone_from(&of.options.verify);
@@ -168,14 +168,14 @@ pub(super) fn carry(of: &Own, form: &mut Own) {
             skip: options.skip,
             shared: options.shared,
             verify: options.verify.clone(),
-            // Where the adapter's own form arrives, the field is like any other.
+            // If the adapter's form remains in the buffer, the field is read like any other.
             with: options.with.clone().filter(|_| options.form.is_none()),
             ..PartOptions::default()
         };
     }
 }
 
-/// Whether a form refers to the buffer, as far as its spelling tells.
+/// Returns true if a form is spelled with a lifetime of the buffer.
 pub(super) fn is_in_a_buffer(form: &Own) -> bool {
     struct Lifetimes(bool);
     impl<'ast> Visit<'ast> for Lifetimes {
@@ -190,7 +190,7 @@ pub(super) fn is_in_a_buffer(form: &Own) -> bool {
     lifetimes.0
 }
 
-/// From a type, as it is spelled, to its form.
+/// Maps the spelling of a type to that of its form.
 struct Mapping<'o> {
     of: &'o Own,
     lifetime: Lifetime,
@@ -281,7 +281,7 @@ impl Mapping<'_> {
         }
     }
 
-    /// The same type of the arguments' forms.
+    /// Maps the arguments of a type, and keeps the type itself.
     fn of_parts(&self, of: &TypePath) -> Type {
         let mut of = of.clone();
         let last = of.path.segments.last_mut();
@@ -295,7 +295,7 @@ impl Mapping<'_> {
         Type::Path(of)
     }
 
-    /// Whether the type is its own form, for what its name tells.
+    /// Returns true if the type is its own form, judging by its name.
     fn is_its_own(&self, of: &TypePath, name: &str) -> bool {
         let mut params = self.of.generics.type_params();
         known::is_leaf(name)
@@ -303,7 +303,7 @@ impl Mapping<'_> {
             || params.any(|param| of.path.is_ident(&param.ident))
     }
 
-    /// The form of a type of the program's: `a::Foo<X>` is `a::FooRef<'b, X's form>`.
+    /// Returns the form of a type of the program: `a::Foo<X>` becomes `a::FooRef<'b, X's form>`.
     fn renamed(&self, of: &TypePath) -> Type {
         let lifetime = &self.lifetime;
         let mut of = of.clone();
@@ -335,18 +335,18 @@ fn types(args: &AngleBracketedGenericArguments) -> impl Iterator<Item = &Type> {
     })
 }
 
-/// The alias by which others name the form of a type that is its own.
+/// Returns the alias that names the form of a type that is its own form.
 pub(super) fn alias(of: &Own) -> proc_macro2::TokenStream {
     let (vis, own) = (&of.vis, &of.name);
     let name = name(own);
     let generics = generics(of);
     let (_, args, _) = of.generics.split_for_impl();
-    let doc = format!("The in-place form of [`{own}`]: itself.");
+    let doc = format!("The in-place form of [`{own}`], which is the type itself.");
     quote! {
         #[doc = #doc]
         #[allow(
             dead_code, non_camel_case_types, type_alias_bounds,
-            reason = "for types that have it as a part"
+            reason = "used by the forms of other types"
         )]
         #vis type #name #generics = #own #args;
     }

@@ -1,7 +1,7 @@
-//! Types that the derive knows by their names.
+//! Types that the derive recognises by their names.
 //!
-//! Only for the spelling of forms: where a name misleads, the types do not agree, and the program
-//! does not compile.
+//! The names only determine the spelling of forms. If a name is misleading, the types do not agree,
+//! and the program does not compile.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -47,7 +47,7 @@ const LEAVES: [&str; 34] = [
     "DateTime",
 ];
 
-/// Types whose forms are the same types of their arguments' forms.
+/// Types whose form is the same type with the forms of its arguments.
 const PARTS: [&str; 9] = [
     "Cell",
     "Range",
@@ -60,7 +60,7 @@ const PARTS: [&str; 9] = [
     "Saturating",
 ];
 
-/// Types that own what they hold, and arrive as something else.
+/// Types that own their contents, and have a different form.
 const OWNERS: [&str; 13] = [
     "String",
     "Vec",
@@ -77,22 +77,22 @@ const OWNERS: [&str; 13] = [
     "RkyvBuf",
 ];
 
-/// Whether a type is its own form.
+/// Returns true if a type is its own form.
 pub(super) fn is_leaf(name: &str) -> bool {
     LEAVES.contains(&name) || name.starts_with("NonZero")
 }
 
-/// Whether a type's form is the same type of its arguments' forms.
+/// Returns true if a type's form is the same type with the forms of its arguments.
 pub(super) fn is_of_parts(name: &str) -> bool {
     PARTS.contains(&name)
 }
 
-/// Whether a type owns what it holds.
+/// Returns true if a type owns its contents.
 pub(super) fn is_owner(name: &str) -> bool {
     OWNERS.contains(&name) || dimensions(name).is_some() || map(name).is_some()
 }
 
-/// The form of a type whose first argument is one of rkyv's, which has no form of its own.
+/// Returns the form of a type whose first argument is an rkyv type, which has no form of its own.
 pub(super) fn archive(of: &Own, name: &str, lifetime: &Lifetime, argument: &Type) -> Option<Type> {
     let krate = of.krate();
     match name {
@@ -102,7 +102,7 @@ pub(super) fn archive(of: &Own, name: &str, lifetime: &Lifetime, argument: &Type
     }
 }
 
-/// The form of an owner, or of a wrapper of `std`, whose arguments have these forms.
+/// Returns the form of an owner, or of a wrapper of `std`, for arguments with these forms.
 pub(super) fn form(of: &Own, name: &str, lifetime: &Lifetime, arguments: &[Type]) -> Option<Type> {
     let krate = of.krate();
     Some(match (name, arguments) {
@@ -121,14 +121,14 @@ pub(super) fn form(of: &Own, name: &str, lifetime: &Lifetime, arguments: &[Type]
         _ => {
             let (form, parts) = map(name)?;
             let form = format_ident!("{form}");
-            // Behind keys and values comes what hashes them, which does not travel.
+            // The argument after keys and values is the hasher, which is not sent.
             let arguments = arguments.iter().take(parts);
             parse_quote!(#krate::map::#form<#lifetime, #(#arguments),*>)
         }
     })
 }
 
-/// The form of a map or set, in the module `map`, and how many parts it has.
+/// Returns the form of a map or set, in the module `map`, and its number of parts.
 fn map(owner: &str) -> Option<(&'static str, usize)> {
     Some(match owner {
         "BTreeMap" => ("SortedMap", 2),
@@ -141,7 +141,7 @@ fn map(owner: &str) -> Option<(&'static str, usize)> {
     })
 }
 
-/// How many dimensions an array of `ndarray` has: `Array2` has two; of `ArrayD` no number is known.
+/// Returns the number of dimensions of an `ndarray` array: 2 for `Array2`, unknown for `ArrayD`.
 fn dimensions(name: &str) -> Option<Option<usize>> {
     match name.strip_prefix("Array")? {
         "D" => Some(None),
@@ -150,7 +150,7 @@ fn dimensions(name: &str) -> Option<Option<usize>> {
     }
 }
 
-/// What holds the lengths of an array of so many dimensions.
+/// Returns the type of the lengths of an array with this number of dimensions.
 fn shape(dimensions: Option<usize>, lifetime: &Lifetime) -> TokenStream {
     match dimensions {
         Some(count) => quote!([::core::primitive::usize; #count]),

@@ -1,4 +1,4 @@
-//! `#[derive(Transportable)]`.
+//! The derive macro `#[derive(Transportable)]`.
 
 mod asked;
 mod bounds;

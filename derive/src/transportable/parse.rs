@@ -1,4 +1,4 @@
-//! From tokens to a description of the type.
+//! Parsing of tokens into the description of a type.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -13,40 +13,40 @@ use syn::{
 use super::form;
 use crate::spans::Place;
 
-/// A type, and what its attributes say.
+/// A type and its options.
 pub(super) struct Own {
     pub(super) vis: Visibility,
     pub(super) name: Ident,
     pub(super) generics: Generics,
-    /// Its lifetime parameters, of which there may be one.
+    /// Lifetime parameters; at most one is supported.
     pub(super) lifetimes: Vec<Lifetime>,
     pub(super) repr: Repr,
     pub(super) options: Options,
     pub(super) body: Body,
-    /// Whether its form is another type.
+    /// True if the form is a separate type.
     pub(super) has_form: bool,
 }
 
-/// What `transportable` attributes on the type say.
+/// The `transportable` options of a type.
 #[derive(Default)]
 pub(super) struct Options {
-    /// The crate `jstream`.
+    /// Path of the crate `jstream`.
     pub(super) krate: Option<Path>,
-    /// That it has a form of its own, where no field's type tells.
+    /// The option `owned`: the type has a separate form although no field's type suggests it.
     pub(super) owned: Option<Span>,
-    /// That it is its own form.
+    /// The option `own`: the type is its own form.
     pub(super) own: Option<Span>,
-    /// What its form derives.
+    /// Traits that the form derives.
     pub(super) derives: Vec<Path>,
-    /// The functions that approve of a received value.
+    /// Functions that verify a received value.
     pub(super) verify: Vec<Path>,
-    /// That pointers are followed only where they are marked.
+    /// True if pointers are followed only if they are marked.
     pub(super) opt_in: bool,
-    /// The traits that it is registered as an implementation of.
+    /// Traits that the type is registered as an implementation of.
     pub(super) implements: Vec<Path>,
-    /// That its form holds cells of references somewhere.
+    /// True if the form contains cells of references.
     pub(super) invariant: bool,
-    /// That its form can't be made a value of the type again.
+    /// True if values can't be restored from the form.
     pub(super) no_to_owned: bool,
 }
 
@@ -59,39 +59,40 @@ pub(super) enum Body {
 /// A field.
 pub(super) struct Part {
     pub(super) member: Member,
-    /// What a variable that is bound to it, or a field that mirrors it, is called.
+    /// Name of a variable that is bound to the field, or of the field that mirrors it.
     pub(super) binding: Ident,
     pub(super) ty: Type,
     pub(super) options: PartOptions,
-    /// Where errors about how it travels belong.
+    /// Position for errors about the field's type.
     pub(super) place: Place,
 }
 
 impl Part {
-    /// A pattern that binds `binding`. A plain name would not: where the program has a constant or a
-    /// struct of that name it would be compared with it, and the field itself would go unseen.
+    /// Returns a pattern that binds `binding`. A plain name is not sufficient: if the program has a
+    /// constant or unit struct of that name, the pattern would compare with it instead of binding
+    /// the field.
     pub(super) fn bound(&self) -> TokenStream {
         let binding = &self.binding;
         quote!(#binding @ _)
     }
 }
 
-/// What the `transportable` attributes of a field say.
+/// The `transportable` options of a field.
 #[derive(Default)]
 pub(super) struct PartOptions {
-    /// What stands for it in the type's form, where its type does not tell.
+    /// The option `form`: the type of the field in the form.
     pub(super) form: Option<Type>,
-    /// That it does not travel.
+    /// The option `skip`: the field is not sent.
     pub(super) skip: Option<Span>,
-    /// What makes its wire form.
+    /// The option `with`: the adapter that makes the wire form.
     pub(super) with: Option<Path>,
-    /// The functions that approve of it.
+    /// Functions that verify the field.
     pub(super) verify: Vec<Path>,
-    /// That references in it keep the identity of what they lead to.
+    /// The option `shared`: references preserve the identity of their targets.
     pub(super) shared: Option<Span>,
-    /// That it is followed although the type's pointers are not.
+    /// The option `follow`: the field is followed although the type's pointers are not.
     pub(super) follow: Option<Span>,
-    /// That it arrives as a slice that may be changed where it lies.
+    /// The option `exclusive`: the field arrives as a mutable slice.
     pub(super) exclusive: Option<Span>,
 }
 
@@ -101,15 +102,15 @@ pub(super) struct Variant {
     pub(super) parts: Vec<Part>,
 }
 
-/// What the `repr` attributes say.
+/// The `repr` attributes.
 #[derive(Default)]
 pub(super) struct Repr {
     pub(super) c: Option<Span>,
     pub(super) transparent: Option<Span>,
     pub(super) packed: Option<Span>,
-    /// The integer of an enum's tag.
+    /// Integer type of an enum's tag.
     pub(super) int: Option<Ident>,
-    /// An integer that is no tag.
+    /// Span of a 128-bit integer, which is not supported as a tag.
     pub(super) wide: Option<Span>,
 }
 
@@ -174,7 +175,7 @@ fn parts(fields: &Fields) -> Result<Vec<Part>> {
         .collect()
 }
 
-/// The options of a field.
+/// Parses the options of a field.
 fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
     let mut options = PartOptions::default();
     let mut said = Vec::new();
@@ -201,7 +202,7 @@ fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
                 options.exclusive = Some(span);
             } else {
                 return Err(meta.error(
-                    "unknown option: of a field `transportable` takes `form = Type`, `skip`, \
+                    "unknown option: on a field, `transportable` takes `form = Type`, `skip`, \
                      `with = Adapter`, `verify = function`, `shared`, `exclusive` and `follow`",
                 ));
             }
@@ -211,7 +212,7 @@ fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
     Ok(options)
 }
 
-/// The options of the type.
+/// Parses the options of a type.
 fn options(attrs: &[Attribute]) -> Result<Options> {
     let mut options = Options::default();
     let mut said = Vec::new();
@@ -241,7 +242,7 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
                 options.no_to_owned = true;
             } else {
                 return Err(meta.error(
-                    "unknown option: of a type `transportable` takes `crate = path`, `own`, \
+                    "unknown option: on a type, `transportable` takes `crate = path`, `own`, \
                      `owned`, `derive(Trait, ...)`, `verify = function`, `opt_in`, \
                      `implements(Trait, ...)`, `invariant` and `no_to_owned`",
                 ));
@@ -252,20 +253,20 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
     Ok(options)
 }
 
-/// Refuses an option that was said before, unless it adds to what was said.
+/// Rejects a repeated option, unless it can be given several times.
 fn once(meta: &ParseNestedMeta<'_>, said: &mut Vec<Ident>) -> Result<()> {
     const MANY: [&str; 3] = ["derive", "implements", "verify"];
     let Some(name) = meta.path.get_ident() else {
         return Ok(());
     };
     if said.contains(name) && !MANY.iter().any(|many| name == many) {
-        return Err(meta.error(format!("`{name}` is said twice")));
+        return Err(meta.error(format!("the option `{name}` is repeated")));
     }
     said.push(name.clone());
     Ok(())
 }
 
-/// The paths in the parentheses of an option.
+/// Parses the paths in the parentheses of an option.
 fn paths(meta: &ParseNestedMeta<'_>) -> Result<Vec<Path>> {
     let list;
     syn::parenthesized!(list in meta.input);
@@ -301,7 +302,7 @@ fn repr(input: &DeriveInput) -> Result<Repr> {
 }
 
 impl Own {
-    /// The path of the crate `jstream`.
+    /// Returns the path of the crate `jstream`.
     pub(super) fn krate(&self) -> TokenStream {
         match &self.options.krate {
             Some(krate) => quote!(#krate),
@@ -309,18 +310,18 @@ impl Own {
         }
     }
 
-    /// The path that names what generated code uses.
+    /// Returns the path of the support module for generated code.
     pub(super) fn support(&self) -> TokenStream {
         let krate = self.krate();
         quote!(#krate::__private)
     }
 
-    /// Whether the type's form is not covariant in the buffer's lifetime.
+    /// Returns true if the type's form is not covariant in the buffer's lifetime.
     pub(super) fn is_invariant(&self) -> bool {
         self.options.invariant || form::has_cells(self)
     }
 
-    /// The fields of all variants, to be changed.
+    /// Returns the fields of all variants, mutably.
     pub(super) fn parts_mut(&mut self) -> Vec<&mut Part> {
         match &mut self.body {
             Body::Struct(parts) => parts.iter_mut().collect(),
@@ -329,7 +330,7 @@ impl Own {
         }
     }
 
-    /// The fields by what follows the type's name to name a struct, or a variant.
+    /// Returns the fields of the struct or of each variant, with the path suffix that names it.
     pub(super) fn paths(&self) -> Vec<(TokenStream, &[Part])> {
         match &self.body {
             Body::Struct(parts) => vec![(TokenStream::new(), parts)],
@@ -344,7 +345,7 @@ impl Own {
         }
     }
 
-    /// The fields of all variants.
+    /// Returns the fields of all variants.
     pub(super) fn parts(&self) -> Vec<&Part> {
         match &self.body {
             Body::Struct(parts) => parts.iter().collect(),

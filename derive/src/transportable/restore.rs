@@ -1,4 +1,4 @@
-//! The way back from a form to the type that owns its parts.
+//! Conversion from a form back to the type that owns its parts.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -10,8 +10,8 @@ use super::bounds;
 use super::expand::{Context, with_bound};
 use super::parse::{Body, Own, Part};
 
-/// How a value of the type is made from one of its form, unless its fields' types tell that it
-/// can't be.
+/// Returns the code that restores a value of the type from its form. There is none if the fields'
+/// types show that this is not possible.
 pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
     let possible = of.lifetimes.is_empty()
         && !of.options.no_to_owned
@@ -47,11 +47,11 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
         let visible = &of.vis;
         quote! {
             impl<'__b> #form_name #form_args {
-                /// The value that this is the form of, made again from copies of all parts.
+                /// Returns the owned value of this form, made from copies of all parts.
                 ///
                 /// # Errors
                 ///
-                /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+                /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
                 #visible fn to_owned(
                     &self,
                 ) -> ::core::result::Result<#name, #support::RestoreError> {
@@ -84,7 +84,7 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
     }
 }
 
-/// An arm that makes a struct or variant from its form.
+/// Returns a match arm that makes a struct or variant from its form.
 fn fields(of: &Own, owner: &TokenStream, form: &TokenStream, parts: &[Part]) -> TokenStream {
     let members = parts.iter().map(|part| &part.member);
     let bindings = parts.iter().map(Part::bound);
@@ -96,7 +96,7 @@ fn fields(of: &Own, owner: &TokenStream, form: &TokenStream, parts: &[Part]) -> 
     quote!(#form { #(#members: #bindings),* } => #owner { #(#values),* },)
 }
 
-/// Whether a field borrows what it refers to, or may be of any type, as far as its type tells.
+/// Returns true if a field's type, as it is spelled, borrows or is a trait object.
 fn is_borrowed(part: &Part) -> bool {
     struct Borrows(bool);
     impl<'ast> Visit<'ast> for Borrows {

@@ -435,12 +435,14 @@ where
     unsafe { trace_own::<M>(slot.cast(), trace) };
 }
 
-/// Returns the shape of a field that is read as an `M` that arrives as itself.
+/// Returns the shape of a field that is read as an `M` that arrives as itself. The field ties `M`
+/// to its type: the tokens of `M` are repeated, and a macro among them may give another type.
 #[must_use]
-pub const fn shape_own_as<'b, M>() -> Shape
+pub const fn shape_own_as<'b, M, S, F, How>(_: Field<S, F>) -> Shape
 where
     M: Transportable + 'b,
     M::InPlace<'b>: Form<M>,
+    F: Like<M, How>,
 {
     <M::InPlace<'b> as InPlace>::SHAPE
 }
@@ -454,9 +456,10 @@ where
     <M::InPlace<'b> as InPlace>::describe(schema)
 }
 
-/// Returns the shape of a field that is read as an `M`.
+/// Returns the shape of a field that is read as an `M`. The field ties `M` to its type, as for
+/// [`shape_own_as`].
 #[must_use]
-pub const fn shape_as<M: InPlace>() -> Shape {
+pub const fn shape_as<M: InPlace, S, F: Like<M, How>, How>(_: Field<S, F>) -> Shape {
     M::SHAPE
 }
 

@@ -173,7 +173,7 @@ fn an_open_file_is_one_to_read_and_to_write() {
     // With the append flag, all writes go to the end of the file, whatever their offset.
     let mut how = OpenOptions::new();
     let file = how.create(true).read(true).append(true).open(&path);
-    assert!(refused(file.unwrap()).contains("opened to append"));
+    assert!(refused(file.unwrap()).contains("opened in append mode"));
     refused(File::create(&path).unwrap());
     refused(File::open(&path).unwrap());
 

@@ -16,7 +16,7 @@ class SchemaError(Exception):
     """What is wrong, and the byte of the schema where it is."""
 
     def __init__(self, what, at):
-        super().__init__(f"no schema: {what}, at byte {at}")
+        super().__init__(f"invalid schema: {what} at byte {at}")
         self.what, self.at = what, at
 
 
@@ -44,13 +44,13 @@ class Schema:
             raise SchemaError("another version", 0)
         self.count = self.number()
         if not 0 < self.count < 1 << 32:
-            raise SchemaError("no number of types", self.at)
+            raise SchemaError("invalid number of types", self.at)
         # A type has four bytes at least, so that a wrong number ends with the bytes.
         self.types = []
         while len(self.types) < self.count:
             self.types.append(self.type())
         if self.at != len(data):
-            raise SchemaError("more bytes than types", self.at)
+            raise SchemaError("trailing bytes after the last type", self.at)
         self.root = self.types[0]
         self.descriptor = xxh3_64(data)
         for of in self.types:
@@ -60,7 +60,7 @@ class Schema:
 
     def byte(self):
         if self.at >= len(self.data):
-            raise SchemaError("the end, too early", self.at)
+            raise SchemaError("unexpected end", self.at)
         self.at += 1
         return self.data[self.at - 1]
 
@@ -70,7 +70,7 @@ class Schema:
             byte = self.byte()
             n |= (byte & 0x7F) << shift
             if n >> bits or (byte == 0 and shift > 0):
-                raise SchemaError("no number", self.at)
+                raise SchemaError("invalid number", self.at)
             if byte < 0x80:
                 return n
             shift += 7
@@ -84,14 +84,14 @@ class Schema:
             name = None
         # Control characters: the Unicode category Cc.
         if name is None or any(ord(c) < 32 or 127 <= ord(c) < 160 for c in name):
-            raise SchemaError("no name", self.at)
+            raise SchemaError("name with invalid UTF-8 or control characters", self.at)
         self.at += size
         return name
 
     def index(self):
         index = self.number()
         if index >= self.count:
-            raise SchemaError("a type that is not there", self.at)
+            raise SchemaError("type index out of range", self.at)
         return index
 
     def list_of(self, element):
@@ -119,7 +119,7 @@ class Schema:
         elif new.kind in (OPTION, REFERENCE, SLICE, SHARED, CELL):
             new.of = [self.index()]
         elif new.kind not in (LEAF, TEXT, DYNAMIC):
-            raise SchemaError("no kind", self.at)
+            raise SchemaError("unknown kind of type", self.at)
         return new
 
     def link(self, of):

@@ -143,7 +143,7 @@ fn streams_are_taken_apart() {
     }
     stream.push(0);
     let last = Items::of(&stream).last().unwrap();
-    assert!(last.unwrap_err().what.contains("behind its last message"));
+    assert!(last.unwrap_err().what.contains("after the last message"));
 }
 
 #[test]

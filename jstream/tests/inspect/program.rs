@@ -127,11 +127,11 @@ fn what_is_wrong_ends_with_one() {
 
     // An unknown input, an empty one, and half a schema.
     let noise = folder.file("noise", b"neither this nor that");
-    assert!(printed(1, &[&noise]).contains("neither a message"));
+    assert!(printed(1, &[&noise]).contains("not the start of a message"));
     let empty = folder.file("empty", b"");
     printed(1, &[&empty]);
     let half = folder.file("half", &sample.schema[..sample.schema.len() / 2]);
-    assert!(printed(1, &[&half]).contains("no schema"));
+    assert!(printed(1, &[&half]).contains("invalid schema"));
 }
 
 #[test]

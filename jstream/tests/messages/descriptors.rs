@@ -470,7 +470,7 @@ fn a_reader_learns_only_so_much() {
         }
     };
     assert_eq!(learnt, 256);
-    assert!(full.to_string().contains("no room"), "{full}");
+    assert!(full.to_string().contains("is full"), "{full}");
     // A known type needs no room.
     let mut first = bytes;
     first[at..at + 2].copy_from_slice(b"AA");

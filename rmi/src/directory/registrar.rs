@@ -94,13 +94,26 @@ struct RegistrarState {
 
 struct Kept {
     entry: Arc<Entry>,
-    /// The connection that has bound the name. `None` if it has gone, as after a restart of the
-    /// registry.
-    binder: Option<usize>,
-    /// A connection that has bound the same entry later, for example after the program has lost its
-    /// connection. It becomes the binder when the connection of the binder ends.
-    successor: Option<usize>,
+    holder: Holder,
+    /// Connections that have bound the same entry later, for example after the program has lost
+    /// its connection, at most [`MAX_CLAIMANTS`]. If one is left when the connection of the binder
+    /// ends, it becomes the binder.
+    claimants: Vec<usize>,
 }
+
+/// The connection that may replace and unbind a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// The binder has gone, as after a restart of the registry: any caller may.
+    Gone,
+    Binder(usize),
+    /// The binder has gone, and several connections claim the name. None of them may until only
+    /// one is left: another program could have claimed the name of the binder to take it over.
+    Contested,
+}
+
+/// Maximum number of connections that claim one name.
+const MAX_CLAIMANTS: usize = 8;
 
 impl Entry {
     /// Returns the change that tells watchers of an event of this entry.
@@ -139,13 +152,18 @@ pub(super) fn size(entry: &Entry) -> usize {
 }
 
 impl RegistrarState {
-    /// Removes a name, and updates the count of its binder.
+    /// Removes a name, and updates the counts of its binder and its claimants.
     fn remove(&mut self, name: &str) -> Option<Kept> {
         let kept = self.names.remove(name)?;
         self.bytes = self.bytes.saturating_sub(size(&kept.entry));
-        let binder = kept.binder.and_then(|of| self.binders.get_mut(&of));
-        if let Some(count) = binder {
-            *count = count.saturating_sub(1);
+        let binder = match kept.holder {
+            Holder::Binder(binder) => Some(binder),
+            Holder::Gone | Holder::Contested => None,
+        };
+        for of in kept.claimants.iter().copied().chain(binder) {
+            if let Some(count) = self.binders.get_mut(&of) {
+                *count = count.saturating_sub(1);
+            }
         }
         Some(kept)
     }
@@ -158,15 +176,12 @@ impl RegistrarState {
             *count = count.saturating_add(1);
         }
         let name = entry.name.clone();
-        let successor = None;
-        self.names.insert(
-            name,
-            Kept {
-                entry,
-                binder,
-                successor,
-            },
-        );
+        let kept = Kept {
+            entry,
+            holder: binder.map_or(Holder::Gone, Holder::Binder),
+            claimants: Vec::new(),
+        };
+        self.names.insert(name, kept);
     }
 
     /// Reports a change to all watchers. Returns the wakers, which the caller wakes after releasing
@@ -203,7 +218,12 @@ struct Caller {
 impl Caller {
     /// Returns true if the caller may replace or unbind the name.
     fn may_replace(self, kept: &Kept) -> bool {
-        self.replaces_all || kept.binder.is_none_or(|binder| binder == self.number)
+        self.replaces_all
+            || match kept.holder {
+                Holder::Gone => true,
+                Holder::Binder(binder) => binder == self.number,
+                Holder::Contested => false,
+            }
     }
 }
 
@@ -302,16 +322,12 @@ impl Registrar {
             if !is_same {
                 return Err(Refusal::NotBinder);
             }
-            // The binder keeps the name as long as its connection lasts.
-            if let Some(kept) = state.names.get_mut(&entry.name) {
-                kept.successor = Some(binder);
-            }
             let is_first = !state.binders.contains_key(&binder);
-            state.binders.entry(binder).or_default();
+            self.claim(&mut state, &entry.name, binder)?;
             return Ok((Vec::new(), is_first));
         }
         // A replaced entry frees its room.
-        let is_own = before.is_some_and(|kept| kept.binder == Some(binder));
+        let is_own = before.is_some_and(|kept| kept.holder == Holder::Binder(binder));
         let freed = before.map_or(0, |kept| size(&kept.entry));
         let (names, is_new_name) = (state.names.len(), before.is_none());
         let each = state.binders.get(&binder).copied();
@@ -333,6 +349,32 @@ impl Registrar {
             false => state.note(&change, self.waiting()),
         };
         Ok((wakers, each.is_none()))
+    }
+
+    /// Notes that a connection claims a name whose binder keeps it as long as its connection lasts.
+    fn claim(
+        &self,
+        state: &mut RegistrarState,
+        name: &str,
+        claimant: usize,
+    ) -> Result<(), Refusal> {
+        let Some(kept) = state.names.get_mut(name) else {
+            return Ok(());
+        };
+        if kept.claimants.contains(&claimant) {
+            return Ok(());
+        }
+        if kept.claimants.len() >= MAX_CLAIMANTS {
+            return Err(Refusal::NotBinder);
+        }
+        let count = state.binders.get(&claimant).copied().unwrap_or(0);
+        if count >= self.options.max_names_each {
+            let most = self.options.max_names_each as u64;
+            return Err(Refusal::TooMany { most });
+        }
+        state.binders.insert(claimant, count.saturating_add(1));
+        kept.claimants.push(claimant);
+        Ok(())
     }
 
     fn caller(&self, of: Option<&Connection>) -> Caller {
@@ -402,28 +444,30 @@ fn leave(state: &Weak<Mutex<RegistrarState>>, binder: usize, limits: WatcherBudg
     let mut wakers = Vec::new();
     let mut state = lock(&state);
     state.binders.remove(&binder);
-    for kept in state.names.values_mut() {
-        if kept.successor == Some(binder) {
-            kept.successor = None;
-        }
-    }
     let stay = ends && state.wanted.is_some();
-    let own = state.names.iter_mut();
-    let own = own.filter(|(_, of)| of.binder == Some(binder));
-    let (mut own_names, mut inherited) = (Vec::new(), Vec::new());
-    for (name, of) in own {
-        of.binder = of.successor.take();
-        match of.binder {
-            Some(successor) => inherited.push(successor),
-            None => own_names.push(name.clone()),
+    let mut own_names = Vec::new();
+    for (name, kept) in &mut state.names {
+        kept.claimants.retain(|claimant| *claimant != binder);
+        let is_contested = kept.holder == Holder::Contested;
+        if !is_contested && kept.holder != Holder::Binder(binder) {
+            continue;
+        }
+        match kept.claimants.as_slice() {
+            [] => own_names.push(name.clone()),
+            // Its count stays: it has one name instead of one claim.
+            [claimant] => {
+                kept.holder = Holder::Binder(*claimant);
+                kept.claimants.clear();
+            }
+            _ => kept.holder = Holder::Contested,
         }
     }
-    for successor in inherited {
-        let count = state.binders.entry(successor).or_default();
-        *count = count.saturating_add(1);
-    }
-    for name in own_names.into_iter().filter(|_| !stay) {
-        if let Some(kept) = state.remove(&name) {
+    for name in own_names {
+        if stay {
+            if let Some(kept) = state.names.get_mut(&name) {
+                kept.holder = Holder::Gone;
+            }
+        } else if let Some(kept) = state.remove(&name) {
             wakers.extend(state.note(&kept.entry.change(Event::Unbound), limits));
         }
     }

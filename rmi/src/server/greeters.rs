@@ -1,9 +1,9 @@
 //! Greeters: connections whose handshake is not complete. This module limits their number and
 //! selects the one to evict.
 //!
-//! If the limit is reached, the oldest greeter is evicted: its socket is shut down, which ends the
-//! thread that performs the handshake. So peers that connect and stay silent lose their own places,
-//! and new peers are served.
+//! If the limit is reached, the oldest greeter of the source that has the most greeters is evicted:
+//! its socket is shut down, which ends the thread that performs the handshake. So peers that connect
+//! and stay silent lose their own places, and new peers are served.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -72,8 +72,9 @@ enum Answer {
 }
 
 impl Greeters {
-    /// Enters an accepted connection. If a limit is reached, the oldest greeter is evicted, of the
-    /// same source if that source has reached its own limit. Returns `None` if there is no room, or
+    /// Enters an accepted connection. If a limit is reached, the oldest greeter is evicted: of the
+    /// same source if that source has reached its own limit, else of the source that has the most
+    /// greeters. Returns `None` if there is no room, or
     /// if `stops` returns true during the wait.
     pub(super) fn enter(
         load: &Arc<Load>,
@@ -134,8 +135,13 @@ impl GreeterTable {
                     return Answer::Entered(self.insert(source, now, cutter.take(), place));
                 }
             }
+            let from = if is_source_full {
+                Some(source)
+            } else {
+                self.largest_source()
+            };
             let mut evictable = self.all.iter().filter(|(_, greeter)| {
-                greeter.cutter.is_some() && (!is_source_full || of_source(greeter))
+                greeter.cutter.is_some() && Some(greeter.source.as_str()) == from
             });
             let Some((number, since)) = evictable.next().map(|(n, oldest)| (*n, oldest.since))
             else {
@@ -147,6 +153,22 @@ impl GreeterTable {
             }
             self.evict(number, load);
         }
+    }
+
+    /// Returns the source that has the most evictable greeters; of several such sources, the one
+    /// that has the oldest greeter.
+    fn largest_source(&self) -> Option<&str> {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        let evictable = self.all.values().filter(|greeter| greeter.cutter.is_some());
+        for source in evictable.map(|greeter| greeter.source.as_str()) {
+            match counts.iter_mut().find(|(of, _)| *of == source) {
+                Some((_, count)) => *count = count.saturating_add(1),
+                None => counts.push((source, 1)),
+            }
+        }
+        // The first maximum, as sources stand in the order of their oldest greeters.
+        let largest = counts.iter().rev().max_by_key(|(_, count)| *count);
+        largest.map(|(source, _)| *source)
     }
 
     fn insert(

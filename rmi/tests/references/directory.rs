@@ -4,6 +4,8 @@ use crate::until;
 
 use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use jstream_rmi::directory::{
     self, Change, Changes, Directory, DirectoryError, EntryRef, Event, Names, Refusal, Registrar,
@@ -225,6 +227,50 @@ fn a_name_that_was_bound_twice_stays_for_the_second() {
     drop(first);
     assert_eq!(next(&mut changes), (Event::Unbound, "a".to_owned()));
     assert!(listed(&second).is_empty());
+}
+
+/// A program that repeats the entry of another one does not take over its name when that loses its
+/// connection and binds again.
+#[test]
+fn who_repeats_an_entry_does_not_take_the_name_over() {
+    let registry = plain();
+    let (honest, forged) = (owner(&[("a", 10)]), owner(&[("a", 1000)]));
+    let old = Names::connect(registry.address()).unwrap();
+    old.bind("a", &honest).unwrap();
+    let new = Names::connect(registry.address()).unwrap();
+    new.bind("a", &honest).unwrap();
+    let thief = Names::connect(registry.address()).unwrap();
+    thief.bind("a", &honest).unwrap();
+    drop(old);
+    // The end of the old connection is noticed some time later.
+    for _ in 0..20 {
+        assert_eq!(refusal(thief.rebind("a", &forged)), Refusal::NotBinder);
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(unbound(thief.unbind("a")), Refusal::NotBinder);
+    assert_eq!(sum(&new, "a"), 13);
+    drop(thief);
+    until(|| new.rebind("a", &owner(&[("a", 11)])).is_ok());
+    assert!(new.unbind("a").unwrap());
+}
+
+/// Claims count as names, so that one connection can't hold more of them.
+#[test]
+fn claims_count_as_names() {
+    let mut options = RegistrarOptions::default();
+    options.max_names_each = 2;
+    let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
+    let serving = owner(&[("a", 1), ("b", 2), ("c", 3)]);
+    let [first, second] = [0, 1].map(|_| Names::connect(registry.address()).unwrap());
+    first.bind("a", &serving).unwrap();
+    first.bind("b", &serving).unwrap();
+    second.bind("c", &serving).unwrap();
+    second.bind("a", &serving).unwrap();
+    second.bind("a", &serving).unwrap();
+    assert_eq!(
+        refusal(second.bind("b", &serving)),
+        Refusal::TooMany { most: 2 }
+    );
 }
 
 #[test]

@@ -1,0 +1,50 @@
+//! Polls of a connection by threads that do not serve it.
+
+use crate::common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use common::peers::joined;
+use common::{LONG, over_devices};
+use jstream_transport::active::{Handlers, PollGroup, Request};
+
+/// The number of requests that are answered while another thread polls.
+const ASKED: u64 = 200;
+
+/// Standby threads take over from a thread that polls in a loop and defers the requests that it
+/// finds.
+fn requests_are_served_however_often_others_look(scheme: &str) {
+    let handlers = Handlers::builder().on("echo", Request::echo).build();
+    let (client, server) = joined(scheme, &Handlers::none(), &handlers);
+    let bundle = PollGroup::default();
+    bundle.add(&server);
+    let serving = bundle.start_many(2, 2, |work| work()).unwrap();
+    let stops = Arc::new(AtomicBool::new(false));
+    let looking = [(); 1].map(|()| {
+        let (server, stops) = (server.clone(), stops.clone());
+        thread::spawn(move || {
+            while !stops.load(Ordering::Relaxed) {
+                server.look();
+            }
+        })
+    });
+    let handler = client.handler("echo").unwrap();
+    let until = Instant::now().checked_add(LONG);
+    for word in 0..ASKED {
+        let mut ticket = client.request(handler, word, &[]).unwrap();
+        let reply = ticket
+            .wait_deadline(until.unwrap())
+            .expect("the request was not served in time");
+        reply.unwrap();
+    }
+    stops.store(true, Ordering::Relaxed);
+    for thread in looking {
+        thread.join().unwrap();
+    }
+    drop(serving);
+}
+
+over_devices!(inproc shm tcp: { requests_are_served_however_often_others_look });

@@ -1,0 +1,20 @@
+//! Active messages.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod alone;
+mod attack;
+#[path = "../common/mod.rs"]
+mod common;
+mod gathered;
+mod looks;
+mod put_off;
+mod requests;
+mod storms;
+mod window;
+mod woken;

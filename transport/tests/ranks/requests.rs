@@ -1,0 +1,358 @@
+//! Requests of ranks: probes, several at once, persistent requests, borrowed memory, objects, and
+//! futures.
+
+use crate::common;
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+use common::ranks::{group, two, ways};
+use common::tasks::block_on;
+use common::{LONG, SHORT};
+use jstream::Spent;
+use jstream_transport::rank::{self, Error, Options, Rank, Source, Tag};
+
+const SIZES: [usize; 5] = [0, 8, 5_000, 40_000, 1_000_000];
+
+fn with_two(zero: impl Fn(&Rank), one: impl Fn(&Rank) + Sync) {
+    for way in ways() {
+        println!("{way}");
+        let (here, there) = two(way);
+        thread::scope(|scope| {
+            let one = &one;
+            let other = scope.spawn(move || one(&there));
+            zero(&here);
+            other.join().unwrap();
+        });
+    }
+}
+
+fn filled(bytes: &[u8]) -> jstream::Filled {
+    Spent::heap(bytes.len()).copy_from(bytes).unwrap()
+}
+
+#[test]
+fn a_probe_tells_the_length_and_has_the_message_alone() {
+    with_two(
+        |rank| {
+            for size in SIZES {
+                rank.send(1, 1, &vec![3u8; size]).unwrap();
+            }
+            rank.recv(1, 2, &mut [0u8; 0]).unwrap();
+        },
+        |rank| {
+            for (i, size) in SIZES.into_iter().enumerate() {
+                let found = rank.probe(Source::Any, 1).unwrap();
+                assert_eq!(found.status().bytes, size as u64);
+                if i % 2 == 0 {
+                    // The dropped message goes back to the queue, and is found again.
+                    drop(found);
+                    let found = rank.probe_timeout(0, Tag::Any, LONG).unwrap();
+                    let mut memory = vec![0u8; size];
+                    found.recv(&mut memory).unwrap();
+                    assert!(memory.iter().all(|byte| *byte == 3));
+                } else {
+                    assert_eq!(found.recv_filled().unwrap().payload.len(), size);
+                }
+            }
+            assert!(rank.iprobe(0, 1).unwrap().is_none());
+            let error = rank.probe_timeout(0, 1, SHORT / 20).unwrap_err();
+            assert!(matches!(error, Error::TimedOut { .. }), "{error}");
+            rank.send(0, 2, &[0u8; 0]).unwrap();
+        },
+    );
+}
+
+#[test]
+fn threads_that_probe_get_different_messages() {
+    const MESSAGES: u64 = 200;
+    with_two(
+        |rank| {
+            for number in 0..MESSAGES {
+                let length = if number % 20 == 0 { 100_000 } else { 1 };
+                rank.send(1, 1, &vec![number; length]).unwrap();
+            }
+            rank.recv(1, 2, &mut [0u8; 0]).unwrap();
+        },
+        |rank| {
+            let numbers: Vec<u64> = thread::scope(|scope| {
+                let probing = [(); 4].map(|()| {
+                    scope.spawn(|| {
+                        let mine = (0..MESSAGES / 4).map(|_| {
+                            let found = rank.probe(0, 1).unwrap();
+                            let mut memory = vec![0; found.status().len::<u64>()];
+                            found.recv(&mut memory).unwrap();
+                            memory[0]
+                        });
+                        mine.collect::<Vec<_>>()
+                    })
+                });
+                let all = probing
+                    .into_iter()
+                    .flat_map(|thread| thread.join().unwrap());
+                all.collect()
+            });
+            let distinct: HashSet<_> = numbers.iter().collect();
+            assert_eq!(distinct.len() as u64, MESSAGES);
+            rank.send(0, 2, &[0u8; 0]).unwrap();
+        },
+    );
+}
+
+#[test]
+fn several_requests_are_waited_for_in_every_way() {
+    with_two(
+        |rank| {
+            let mut sends: Vec<_> = (0..20u64)
+                .map(|tag| rank.isend(1, tag, filled(&vec![tag as u8; SIZES[tag as usize % 5]])))
+                .collect();
+            for sent in rank::wait_all(&mut sends) {
+                sent.unwrap();
+            }
+            assert!(rank::wait_all(&mut sends).is_empty());
+        },
+        |rank| {
+            let post = |tags: std::ops::Range<u64>| -> Vec<_> {
+                tags.map(|tag| rank.irecv(0, tag)).collect()
+            };
+            let check = |tag: usize, message: rank::RankMessage| {
+                assert_eq!(message.payload.as_bytes(), vec![tag as u8; SIZES[tag % 5]]);
+            };
+            let mut any = post(0..5);
+            let mut places = HashSet::new();
+            while let Some((place, message)) = rank::wait_any(&mut any) {
+                check(place, message.unwrap());
+                assert!(places.insert(place));
+            }
+            assert_eq!(places.len(), 5);
+            let mut some = post(5..10);
+            let mut count = 0;
+            while count < 5 {
+                for (place, message) in rank::wait_some(&mut some) {
+                    check(place + 5, message.unwrap());
+                    count += 1;
+                }
+            }
+            assert!(rank::test_some(&mut some).is_empty());
+            let mut all = post(10..15);
+            for (place, message) in rank::wait_all(&mut all).into_iter().enumerate() {
+                check(place + 10, message.unwrap());
+            }
+            let mut all = post(15..20);
+            let messages = loop {
+                if let Some(messages) = rank::test_all(&mut all) {
+                    break messages;
+                }
+                thread::yield_now();
+            };
+            for (place, message) in messages.into_iter().enumerate() {
+                check(place + 15, message.unwrap());
+            }
+        },
+    );
+}
+
+#[test]
+fn waiting_for_any_is_fair() {
+    for way in ways() {
+        let all = group(way, 3, &Options::default());
+        for turn in 0..10u8 {
+            for sender in &all[1..] {
+                sender.send(0, 1, &[turn]).unwrap();
+            }
+        }
+        let mut counts = [0; 2];
+        let mut receives = [all[0].irecv(1, 1), all[0].irecv(2, 1)];
+        for _ in 0..10 {
+            // Both senders have messages waiting.
+            let (place, message) = rank::wait_any(&mut receives).unwrap();
+            message.unwrap();
+            counts[place] += 1;
+            receives[place] = all[0].irecv(place as u32 + 1, 1);
+            thread::sleep(SHORT / 100);
+        }
+        assert_eq!(counts, [5, 5], "{way}");
+    }
+}
+
+#[test]
+fn persistent_requests_are_started_again() {
+    with_two(
+        |rank| {
+            for size in SIZES {
+                let mut sending = rank.send_init(1, 1, filled(&vec![0; size]));
+                for turn in 0..5u8 {
+                    sending.message_mut().as_bytes_mut().fill(turn);
+                    sending.start().unwrap();
+                    sending.wait().unwrap();
+                }
+            }
+        },
+        |rank| {
+            for size in SIZES {
+                let mut receiving = rank.recv_init(0, Tag::Any, Spent::heap(size));
+                assert!(matches!(receiving.wait(), Err(Error::Cancelled)));
+                for turn in 0..5u8 {
+                    receiving.start();
+                    assert_eq!(receiving.wait().unwrap().bytes, size as u64);
+                    let message = receiving.message().unwrap();
+                    assert_eq!(message.as_bytes(), vec![turn; size]);
+                }
+            }
+        },
+    );
+}
+
+#[test]
+fn borrowed_memory_comes_back_also_from_a_panic() {
+    with_two(
+        |rank| {
+            let data: Vec<_> = SIZES.iter().map(|size| vec![9u16; *size]).collect();
+            rank.scope(|scope| {
+                let sends: Vec<_> = data
+                    .iter()
+                    .zip(0..)
+                    .map(|(data, tag)| match tag % 2 {
+                        0 => scope.isend(1, tag, data),
+                        _ => scope.issend(1, tag, data),
+                    })
+                    .collect();
+                for send in sends {
+                    send.wait().unwrap();
+                }
+            });
+            rank.recv(1, 80, &mut [0u8; 0]).unwrap();
+            rank.send(1, 99, &[1u8; 4]).unwrap();
+        },
+        |rank| {
+            let mut memory: Vec<_> = SIZES.iter().map(|size| vec![0u16; *size]).collect();
+            rank.scope(|scope| {
+                let receives: Vec<_> = memory
+                    .iter_mut()
+                    .zip(0..)
+                    .map(|(memory, tag)| scope.irecv(0, tag, memory))
+                    .collect();
+                // The scope completes the last receive.
+                for receive in receives.into_iter().take(4) {
+                    receive.wait().unwrap();
+                }
+            });
+            for (memory, size) in memory.iter().zip(SIZES) {
+                assert!(*memory == vec![9; size]);
+            }
+            let mut taken_back = [7u8; 4];
+            let panicked = catch_unwind(AssertUnwindSafe(|| {
+                rank.scope(|scope| {
+                    let receive = scope.irecv(0, 99, &mut taken_back);
+                    assert!(receive.is_done(), "this panics");
+                });
+            }));
+            assert!(panicked.is_err());
+            rank.send(0, 80, &[0u8; 0]).unwrap();
+            assert_eq!(taken_back, [7; 4]);
+            rank.recv(0, 99, &mut taken_back).unwrap();
+            assert_eq!(taken_back, [1; 4]);
+        },
+    );
+}
+
+#[test]
+fn a_send_that_nobody_wants_is_cancelled() {
+    for way in ways().filter(|way| *way != "threads") {
+        println!("{way}");
+        let (zero, one) = two(way);
+        // After this exchange the ranks are connected. A send that waits for the connection could
+        // be cancelled as well.
+        one.send(0, 3, &[0u8]).unwrap();
+        zero.recv(1, 3, &mut [0u8]).unwrap();
+        let sending = zero.issend(1, 1, filled(&[1; 100_000]));
+        let unsent = thread::scope(|scope| {
+            let waiting = scope.spawn(|| one.recv_timeout(0, 2, &mut [0u8], LONG).unwrap());
+            let unsent = sending.cancel().unwrap_err();
+            zero.send(1, 2, &[0u8]).unwrap();
+            waiting.join().unwrap();
+            unsent
+        });
+        assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
+        assert!(one.iprobe(0, 1).unwrap().is_none());
+        // A message that was already received can't be cancelled.
+        let sending = zero.issend(1, 1, filled(&[1; 100_000]));
+        let receiving = one.irecv(0, 1);
+        thread::scope(|scope| {
+            scope.spawn(|| receiving.wait().unwrap());
+            drop(sending.cancel());
+        });
+    }
+}
+
+#[test]
+fn objects_arrive_and_move() {
+    with_two(
+        |rank| {
+            for length in [1, 100, 20_000] {
+                let words: Vec<String> = (0..length).map(|n| format!("word {n}")).collect();
+                rank.send_object(1, 1, &words).unwrap();
+            }
+            let (words, _) = rank.recv_object::<Vec<String>>(1, 2).unwrap();
+            assert_eq!(words.get()[0], "word 0");
+        },
+        |rank| {
+            for length in [1usize, 100] {
+                let (words, status) = rank.recv_object::<Vec<String>>(0, 1).unwrap();
+                assert_eq!((words.get().len(), status.source), (length, 0));
+                if length == 100 {
+                    rank.send_received(0, 2, words).unwrap();
+                }
+            }
+            let error = rank.recv_object::<u64>(0, 1).unwrap_err();
+            assert!(matches!(error, Error::Read { .. }), "{error}");
+        },
+    );
+}
+
+#[test]
+fn requests_are_futures() {
+    with_two(
+        |rank| {
+            for size in SIZES {
+                block_on(async {
+                    rank.isend(1, 1, filled(&vec![4; size])).await.unwrap();
+                    let back = rank.irecv(1, 1).await.unwrap();
+                    assert_eq!(back.payload.as_bytes(), vec![4; size]);
+                });
+            }
+        },
+        |rank| {
+            for _ in SIZES {
+                block_on(async {
+                    let message = rank.irecv(0, 1).await.unwrap();
+                    rank.isend(0, 1, message.payload).await.unwrap();
+                });
+            }
+        },
+    );
+}
+
+#[test]
+fn who_finishes_has_sent_everything() {
+    for way in ways() {
+        println!("{way}");
+        let all = group(way, 3, &Options::default());
+        thread::scope(|scope| {
+            for rank in all {
+                scope.spawn(move || {
+                    for to in 0..3 {
+                        rank.send(to, 1, &[rank.rank(); 1000]).unwrap();
+                    }
+                    rank.finish(LONG).unwrap();
+                    for from in 0..3 {
+                        let mut memory = [9u32; 1000];
+                        rank.recv(from, 1, &mut memory).unwrap();
+                        assert_eq!(memory, [from; 1000]);
+                    }
+                });
+            }
+        });
+    }
+}

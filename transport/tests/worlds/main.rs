@@ -1,0 +1,14 @@
+//! Worlds of ranks.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod basic;
+#[path = "../common/mod.rs"]
+mod common;
+mod hostile;
+mod hosts;
