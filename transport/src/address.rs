@@ -159,6 +159,24 @@ impl Address {
         Ok(Self::Tls { host, port })
     }
 
+    /// Returns the part of a peer's address by which limits count its connections together: the
+    /// host, or the /64 network of an IPv6 address, because one host has all addresses of it. Local
+    /// peers without an address count as one source for each scheme.
+    #[must_use]
+    pub fn source(&self) -> String {
+        let (Self::Tcp { host, .. } | Self::Uring { host, .. } | Self::Tls { host, .. }) = self
+        else {
+            return self.scheme().to_owned();
+        };
+        match host.parse::<std::net::Ipv6Addr>() {
+            Ok(address) if address.to_ipv4_mapped().is_none() => {
+                let network = address.to_bits() >> 64;
+                format!("{network:x}/64")
+            }
+            _ => host.clone(),
+        }
+    }
+
     /// Returns the scheme: the part before `://`.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
@@ -305,6 +323,16 @@ fn is_unprintable(c: char) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_source_is_a_host_or_its_network() {
+        let of = |uri: &str| uri.parse::<Address>().unwrap().source();
+        assert_eq!(of("tcp://127.0.0.1:4"), of("tls://127.0.0.1:5"));
+        assert_ne!(of("tcp://127.0.0.1:4"), of("tcp://127.0.0.2:4"));
+        assert_eq!(of("tcp://[2001:db8::1]:4"), of("tcp://[2001:db8::ffff]:4"));
+        assert_ne!(of("tcp://[2001:db8::1]:4"), of("tcp://[2001:db8:1::1]:4"));
+        assert_eq!(of("uds:///one"), of("uds:///two"));
+    }
 
     #[test]
     fn good_addresses_come_back_as_they_were() {

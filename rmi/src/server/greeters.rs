@@ -84,7 +84,7 @@ impl Greeters {
         stops: impl Fn() -> bool,
     ) -> Option<Greeting> {
         let greeters = load.greeters();
-        let (source, mut cutter) = (source_of(source), cutter);
+        let (source, mut cutter) = (source.source(), cutter);
         let mut table = lock(&greeters.table);
         loop {
             match table.enter(load, limits, &source, &mut cutter) {
@@ -226,38 +226,5 @@ impl Drop for Greeting {
         drop(table);
         drop(greeter);
         greeters.changed.notify_all();
-    }
-}
-
-/// Returns the part of an address by which peers are counted: the host, or the /64 network of an
-/// IPv6 address, because one host has all addresses of it. Local peers without an address count as
-/// one source for each scheme.
-fn source_of(peer: &Address) -> String {
-    let (Address::Tcp { host, .. } | Address::Uring { host, .. } | Address::Tls { host, .. }) =
-        peer
-    else {
-        return peer.scheme().to_owned();
-    };
-    match host.parse::<std::net::Ipv6Addr>() {
-        Ok(address) if address.to_ipv4_mapped().is_none() => {
-            let network = address.to_bits() >> 64;
-            format!("{network:x}/64")
-        }
-        _ => host.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_source_is_a_host_or_its_network() {
-        let of = |uri: &str| source_of(&uri.parse().unwrap_or_else(|_| panic!("{uri}")));
-        assert_eq!(of("tcp://127.0.0.1:4"), of("tls://127.0.0.1:5"));
-        assert_ne!(of("tcp://127.0.0.1:4"), of("tcp://127.0.0.2:4"));
-        assert_eq!(of("tcp://[2001:db8::1]:4"), of("tcp://[2001:db8::ffff]:4"));
-        assert_ne!(of("tcp://[2001:db8::1]:4"), of("tcp://[2001:db8:1::1]:4"));
-        assert_eq!(of("uds:///one"), of("uds:///two"));
     }
 }
