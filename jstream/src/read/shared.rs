@@ -87,7 +87,8 @@ pub(crate) struct SharedTable {
     root: Option<SharedTarget>,
     /// Edges between targets beyond the first pointer to each, without pointers in `Cell`s.
     pub(super) further_edges: Vec<FurtherEdge>,
-    /// True if an edge in `further_edges` leads to a target that was not reached later than its holder.
+    /// True if an edge in `further_edges` leads to a target that was not reached later than its
+    /// holder.
     pub(super) backward: bool,
     most: usize,
     /// True if the message has a pointer in a `Cell`, or an empty `Cell` in its place.

@@ -35,7 +35,8 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Like [`claim_target`](Self::claim_target), for flat values that the program may have changed.
+    /// Like [`claim_target`](Self::claim_target), for flat values that the program may have
+    /// changed.
     #[inline(always)]
     pub(crate) fn claim_exclusive<T: Transportable + 'b>(
         &mut self,

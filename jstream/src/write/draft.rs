@@ -66,7 +66,8 @@ pub struct Draft<'b> {
     aligned: bool,
     /// True if a form needed more than [`LEAST_ALIGNMENT`]. The draft is then `full` too.
     pub(super) misaligned: bool,
-    /// Plain arrays of at least this many bytes are recorded, not gathered. At least [`GATHER_ALWAYS_BELOW_BYTES`].
+    /// Plain arrays of at least this many bytes are recorded, not gathered. At least
+    /// [`GATHER_ALWAYS_BELOW_BYTES`].
     record_min_bytes: usize,
     /// The field whose target did not fit.
     pub(super) oversized_field: Option<String>,

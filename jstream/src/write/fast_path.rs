@@ -31,8 +31,8 @@ pub(super) const fn takes_fast_path<F: InPlace>() -> bool {
 }
 
 impl Writer {
-    /// Like [`gather`](Self::gather), for a form that [takes the fast path](takes_fast_path) and is within
-    /// the limit.
+    /// Like [`gather`](Self::gather), for a form that [takes the fast path](takes_fast_path) and is
+    /// within the limit.
     #[inline]
     pub(super) fn gather_fast<T: Transportable, R>(
         &mut self,

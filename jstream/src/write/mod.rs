@@ -199,8 +199,8 @@ impl Writer {
         self.gathered(value, LEND_MIN_BYTES, send)
     }
 
-    /// Like [`gather`](Self::gather), with plain arrays lent from `record_min_bytes` bytes on, unless the
-    /// writer has another threshold.
+    /// Like [`gather`](Self::gather), with plain arrays lent from `record_min_bytes` bytes on,
+    /// unless the writer has another threshold.
     #[inline]
     fn gathered<T: Transportable, R>(
         &mut self,

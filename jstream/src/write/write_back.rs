@@ -218,8 +218,8 @@ impl<'b> Draft<'b> {
     ///
     /// # Safety
     ///
-    /// As for [`write_back_walk`](Self::write_back_walk), and `kept` must be the copy of a root. Functions of
-    /// the program are only ever given the root.
+    /// As for [`write_back_walk`](Self::write_back_walk), and `kept` must be the copy of a root.
+    /// Functions of the program are only ever given the root.
     pub(super) unsafe fn is_root_unchanged<T: Transportable + 'b>(
         &mut self,
         of: &Segments,

@@ -2,8 +2,8 @@
 //! selects the one to evict.
 //!
 //! If the limit is reached, the oldest greeter of the source that has the most greeters is evicted:
-//! its socket is shut down, which ends the thread that performs the handshake. So peers that connect
-//! and stay silent lose their own places, and new peers are served.
+//! its socket is shut down, which ends the thread that performs the handshake. So peers that
+//! connect and stay silent lose their own places, and new peers are served.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

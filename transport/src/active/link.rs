@@ -42,7 +42,7 @@ pub(super) struct Asked {
 }
 
 /// A request that has credit and a number, and is to be sent.
-pub(super) struct Begun {
+pub(super) struct BegunRequest {
     pub(super) asked: Asked,
     pub(super) header: Header,
     /// Credit that the request carries to the peer.

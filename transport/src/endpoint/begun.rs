@@ -10,16 +10,16 @@ use crate::address::Address;
 const FREE: u64 = 64 << 10;
 
 /// Bytes of messages that have begun, over all connections of one [`Options`](crate::Options).
-pub(crate) type BegunBytes = Arc<Mutex<Begun>>;
+pub(crate) type BegunBytes = Arc<Mutex<BegunTable>>;
 
 #[derive(Debug, Default)]
-pub(crate) struct Begun {
+pub(crate) struct BegunTable {
     all: u64,
     /// Bytes of each source that has begun messages.
     sources: HashMap<String, u64>,
 }
 
-fn lock(begun: &Mutex<Begun>) -> MutexGuard<'_, Begun> {
+fn lock(begun: &Mutex<BegunTable>) -> MutexGuard<'_, BegunTable> {
     begun.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

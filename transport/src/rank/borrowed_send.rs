@@ -1,9 +1,9 @@
 //! Memory that a blocked thread lends to a request until the request has ended.
 //!
-//! A [`RankRequest`](super::request::RankRequest) has no outcome before every handle that reads or writes
-//! its memory is dropped or is part of the outcome. So a function may lend memory that it has
-//! borrowed, if it takes and drops the outcome before it returns. It must not unwind in between; an
-//! unwind aborts the process.
+//! A [`RankRequest`](super::request::RankRequest) has no outcome before every handle that reads or
+//! writes its memory is dropped or is part of the outcome. So a function may lend memory that it
+//! has borrowed, if it takes and drops the outcome before it returns. It must not unwind in
+//! between; an unwind aborts the process.
 
 use std::io::IoSlice;
 use std::process;

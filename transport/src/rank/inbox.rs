@@ -1,8 +1,8 @@
 //! The receive side of a rank: state under one lock, and the threads that wait for it.
 //!
 //! Lock order: a direction of an endpoint, then an inbox. No other lock is taken under the lock of
-//! an inbox. Work on endpoints and other inboxes is [recorded](DeferredWork) and done after the lock is
-//! released.
+//! an inbox. Work on endpoints and other inboxes is [recorded](DeferredWork) and done after the
+//! lock is released.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};

@@ -20,7 +20,8 @@ use crate::matching::{Heading, MessageId};
 pub(super) enum Letter {
     /// A message whose payload has arrived.
     Here { payload: Payload, ack: Ack },
-    /// A message whose payload is arriving. The [`ExpectedPayload`] of the source refers to this message.
+    /// A message whose payload is arriving. The [`ExpectedPayload`] of the source refers to this
+    /// message.
     Coming { ack: Ack },
     /// An announced message, whose payload is sent on request.
     Announced { offer: Number },

@@ -32,9 +32,9 @@ impl ReceiveTarget {
 
 /// A request.
 ///
-/// INVARIANT: it has no outcome before the jbuf of its [`ReceiveTarget`], and every handle that this jbuf
-/// is turned into, is dropped or is part of the outcome. The same holds for the message that it
-/// sends. `lent` relies on this.
+/// INVARIANT: it has no outcome before the jbuf of its [`ReceiveTarget`], and every handle that
+/// this jbuf is turned into, is dropped or is part of the outcome. The same holds for the message
+/// that it sends. `lent` relies on this.
 pub(super) struct RankRequest {
     place: ReceiveTarget,
     pub(super) capacity: Option<usize>,

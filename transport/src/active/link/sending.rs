@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jstream::buffer::Filled;
 
-use super::{Asked, Begun, Link};
+use super::{Asked, BegunRequest, Link};
 use crate::active::error::Reason;
 use crate::active::frame::{Credit, Frame};
 use crate::active::hello::cut;
@@ -43,7 +43,7 @@ impl Link {
         handler: u16,
         word: u64,
         length: u64,
-    ) -> Result<Begun, Held> {
+    ) -> Result<BegunRequest, Held> {
         // Read first, so that an answer or an end recorded after this counts as new.
         let answers = self.answers.load(Ordering::Relaxed);
         let (number, credit, haste) = self.accounts.begin(length)?;
@@ -52,7 +52,7 @@ impl Link {
             handler,
             word,
         };
-        Ok(Begun {
+        Ok(BegunRequest {
             asked: Asked { number, answers },
             header: frame.header(credit),
             credit,

@@ -10,7 +10,7 @@ use super::{Function, Handler, Peer};
 use crate::active::error::RequestError;
 use crate::active::frame::Frame;
 use crate::active::ledger::Held;
-use crate::active::link::{Begun, Grant, Haste, Link, Message};
+use crate::active::link::{BegunRequest, Grant, Haste, Link, Message};
 use crate::active::ticket::{ObjectTicket, Ticket};
 use crate::device::deadline::Deadline;
 use crate::error::SendError;
@@ -149,7 +149,7 @@ impl Peer {
         length: u64,
         segments: &[IoSlice<'_>],
         wait: Wait,
-        begun: &Begun,
+        begun: &BegunRequest,
     ) -> Result<Ticket, RequestError> {
         let (link, asked) = (&self.link, begun.asked);
         if let Err(error) = self.put(begun.header, length, segments, (wait, begun.haste)) {
@@ -186,7 +186,7 @@ impl Peer {
                     let Some(asked) = grant.asked else {
                         unreachable!("it is a request");
                     };
-                    Begun {
+                    BegunRequest {
                         asked,
                         header: grant.header,
                         credit: grant.credit,

@@ -139,8 +139,8 @@ impl Session {
     }
 }
 
-// SAFETY: the returned number is `FilledSlices::filled`. `FilledSlices` fills the slices one after the other, and
-// its invariant is that the first `filled` bytes are initialised.
+// SAFETY: the returned number is `FilledSlices::filled`. `FilledSlices` fills the slices one after
+// the other, and its invariant is that the first `filled` bytes are initialised.
 unsafe impl Wire for TlsWire {
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
         let arrived = &mut *self.arrived();
