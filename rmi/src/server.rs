@@ -66,9 +66,10 @@ pub struct ServerOptions {
     /// Maximum number of connections over all listeners that are in the handshake (default 64).
     /// [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] limit its duration. If
     /// there are more, or if [`max_connections`](Self::max_connections) is reached, the oldest one
-    /// is closed as soon as it has had 100 ms. Connections over `inproc` and `sim` cannot be closed
-    /// in this way: there, the new connection is closed. Protects against peers that open
-    /// connections and stay silent, each of which occupies a thread until the timeout.
+    /// of the source that has most of them is closed as soon as it has had 100 ms. Connections over
+    /// `inproc` and `sim` cannot be closed in this way: there, the new connection is closed.
+    /// Protects against peers that open connections and stay silent, each of which occupies a
+    /// thread until the timeout.
     pub max_greeting: usize,
     /// Maximum number of connections in the handshake per source (default 32). A source is an IPv4
     /// address, including loopback addresses; the /64 network of an IPv6 address; all peers over

@@ -73,6 +73,10 @@
 //!   [`anyone_may_replace`](RegistrarOptions::anyone_may_replace) is set. A name whose binder has
 //!   gone, in a registry that keeps its names, may be replaced and unbound by all clients that may
 //!   bind names.
+//! - A program that has lost its connection binds its names again over a new one. The new
+//!   connection becomes the binder when the registry notices the end of the old one. If several
+//!   connections have bound the same entry, none of them becomes the binder until one is left:
+//!   another program may have repeated the entry to take over the name.
 //!
 //! All other clients may look names up, list and watch them.
 //!

@@ -138,7 +138,8 @@ impl GreeterTable {
             let from = if is_source_full {
                 Some(source)
             } else {
-                self.largest_source()
+                let evictable = self.all.values().filter(|greeter| greeter.cutter.is_some());
+                most_frequent(evictable.map(|greeter| greeter.source.as_str()))
             };
             let mut evictable = self.all.iter().filter(|(_, greeter)| {
                 greeter.cutter.is_some() && Some(greeter.source.as_str()) == from
@@ -153,22 +154,6 @@ impl GreeterTable {
             }
             self.evict(number, load);
         }
-    }
-
-    /// Returns the source that has the most evictable greeters; of several such sources, the one
-    /// that has the oldest greeter.
-    fn largest_source(&self) -> Option<&str> {
-        let mut counts: Vec<(&str, usize)> = Vec::new();
-        let evictable = self.all.values().filter(|greeter| greeter.cutter.is_some());
-        for source in evictable.map(|greeter| greeter.source.as_str()) {
-            match counts.iter_mut().find(|(of, _)| *of == source) {
-                Some((_, count)) => *count = count.saturating_add(1),
-                None => counts.push((source, 1)),
-            }
-        }
-        // The first maximum, as sources stand in the order of their oldest greeters.
-        let largest = counts.iter().rev().max_by_key(|(_, count)| *count);
-        largest.map(|(source, _)| *source)
     }
 
     fn insert(
@@ -226,5 +211,31 @@ impl Drop for Greeting {
         drop(table);
         drop(greeter);
         greeters.changed.notify_all();
+    }
+}
+
+/// Returns the source that occurs most often; of several, the one that occurs first.
+fn most_frequent<'s>(sources: impl Iterator<Item = &'s str>) -> Option<&'s str> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for source in sources {
+        match counts.iter_mut().find(|(of, _)| *of == source) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => counts.push((source, 1)),
+        }
+    }
+    // `max_by_key` returns the last maximum.
+    let largest = counts.iter().rev().max_by_key(|(_, count)| *count);
+    largest.map(|(source, _)| *source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_with_most_greeters_loses_one() {
+        assert_eq!(most_frequent(["a", "b", "b", "c"].into_iter()), Some("b"));
+        assert_eq!(most_frequent(["a", "b", "b", "a"].into_iter()), Some("a"));
+        assert_eq!(most_frequent([].into_iter()), None);
     }
 }
