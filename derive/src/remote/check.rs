@@ -3,7 +3,7 @@
 use syn::visit::Visit;
 use syn::{Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, Type, TypeImplTrait, TypePath};
 
-use super::parse::{Argument, Interface, Method, passed, plain, streamed};
+use super::interface::{Argument, Interface, Method, passed, plain, streamed};
 use crate::errors::Errors;
 
 /// Maximum length of tuples that implement `Transportable`.

@@ -8,8 +8,7 @@ use syn::{
 };
 
 use super::check::Search;
-use super::instances::Instance;
-use super::parse::{Interface, passed, streamed};
+use super::interface::{Instance, Interface, passed, streamed};
 use super::{expand, stub};
 
 /// Returns the trait, a stub that can't be created, and the implementations that make the trait

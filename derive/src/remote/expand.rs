@@ -4,8 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{ItemTrait, TraitItem, parse_quote};
 
-use super::instances::Instance;
-use super::parse::Interface;
+use super::interface::{Instance, Interface};
 use super::{asynchronous, attributes, mock, skeleton, stub, table};
 
 pub(super) fn expand(of: &Interface) -> TokenStream {

@@ -1,31 +1,13 @@
 //! Instances of a generic trait, each of which is an interface of its own.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{
-    AngleBracketedGenericArguments, Error, Expr, GenericArgument, GenericParam, Ident, ItemTrait,
-    Path, PathArguments, Type,
+    Error, Expr, GenericArgument, GenericParam, Ident, ItemTrait, Path, PathArguments, Type,
 };
 
-use super::parse::{Interface, Method};
+use super::interface::{Instance, Method};
 use crate::errors::Errors;
-
-/// A trait without parameters, or an instance of a generic trait.
-pub(super) struct Instance {
-    /// Arguments such as `<u64>`, if the trait has parameters.
-    pub(super) arguments: Option<AngleBracketedGenericArguments>,
-    /// Methods, with arguments in place of the parameters.
-    pub(super) methods: Vec<Method>,
-}
-
-impl Instance {
-    /// Returns the trait with its arguments.
-    pub(super) fn interface(&self, of: &Interface) -> TokenStream {
-        let (name, arguments) = (&of.item.ident, &self.arguments);
-        quote!(#name #arguments)
-    }
-}
 
 /// Returns the instances that the options list, or the trait itself.
 pub(super) fn instances(

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 
-use super::parse::{Interface, Method};
+use super::interface::{Interface, Method};
 use super::{asynchronous, types};
 
 /// Returns the mock of a trait without parameters.

@@ -7,6 +7,7 @@ mod dummy;
 mod expand;
 mod implementation;
 mod instances;
+mod interface;
 mod mock;
 mod parse;
 mod referring;

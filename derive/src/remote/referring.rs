@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Field, Ident, Index, Member, Path, Result, parse_quote};
 
 use super::check::{HIDDEN, NESTED, Search};
-use super::parse::passed;
+use super::interface::passed;
 use crate::errors::Errors;
 
 /// Number of fields in a group: the wire type of the struct is a tuple of tuples, since tuples are

@@ -6,8 +6,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::instances::Instance;
-use super::parse::{Interface, Method};
+use super::interface::{Instance, Interface, Method};
 use super::{asynchronous, types};
 
 pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {

@@ -5,8 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::GenericParam;
 use syn::ext::IdentExt;
 
-use super::instances::Instance;
-use super::parse::{Interface, Method};
+use super::interface::{Instance, Interface, Method};
 use super::types;
 
 pub(super) fn name(of: &Interface) -> Ident {

@@ -4,8 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 
-use super::instances::Instance;
-use super::parse::{Interface, Method};
+use super::interface::{Instance, Interface, Method};
 use super::{stub, types};
 
 /// Returns an enum that numbers the methods that are compiled, in the order of the table.

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Lifetime, Type, TypeReference, parse_quote};
 
-use super::parse::{Argument, Interface, Method};
+use super::interface::{Argument, Interface, Method};
 
 /// Returns the argument type of the stub's method. A message that the server keeps is borrowed by
 /// the call. The call needs it only while it is being sent, regardless of the lifetime in the

@@ -9,9 +9,9 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 
-use super::expand::args;
+use super::context::args;
 use super::field::Mode;
-use super::parse::{Own, Part};
+use super::model::{Own, Part};
 
 /// Requirement of a generated function on the fields.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use syn::{
     Generics, Ident, Lifetime, PredicateType, Type, TypeParamBound, WherePredicate, parse_quote,
 };
 
-use super::parse::Own;
+use super::model::Own;
 
 /// Adds the type's bounds on the forms of its arguments to the generics of an impl.
 pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {

@@ -4,8 +4,8 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, GenericArgument, PathArguments, Type};
 
-use super::check::{has_references, plain};
-use super::parse::{Own, Part};
+use super::check_types::{has_references, plain};
+use super::model::{Own, Part};
 use crate::errors::Errors;
 
 /// Checks the options of a type.

@@ -5,82 +5,14 @@
 //! missing and that none is packed.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::{DeriveInput, GenericParam, Generics, Ident, TypeParam, parse_quote};
+use quote::quote;
+use syn::DeriveInput;
 
 use super::asked::{Need, asked, asked_of_owner};
-use super::parse::{Body, Own};
+use super::context::{Bodies, Context, args, name_of, with_bound};
+use super::model::{Body, Own};
 use super::{bounds, expand_enum, expand_struct, form, restore};
 use crate::spans::Place;
-
-/// Values that all impls share.
-pub(super) struct Context<'o> {
-    pub(super) of: &'o Own,
-    /// Path of the support module for generated code.
-    pub(super) support: TokenStream,
-    /// Generics with the bound `InPlace` on each type parameter.
-    pub(super) placed: Generics,
-    /// Arguments of the form in a buffer with the lifetime `'__b`.
-    pub(super) form_args: TokenStream,
-}
-
-impl<'o> Context<'o> {
-    fn new(of: &'o Own) -> Self {
-        let support = of.support();
-        let form_args = args(
-            of,
-            quote!('__b),
-            |param| quote!(<#param as #support::Transportable>::InPlace<'__b>),
-        );
-        Self {
-            of,
-            placed: with_bound(&of.generics, &quote!(#support::InPlace)),
-            form_args,
-            support,
-        }
-    }
-}
-
-/// Returns the generics for an impl: with an additional bound on each type parameter, without
-/// defaults.
-pub(super) fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
-    let mut generics = generics.clone();
-    for param in generics.type_params_mut() {
-        param.bounds.push(parse_quote!(#bound));
-        param.default = None;
-    }
-    generics
-}
-
-/// Returns generic arguments: the given lifetime, and the result of `of_type` for each type
-/// parameter.
-pub(super) fn args(
-    of: &Own,
-    lifetime: TokenStream,
-    of_type: impl Fn(&Ident) -> TokenStream,
-) -> TokenStream {
-    let args = of.generics.params.iter().map(|param| match param {
-        GenericParam::Lifetime(_) => lifetime.clone(),
-        GenericParam::Type(TypeParam { ident, .. }) => of_type(ident),
-        GenericParam::Const(of) => of.ident.to_token_stream(),
-    });
-    quote!(<#(#args),*>)
-}
-
-/// Functions and constants of the two impls.
-pub(super) struct Bodies {
-    pub(super) wire_is_memory: TokenStream,
-    pub(super) write: TokenStream,
-    /// `None` if the value can't be written back field by field.
-    pub(super) write_back: Option<TokenStream>,
-    pub(super) shape: TokenStream,
-    pub(super) read: TokenStream,
-    pub(super) verify: TokenStream,
-    pub(super) trace: TokenStream,
-    pub(super) kind: TokenStream,
-    /// Items beside the impls.
-    pub(super) beside: TokenStream,
-}
 
 /// Returns the code for a type that is its own form.
 pub(super) fn own_form(of: &Own) -> TokenStream {
@@ -318,12 +250,6 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
             }
         }
     }
-}
-
-/// Returns a name without the prefix of raw identifiers.
-pub(crate) fn name_of(ident: &impl ToString) -> String {
-    let name = ident.to_string();
-    name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }
 
 /// Proves that the form is covariant, unless it has cells. If type parameters have bounds, there is

@@ -9,8 +9,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use syn::Ident;
 
-use super::expand::{Bodies, Context, name_of};
-use super::parse::{Own, Part, Variant};
+use super::context::{Bodies, Context, name_of};
+use super::model::{Own, Part, Variant};
 use crate::spans::Place;
 
 /// A variant, and the names of the items generated for it.

@@ -4,8 +4,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
-use super::expand::{Bodies, Context, name_of};
-use super::parse::{Own, Part};
+use super::context::{Bodies, Context, name_of};
+use super::model::{Own, Part};
 
 /// Returns code that writes the fields of a type as fields of its form.
 pub(super) fn write_struct(of: &Own, name: &Ident, parts: &[Part]) -> TokenStream {

@@ -9,7 +9,7 @@ use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Ident, Type, TypePath, TypeReference, parse_quote};
 
-use super::parse::{Own, Part};
+use super::model::{Own, Part};
 use crate::spans::Place;
 
 /// Representation of a field in a message.

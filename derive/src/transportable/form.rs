@@ -13,7 +13,7 @@ use syn::{
 };
 
 use super::known;
-use super::parse::{Body, Own, Part, PartOptions};
+use super::model::{Body, Own, Part, PartOptions};
 
 /// Returns true if the type has a separate form.
 pub(super) fn is_needed(of: &Own) -> bool {
@@ -59,6 +59,13 @@ pub(super) fn is_shared_cell(path: &TypePath) -> bool {
         _ => None,
     };
     matches!(payload, Some(Type::Reference(_)))
+}
+
+impl Own {
+    /// Returns true if the type's form is not covariant in the buffer's lifetime.
+    pub(super) fn is_invariant(&self) -> bool {
+        self.options.invariant || has_cells(self)
+    }
 }
 
 /// Returns true if the type's form has cells, so that it is not covariant.

@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Lifetime, Type, TypeArray, parse_quote};
 
-use super::parse::Own;
+use super::model::Own;
 
 /// Types that are their own forms.
 const LEAVES: [&str; 34] = [

@@ -4,16 +4,19 @@ mod asked;
 mod bounds;
 mod check;
 mod check_options;
+mod check_types;
+mod context;
 mod expand;
 mod expand_enum;
 mod expand_struct;
 mod field;
 mod form;
 mod known;
+mod model;
 mod parse;
 mod restore;
 
-pub(crate) use self::expand::name_of;
+pub(crate) use self::context::name_of;
 
 use proc_macro2::TokenStream;
 use syn::{DeriveInput, Result};

@@ -7,8 +7,8 @@ use syn::{Type, TypeReference};
 
 use super::asked::{Need, asked, asked_of_owner};
 use super::bounds;
-use super::expand::{Context, with_bound};
-use super::parse::{Body, Own, Part};
+use super::context::{Context, with_bound};
+use super::model::{Body, Own, Part};
 
 /// Returns the code that restores a value of the type from its form. There is none if the fields'
 /// types show that this is not possible.

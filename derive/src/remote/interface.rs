@@ -1,0 +1,157 @@
+//! The description of a remote interface, as the code generators use it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{
+    AngleBracketedGenericArguments, Attribute, FnArg, GenericArgument, Ident, ItemTrait, Path,
+    PathArguments, Type,
+};
+
+/// A trait whose methods can be called from another node.
+pub(super) struct Interface {
+    pub(super) item: ItemTrait,
+    /// Path of the crate `jstream_rmi`.
+    pub(super) krate: Path,
+    /// The `cfg` attributes of the trait.
+    pub(super) conditions: Vec<Attribute>,
+    /// Methods as in the trait.
+    pub(super) methods: Vec<Method>,
+    pub(super) instances: Vec<Instance>,
+    /// The option `mock`, if it was given.
+    pub(super) mock: Option<Path>,
+}
+
+impl Interface {
+    /// Returns true if the trait has parameters and no instances are listed.
+    pub(super) fn instances_are_missing(&self) -> bool {
+        let mut instances = self.instances.iter();
+        instances.any(|of| of.arguments.is_none())
+    }
+
+    /// Returns true if a method takes `&mut self`.
+    pub(super) fn is_exclusive(&self) -> bool {
+        self.methods.iter().any(Method::is_exclusive)
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Method {
+    /// Documentation, conditions and lints, for the stub.
+    pub(super) attrs: Vec<Attribute>,
+    /// The `cfg` attributes of the method.
+    pub(super) conditions: Vec<Attribute>,
+    pub(super) signature: syn::Signature,
+    pub(super) arguments: Vec<Argument>,
+    /// Type of the result; `None` for `()`.
+    pub(super) output: Option<Type>,
+    /// The option `one_way`, if it was given.
+    pub(super) one_way: Option<Ident>,
+    /// True if the method may run more than once for one call.
+    pub(super) idempotent: bool,
+}
+
+impl Method {
+    pub(super) fn is_async(&self) -> bool {
+        self.signature.asyncness.is_some()
+    }
+
+    /// Returns the `T` of a result of type `Stream<T>`.
+    pub(super) fn streams(&self) -> Option<&Type> {
+        streamed(self.output.as_ref()?)
+    }
+
+    /// Returns the type of the result, if it has references.
+    pub(super) fn passes(&self) -> Option<&Type> {
+        self.output.as_ref().filter(|ty| passed(ty))
+    }
+
+    /// Returns true if the call or its reply carries streams or references.
+    pub(super) fn carries(&self) -> bool {
+        let mut arguments = self.arguments.iter();
+        self.streams().is_some()
+            || self.passes().is_some()
+            || arguments.any(|argument| argument.streams().is_some() || argument.passes().is_some())
+    }
+
+    /// Returns true if the method takes `&mut self`.
+    pub(super) fn is_exclusive(&self) -> bool {
+        matches!(self.signature.inputs.first(), Some(FnArg::Receiver(of)) if of.mutability.is_some())
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct Argument {
+    pub(super) name: Ident,
+    pub(super) ty: Type,
+    /// The `T` of an argument of type `Received<T>`.
+    pub(super) received: Option<Type>,
+}
+
+impl Argument {
+    /// Returns the `T` of an argument of type `Stream<T>`.
+    pub(super) fn streams(&self) -> Option<&Type> {
+        streamed(&self.ty)
+    }
+
+    /// Returns the type, if it has references.
+    pub(super) fn passes(&self) -> Option<&Type> {
+        passed(&self.ty).then_some(&self.ty)
+    }
+}
+
+/// A trait without parameters, or an instance of a generic trait.
+pub(super) struct Instance {
+    /// Arguments such as `<u64>`, if the trait has parameters.
+    pub(super) arguments: Option<AngleBracketedGenericArguments>,
+    /// Methods, with arguments in place of the parameters.
+    pub(super) methods: Vec<Method>,
+}
+
+impl Instance {
+    /// Returns the trait with its arguments.
+    pub(super) fn interface(&self, of: &Interface) -> TokenStream {
+        let (name, arguments) = (&of.item.ident, &self.arguments);
+        quote!(#name #arguments)
+    }
+}
+
+/// Returns the `T` of a type `name<T>`.
+pub(super) fn wrapped<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
+    let Type::Path(path) = plain(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(args) = &last.arguments else {
+        return None;
+    };
+    match args.args.first()? {
+        GenericArgument::Type(of) if last.ident == name => Some(of),
+        _ => None,
+    }
+}
+
+/// Returns the `T` of `Stream<T>`.
+pub(super) fn streamed(ty: &Type) -> Option<&Type> {
+    wrapped(ty, "Stream")
+}
+
+/// Returns true if a type is `Remote<dyn Trait>` or `Referring<Struct>`, or an `Option`, `Vec` or
+/// `Result` of it.
+pub(super) fn passed(ty: &Type) -> bool {
+    wrapped(ty, "Remote").is_some()
+        || wrapped(ty, "Referring").is_some()
+        || ["Option", "Vec", "Result"]
+            .iter()
+            .any(|name| wrapped(ty, name).is_some_and(passed))
+}
+
+/// Strips parentheses and invisible groups from a type.
+pub(super) fn plain(mut ty: &Type) -> &Type {
+    loop {
+        ty = match ty {
+            Type::Group(of) => &of.elem,
+            Type::Paren(of) => &of.elem,
+            _ => return ty,
+        };
+    }
+}
