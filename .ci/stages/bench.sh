@@ -1,0 +1,24 @@
+# Stage of .ci/run, which sources this file.
+
+stage_bench() {
+    local rows=$target/ci-bench.json
+    local suite
+    apt_install python3 python3-minimal
+    for suite in serialization buffers transport rmi; do
+        rm -f "$rows"
+        run cargo run --release -p jstream-benches -- "$suite" --quick --json "$rows"
+        assert_rows "$rows"
+    done
+}
+
+# assert_rows FILE: it holds rows as --json writes them.
+assert_rows() {
+    run python3 - "$1" <<'EOF'
+import json, sys
+with open(sys.argv[1]) as file:
+    rows = json.load(file)
+assert isinstance(rows, list) and rows, "no rows"
+assert all(isinstance(row, dict) and row for row in rows), "a row without columns"
+print(len(rows), "rows, each with", ", ".join(rows[0]))
+EOF
+}

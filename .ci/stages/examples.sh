@@ -1,0 +1,20 @@
+# Stage of .ci/run, which sources this file.
+
+stage_examples() {
+    run cargo build --release --workspace --examples
+    local path name
+    for path in */examples/*; do
+        name=$(basename "$path" .rs)
+        # That workspace is another one.
+        [[ $path != fuzz/* ]] || continue
+        if [[ $path == *.rs || -f $path/main.rs ]]; then
+            run timeout 300 cargo run --release --example "$name"
+        fi
+    done
+    run cargo run --release --example quickstart -- --help
+    must_fail cargo run --release --example quickstart -- "$target/ci/no-such-file"
+    echo 'no = [lock' >"$target/ci/malformed"
+    must_fail cargo run --release --example quickstart -- "$target/ci/malformed"
+    head -c 4096 /dev/urandom >"$target/ci/noise"
+    must_fail cargo run --release --example quickstart -- "$target/ci/noise"
+}

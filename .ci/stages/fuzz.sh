@@ -1,0 +1,30 @@
+# Stage of .ci/run, which sources this file.
+
+stage_fuzz() {
+    need_nightly
+    apt_install c++ g++
+    if ! cargo fuzz --version; then
+        CARGO_TARGET_DIR=$target/ci/tools run cargo install cargo-fuzz --locked
+    fi
+    # What the runs find stays out of the sources.
+    local found=$target/ci/corpus name dictionary leaks
+    cd fuzz
+    run cargo +nightly fuzz build
+    for name in $(cargo +nightly fuzz list); do
+        dictionary=messages.dict
+        if [[ $name == schema ]]; then
+            dictionary=schema.dict
+        fi
+        # Threads that are still ending when an input has ended look like leaks of that input.
+        leaks=
+        if grep -q peers:: "fuzz_targets/$name.rs" || [[ $name == calls ]]; then
+            leaks=-detect_leaks=0
+        fi
+        mkdir -p "$found/$name"
+        run cargo +nightly fuzz run "$name" "$found/$name" "corpus/$name" -- -max_total_time=3 \
+            -max_len=8192 -timeout=10 -dict="$dictionary" -print_final_stats=1 $leaks
+        run cargo +nightly fuzz run "$name" "corpus/$name" "$found/$name" -- -runs=0 $leaks
+    done
+    # Once more without a fuzzer, on the stable compiler, and that the seeds are still messages.
+    CARGO_TARGET_DIR=$target/fuzz run cargo test
+}

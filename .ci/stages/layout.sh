@@ -1,0 +1,40 @@
+# Stage of .ci/run, which sources this file.
+
+stage_layout() {
+    need_nightly
+    local tests
+    mapfile -t tests < <(integration_tests "$elsewhere" jstream)
+    RUSTFLAGS="-Zrandomize-layout -Zlayout-seed=20240607" PROPTEST_CASES=16 \
+        run cargo +nightly test --target-dir "$target/layout" -p jstream --all-features \
+        --lib "${tests[@]}"
+    layout_peers 1 20240607 3
+}
+
+# layout_peers SEED...: programs that lay their types out by different seeds read each other's
+# messages: what was written, or an error that names the difference, and at least one of these.
+layout_peers() {
+    local seed writer reader status mismatches=0 folder=$target/ci/layout-peers
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    for seed in "$@"; do
+        RUSTFLAGS="-Zrandomize-layout -Zlayout-seed=$seed" \
+            run cargo +nightly build --target-dir "$target/layout" -p jstream --example layout_peer
+        cp "$target/layout/debug/examples/layout_peer" "$folder/$seed"
+        run "$folder/$seed" write "$folder/message-$seed"
+    done
+    for writer in "$@"; do
+        for reader in "$@"; do
+            status=0
+            "$folder/$reader" read "$folder/message-$writer" >"$folder/output" || status=$?
+            if ((status == 2)) && [[ $writer != "$reader" ]] &&
+                grep -Eq '; Reading[^:]*: .* here, .* there$' "$folder/output"; then
+                mismatches=$((mismatches + 1))
+                head -n 1 "$folder/output"
+            elif ((status != 0)); then
+                cat "$folder/output"
+                fail "seed $reader ends with status $status on a message of seed $writer"
+            fi
+        done
+    done
+    ((mismatches > 0)) || fail "all seeds give one layout"
+}

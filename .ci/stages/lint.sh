@@ -1,0 +1,9 @@
+# Stage of .ci/run, which sources this file.
+
+stage_lint() {
+    run cargo metadata --locked --format-version 1 >/dev/null
+    run cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
+    run cargo clippy --workspace --all-targets --all-features -- -D warnings
+    # Tests and examples are the same without the features; what they test is not.
+    run cargo clippy --workspace -- -D warnings
+}
