@@ -16,7 +16,7 @@ pub(crate) type BegunBytes = Arc<Mutex<BegunTable>>;
 pub(crate) struct BegunTable {
     all: u64,
     /// Bytes of each source that has begun messages.
-    sources: HashMap<String, u64>,
+    sources: HashMap<Arc<str>, u64>,
 }
 
 fn lock(begun: &Mutex<BegunTable>) -> MutexGuard<'_, BegunTable> {
@@ -27,7 +27,7 @@ fn lock(begun: &Mutex<BegunTable>) -> MutexGuard<'_, BegunTable> {
 #[derive(Debug)]
 pub(super) struct BegunShare {
     begun: BegunBytes,
-    source: String,
+    source: Arc<str>,
     limit: u64,
     own: u64,
 }
@@ -36,7 +36,7 @@ impl BegunShare {
     pub(super) fn new(begun: BegunBytes, peer: &Address, limit: u64) -> Self {
         Self {
             begun,
-            source: peer.source(),
+            source: peer.source().into(),
             limit,
             own: 0,
         }
@@ -50,7 +50,7 @@ impl BegunShare {
             return Ok(());
         }
         let mut begun = lock(&self.begun);
-        let of_source = begun.sources.get(&self.source).copied().unwrap_or(0);
+        let of_source = begun.sources.get(&*self.source).copied().unwrap_or(0);
         for (held, limit) in [(begun.all, self.limit), (of_source, self.limit >> 1)] {
             if held > 0 && held.saturating_add(length) > limit {
                 return Err((held, limit));
@@ -58,6 +58,7 @@ impl BegunShare {
         }
         begun.all = begun.all.saturating_add(length);
         let sum = of_source.saturating_add(length);
+        // Does not allocate once the table has room.
         begun.sources.insert(self.source.clone(), sum);
         self.own = length;
         Ok(())
@@ -76,10 +77,10 @@ impl BegunShare {
         let length = std::mem::take(&mut self.own);
         let mut begun = lock(&self.begun);
         begun.all = begun.all.saturating_sub(length);
-        if let Some(sum) = begun.sources.get_mut(&self.source) {
+        if let Some(sum) = begun.sources.get_mut(&*self.source) {
             *sum = sum.saturating_sub(length);
             if *sum == 0 {
-                begun.sources.remove(&self.source);
+                begun.sources.remove(&*self.source);
             }
         }
     }
