@@ -24,8 +24,7 @@ pub struct Options {
     /// made.
     pub max_message: u64,
     /// Maximum payload bytes of incomplete messages, over all connections that are made with these
-    /// options and their clones (default 1 GiB, and never more than half of what the pool maps).
-    /// The connections of one [source](crate::Address::source) have at most half of it together. A
+    /// options and their clones (default 1 GiB, and never more than half of what the pool maps). A
     /// single message may exceed the limit, and messages of up to 64 KiB are not counted. A message
     /// beyond the limit waits, as it does if the pool is full. Protects against peers that begin
     /// many large messages and leave no buffers for the messages of other peers.

@@ -138,7 +138,6 @@ impl Shared {
                 Arc::clone(&receiving_alarm),
                 BegunShare::new(
                     options.begun_bytes.clone(),
-                    &info.peer,
                     options.max_begun_bytes.min(half_of_pool as u64),
                 ),
                 shared.clone(),
