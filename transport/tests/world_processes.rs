@@ -339,7 +339,10 @@ fn an_environment_that_makes_no_sense_is_an_error() {
     for (changes, text) in [
         ([(RANK, "one")], "JSTREAM_RANK is `one`"),
         ([("JSTREAM_SIZE", "-1")], "JSTREAM_SIZE is `-1`"),
-        ([("JSTREAM_WORLD", "shm")], "JSTREAM_WORLD has an invalid address"),
+        (
+            [("JSTREAM_WORLD", "shm")],
+            "JSTREAM_WORLD has an invalid address",
+        ),
         ([("JSTREAM_WORLD", " ")], "no address was given"),
         ([("JSTREAM_SESSION", "12")], "JSTREAM_SESSION is `12`"),
         ([("JSTREAM_PARENT", "1")], "did not start this process"),

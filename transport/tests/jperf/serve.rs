@@ -251,7 +251,7 @@ fn another_payload_than_was_sent_is_told() {
         server.signal(Signal::TERM);
         let said = server.end();
         assert_eq!(
-            said.matches("message 1 is not what was sent").count(),
+            said.matches("message 1 differs from what was sent").count(),
             2,
             "{said}"
         );
