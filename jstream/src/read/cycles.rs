@@ -35,10 +35,7 @@ impl SharedTable {
             if !may_be_long {
                 return None;
             }
-            if self
-                .further_edges
-                .is_sorted_by_key(|further_edges| further_edges.from)
-            {
+            if self.further_edges.is_sorted_by_key(|edge| edge.from) {
                 self.walk_forward();
                 return self.find_too_deep(most);
             }

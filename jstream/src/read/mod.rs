@@ -65,10 +65,10 @@ pub struct Limits {
     /// alternating types need one each. Limits messages that cost the reader several times their
     /// length in memory.
     pub pending: usize,
-    /// Maximum number of shared objects in a message, and of further pointers to them (default 2^22
-    /// each, which take 400 MiB). Limits the same attack as `pending`. Functions of the program
-    /// that visit a shared object on every path to it, such as a derived `PartialEq`, need a limit
-    /// of their own: thirty objects can have 10^9 paths.
+    /// Maximum number of shared objects in a message, the root included, and of further pointers to
+    /// them (default 2^22 each, which take 400 MiB). Limits the same attack as `pending`. Functions
+    /// of the program that visit a shared object on every path to it, such as a derived
+    /// `PartialEq`, need a limit of their own: thirty objects can have 10^9 paths.
     pub shared: usize,
 }
 

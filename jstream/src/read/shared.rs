@@ -141,12 +141,12 @@ impl Pass<'_> {
         if place & SHARED != 0 {
             let known = self.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
-            let further_edges = FurtherEdge {
+            let edge = FurtherEdge {
                 from: self.owner,
                 to: number,
                 level: self.next_level(),
             };
-            if !in_cell && !self.shared.note(further_edges) {
+            if !in_cell && !self.shared.note(edge) {
                 return Err(Fault::new(slot, FaultKind::Shared));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
@@ -224,10 +224,10 @@ impl SharedTable {
 
     /// Records a further pointer to a target. Returns false if there are too many.
     #[inline(always)]
-    fn note(&mut self, further_edges: FurtherEdge) -> bool {
-        self.backward |= further_edges.to <= further_edges.from;
-        self.further_edges.push(further_edges);
-        self.further_edges.len() < MOST.min(self.most)
+    fn note(&mut self, edge: FurtherEdge) -> bool {
+        self.backward |= edge.to <= edge.from;
+        self.further_edges.push(edge);
+        self.further_edges.len() <= MOST.min(self.most)
     }
 
     /// Returns the targets other than the root, for a walk that meets them in the same order.

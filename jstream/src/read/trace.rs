@@ -96,7 +96,7 @@ impl Targets {
 
 /// A pointer that the walk has met.
 ///
-/// Its holder is recorded, not looked up by its address: functions of the program may have changed
+/// The holder is recorded, not looked up by its address: functions of the program may have changed
 /// cells before another one rejected a value, so the targets may be in any order.
 #[derive(Debug, Clone, Copy)]
 struct Pointer {

@@ -318,8 +318,9 @@ impl<'s, T: Transportable> UninitSlice<'s, T> {
         let first = align_up(WORDS_END, align);
         if first != self.first {
             // The values of a short slice begin earlier than those of a long one, as they have less
-            // than 512 bytes. SAFETY: this number of bytes was written, and there is space before
-            // them, behind the words.
+            // than 512 bytes.
+            // SAFETY: this number of bytes was written, and there is space before them, behind the
+            // words.
             unsafe { ptr::copy(self.place.at(self.first), self.place.at(first), bytes) };
         }
         let words = [align_up(ORIGIN, align_of::<T>()) as u64, len as u64];

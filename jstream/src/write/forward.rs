@@ -31,7 +31,7 @@ pub struct ForwardFailure<T: Transportable + 'static> {
 
 impl<T: Transportable + 'static> fmt::Debug for ForwardFailure<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unforwarded")
+        f.debug_struct("ForwardFailure")
             .field("error", &self.error)
             .finish_non_exhaustive()
     }
@@ -68,8 +68,6 @@ impl Writer {
     /// the message.
     ///
     /// A message that was not read can be sent on as it is: a [`Filled`] needs no conversion.
-    ///
-    /// A message that was not read is sent on as it is: a [`Filled`] needs nothing.
     ///
     /// ```
     /// use jstream::{Reader, Spent, Transportable, Writer};

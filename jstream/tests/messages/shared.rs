@@ -376,16 +376,19 @@ fn every_byte_of_a_shared_graph_corrupted() {
 
 #[test]
 fn shared_objects_have_a_limit() {
-    let one = Rc::new(1u64);
-    let many = vec![one; 100];
-    for (most, fits) in [(10, false), (200, true)] {
-        let mut limits = Limits::default();
-        limits.shared = most;
-        let filled = Writer::new().write(&many, Spent::heap(1 << 16)).unwrap();
-        let read = Reader::new(limits).read::<Vec<Rc<u64>>>(filled);
-        assert_eq!(read.is_ok(), fits);
-        if let Err(failure) = read {
-            assert!(failure.to_string().contains("Limits::shared"), "{failure}");
+    // One object with 99 further pointers, and 100 objects beside the root.
+    let further = vec![Rc::new(1u64); 100];
+    let objects: Vec<_> = (0..100u64).map(Rc::new).collect();
+    for (many, needed) in [(further, 99), (objects, 101)] {
+        for (most, fits) in [(10, false), (needed - 1, false), (needed, true)] {
+            let mut limits = Limits::default();
+            limits.shared = most;
+            let filled = Writer::new().write(&many, Spent::heap(1 << 16)).unwrap();
+            let read = Reader::new(limits).read::<Vec<Rc<u64>>>(filled);
+            assert_eq!(read.is_ok(), fits, "{most} of {needed}");
+            if let Err(failure) = read {
+                assert!(failure.to_string().contains("Limits::shared"), "{failure}");
+            }
         }
     }
 }
