@@ -48,8 +48,8 @@ const VAGUE_OPENINGS: [&str; 24] = [
 /// Keywords that introduce a type or a trait.
 const TYPE_KEYWORDS: [&str; 4] = ["struct", "enum", "union", "trait"];
 
-/// Folders that hold generated sources, build products, or sources that expected outputs quote.
-const SKIPPED_FOLDERS: [&str; 5] = ["target", "generated", "golden", "corpus", "ui"];
+/// Folders that hold generated sources or build products.
+const SKIPPED_FOLDERS: [&str; 4] = ["target", "generated", "golden", "corpus"];
 
 /// A source file and its text.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! Code for a type and its in-place form.
 //!
-//! Where unsafe code relies on the types of fields, they are inferred from the fields themselves
+//! If unsafe code relies on the types of fields, they are inferred from the fields themselves
 //! and not spelled out. A pattern without `..` that binds by reference proves that no field is
 //! missing and that none is packed.
 

@@ -36,8 +36,8 @@
 //!   the type's [schema](crate::schema): by boundary values and by the values of other places
 //! - the length of the message
 //!
-//! It also lowers each of the [`Limits`](crate::Limits) until the message is refused. A damaged
-//! message that is accepted is used: formatted, sent on and received again.
+//! The kit also lowers each of the [`Limits`](crate::Limits) until the message is refused. A
+//! damaged message that is accepted is used: formatted, sent on and received again.
 //!
 //! A sample should be small, a few hundred bytes, and cover every feature of the type: each
 //! variant, strings that are not ASCII, shared objects that are referenced twice. Use a [`Kit`] for

@@ -1,9 +1,9 @@
 //! A second reader, which walks the bytes of a message guided only by a schema.
 //!
-//! It shares no code with the main reader. It implements the format of `wire` and `schema`, visits
-//! values in the same order as the reader, and reports the same errors. Memory safety does not
-//! depend on it. Neither the message nor the schema is trusted: memory and work are linear in their
-//! lengths.
+//! This reader shares no code with the main one. It implements the format of `wire` and `schema`,
+//! visits values in the same order as the reader, and reports the same errors. Memory safety does
+//! not depend on it. Neither the message nor the schema is trusted: memory and work are linear in
+//! their lengths.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(feature = "cli"),

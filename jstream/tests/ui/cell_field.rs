@@ -1,4 +1,4 @@
-//! What stands in a buffer does not change behind a shared reference.
+//! Data in a buffer must not change behind a shared reference.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! Where an enum's data stands must be the language's promise.
+//! The language must guarantee the layout of an enum with data.
 
 use jstream::Transportable;
 

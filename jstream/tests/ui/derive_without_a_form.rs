@@ -1,4 +1,4 @@
-//! What is to be derived for a form is not forgotten where there is none.
+//! Derives for a form are an error if there is no form.
 
 use jstream::Transportable;
 

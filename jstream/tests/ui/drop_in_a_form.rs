@@ -1,4 +1,4 @@
-//! Nobody would drop what stands in a buffer.
+//! Data in a buffer is never dropped.
 
 use jstream::{Filled, Reader, Received, Spent, Transportable};
 

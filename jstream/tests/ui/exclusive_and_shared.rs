@@ -1,4 +1,4 @@
-//! What several may see nobody changes.
+//! A shared object cannot be modified.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What is left out is not changed.
+//! A pointer that is not followed cannot be exclusive.
 
 use jstream::Transportable;
 

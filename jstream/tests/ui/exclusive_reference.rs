@@ -1,4 +1,4 @@
-//! Nothing in a buffer is borrowed exclusively.
+//! Data in a buffer is never borrowed exclusively.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! Nothing that is changed where it lies leads to other parts of the buffer.
+//! The elements of an exclusive slice have no pointers into the buffer.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What several edges lead to nobody changes.
+//! An exclusive slice cannot lie behind a shared reference.
 
 use jstream::{Received, Shared, Transportable};
 

@@ -1,4 +1,4 @@
-//! Whoever visits an object does not change it.
+//! A visitor of an object cannot modify it.
 
 use jstream::{Received, Transportable};
 

@@ -1,4 +1,4 @@
-//! What has no size stands behind a reference.
+//! A value without a size must lie behind a reference.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What a type consists of has to travel.
+//! All fields of a type must be transportable.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! Where all pointers are followed none is marked.
+//! A pointer cannot be marked if all pointers are followed.
 
 use jstream::Transportable;
 

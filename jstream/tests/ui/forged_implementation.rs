@@ -1,4 +1,4 @@
-//! What casts to a trait's objects is made by the macros alone.
+//! Only the macros create casts to trait objects.
 
 use std::marker::PhantomData;
 

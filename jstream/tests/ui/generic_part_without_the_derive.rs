@@ -1,4 +1,4 @@
-//! What a type parameter is given to has to travel, and to stand in a buffer.
+//! The argument of a type parameter must be transportable and have an in-place form.
 
 use jstream::Transportable;
 

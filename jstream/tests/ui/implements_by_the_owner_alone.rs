@@ -1,4 +1,4 @@
-//! What stands in the buffer has to implement the trait.
+//! The in-place form must implement the trait.
 
 use jstream::{Transportable, transportable};
 

@@ -1,4 +1,4 @@
-//! Which instances of a generic type are registered is not guessed.
+//! The instances of a generic type must be registered explicitly.
 
 use jstream::{Transportable, transportable};
 

@@ -1,4 +1,4 @@
-//! What is registered as an implementation is one.
+//! A registered type must implement the trait.
 
 use jstream::{Transportable, transportable};
 

@@ -1,4 +1,4 @@
-//! Who may change an object can't store in it a reference to what may be changed.
+//! A closure that modifies an object cannot store a reference to its parts in it.
 
 use jstream::{Received, Transportable};
 

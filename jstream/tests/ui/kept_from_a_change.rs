@@ -1,4 +1,4 @@
-//! Whoever changes an object keeps nothing of it.
+//! A closure that modifies an object cannot keep references to it.
 
 use jstream::{Received, Transportable};
 

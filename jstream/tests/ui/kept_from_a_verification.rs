@@ -1,4 +1,4 @@
-//! Whoever approves of an object keeps nothing of it.
+//! A verify function cannot keep references to the object.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Nothing in a buffer owns memory, whatever the attribute says.
+//! Data in a buffer owns no memory, whatever the attribute says.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What a type owns has to travel, and has a form.
+//! The owned type must be transportable and have a form.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What can not be made from its form can not be a part of what is.
+//! A type can be restored only if all its parts can be.
 
 use jstream::Transportable;
 

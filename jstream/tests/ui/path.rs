@@ -1,4 +1,4 @@
-//! What has no form says what travels instead.
+//! The error for a type without a form names an alternative.
 
 use jstream::Transportable;
 

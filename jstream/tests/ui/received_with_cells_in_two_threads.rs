@@ -1,4 +1,4 @@
-//! What has cells is not seen by two threads at once.
+//! An object with cells cannot be shared between threads.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! What is left out is not shared.
+//! A pointer that is not followed cannot be shared.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What is shared has to travel too.
+//! The target of a shared reference must be transportable.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What does not travel needs no adapter.
+//! A skipped field has no adapter.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What does not travel is made where it arrives.
+//! A skipped field needs a default value.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! Nothing in a buffer lives for ever.
+//! Data in a buffer is never `'static`.
 
 use jstream::Transportable;
 

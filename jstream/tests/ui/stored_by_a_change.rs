@@ -1,4 +1,4 @@
-//! What is stored in an object lives as long as its buffer.
+//! A reference that is stored in an object must live as long as its buffer.
 
 use jstream::{Received, Transportable};
 

@@ -1,4 +1,4 @@
-//! What was received is not kept where it would outlive its buffer.
+//! A reference to a received object must not outlive its buffer.
 
 use jstream::{Received, Transportable};
 

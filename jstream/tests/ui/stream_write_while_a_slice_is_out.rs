@@ -1,4 +1,4 @@
-//! Nothing is written to a stream while a producer fills a slice in it.
+//! A stream cannot be written while a producer fills a slice in it.
 
 use jstream::{Spent, StreamWriter, Writer};
 

@@ -1,4 +1,4 @@
-//! Nothing says which type a trait object is.
+//! A trait object must be of a registered, transportable trait.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! Nothing on the wire would tell which type is meant.
+//! A transportable trait has no associated types: a message does not tell which one is meant.
 
 use jstream::transportable;
 

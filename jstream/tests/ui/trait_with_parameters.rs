@@ -1,4 +1,4 @@
-//! Nothing on the wire would tell which instance is meant.
+//! A transportable trait has no parameters: a message does not tell which instance is meant.
 
 use jstream::transportable;
 

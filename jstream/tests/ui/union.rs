@@ -1,4 +1,4 @@
-//! Nothing says which field of a union is valid.
+//! A union is not transportable: no tag tells which field is valid.
 
 use jstream::Transportable;
 

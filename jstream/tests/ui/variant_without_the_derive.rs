@@ -1,4 +1,4 @@
-//! What a variant holds has to travel.
+//! The payload of a variant must be transportable.
 
 use jstream::Transportable;
 

@@ -1,4 +1,4 @@
-//! What arrives as it was is cloned when it is made again.
+//! A value that arrives unchanged must be `Clone` to be restored.
 
 use jstream::{Adapter, Transportable};
 

@@ -1,4 +1,4 @@
-//! What an adapter sends has to fit into the field, unless the field has a form.
+//! The value of an adapter must fit into the field, unless the field has a form.
 
 use jstream::{Adapter, Transportable};
 

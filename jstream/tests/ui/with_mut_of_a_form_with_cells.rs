@@ -1,4 +1,4 @@
-//! What cells may lead to is not borrowed exclusively.
+//! An object with cells cannot be borrowed exclusively.
 
 use std::cell::Cell;
 

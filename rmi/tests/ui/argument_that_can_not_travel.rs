@@ -1,4 +1,4 @@
-//! What is sent must be transportable.
+//! Arguments must be transportable.
 
 use jstream_rmi::remote;
 

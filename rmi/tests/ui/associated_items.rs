@@ -1,4 +1,4 @@
-//! Nothing but methods can be asked of another node.
+//! A remote trait has only methods.
 
 use jstream_rmi::remote;
 

@@ -1,4 +1,4 @@
-//! What is passed as a struct with references derives `Referring`.
+//! A struct that is passed with references must derive `Referring`.
 
 use jstream_rmi::{Referring, Remote, remote};
 

@@ -1,4 +1,4 @@
-//! What is sent must be transportable: each argument, and the result.
+//! Each argument and the result must be transportable.
 
 use jstream_rmi::remote;
 

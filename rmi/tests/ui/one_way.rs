@@ -1,4 +1,4 @@
-//! Nobody waits for the result of a one-way method, so it has none.
+//! A one-way method has no result.
 
 use jstream_rmi::remote;
 

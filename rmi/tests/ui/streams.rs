@@ -1,4 +1,4 @@
-//! What a stream can't be, or have.
+//! Invalid uses of streams.
 
 use std::rc::Rc;
 

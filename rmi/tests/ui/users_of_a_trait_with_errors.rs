@@ -1,4 +1,4 @@
-//! Whoever uses a trait that has errors gets none on top.
+//! The users of a trait with errors get no further errors.
 
 use jstream_rmi::{Client, Server, remote};
 use std::sync::Arc;

@@ -8,8 +8,8 @@ use super::frame::Frame;
 /// Observer of the messages of a connection, for diagnosis; see
 /// [`Settings::tap`](super::Settings::tap).
 ///
-/// It is called by the threads that send and receive, maybe concurrently. It must not block, and
-/// must not use the connection.
+/// The tap is called by the threads that send and receive, maybe concurrently. It must not block,
+/// and must not use the connection.
 pub trait Tap: fmt::Debug + Send + Sync {
     /// Called when both sides know each other's handlers. The index of a name is the number by
     /// which messages refer to the handler.

@@ -37,7 +37,8 @@ pub(crate) fn watcher() -> io::Result<&'static Arc<Watcher>> {
 ///
 /// # Errors
 ///
-/// Those of [`watcher`], and an error if `source` can't be polled. The waker is not called then.
+/// The errors of [`watcher`], and an error if `source` can't be polled. The waker is not called
+/// then.
 pub(crate) fn watch(
     source: BorrowedFd<'_>,
     interest: Interest,

@@ -116,7 +116,7 @@
 //! thread.
 //!
 //! Reading the memory of a peer is often forbidden, for example in containers or by `ptrace_scope`.
-//! It is tried when the connection is made. If it fails, `degraded` reports the reason, and large
-//! payloads are copied twice. If a process has more privileges than its peers of the same user, it
-//! should not read memory at addresses that they supply: disable this with
+//! The read is tried when the connection is made. If it fails, `degraded` reports the reason, and
+//! large payloads are copied twice. If a process has more privileges than its peers of the same
+//! user, it should not read memory at addresses that they supply: disable this with
 //! [`Options::remote_reads`](crate::Options::remote_reads).

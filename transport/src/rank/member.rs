@@ -67,8 +67,8 @@ impl Rank {
     /// Returns this rank in a new context, which is isolated from the messages of all other
     /// contexts. Libraries use it to keep their messages apart from those of the program.
     ///
-    /// Nothing is sent. Contexts are numbered in order, so all members have to make these calls in
-    /// the same order.
+    /// No message is sent. Contexts are numbered in order, so all members have to make these calls
+    /// in the same order.
     #[must_use]
     pub fn duplicate(&self) -> Self {
         let context = self.node.contexts.fetch_add(1, Ordering::Relaxed);

@@ -256,8 +256,7 @@ pub(crate) async fn the_limit_of_the_peer_holds(host: Host) -> Outcome {
     Ok(())
 }
 
-/// Connects to the address of a dropped listener, to a listener that does not accept, and to an
-/// unrelated process.
+/// Connects to the address of a dropped listener, and to a listener that does not accept.
 pub(crate) async fn connecting_to_nobody_fails(host: Host) -> Outcome {
     let listener = host.listen(&host.options())?;
     let address = listener.local_address().clone();

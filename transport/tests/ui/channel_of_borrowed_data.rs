@@ -1,4 +1,4 @@
-//! What waits in a channel may be received when what was borrowed is gone; what is sent is a copy of it.
+//! Objects of a channel cannot borrow: they may be received after the borrow has ended.
 
 use jstream_transport::channel;
 

@@ -1,4 +1,4 @@
-//! What is posted in a scope lives longer than the scope.
+//! Memory that is posted in a scope must outlive the scope.
 
 use std::io::IoSlice;
 

@@ -1,4 +1,4 @@
-//! What a scope of a rank borrows lives longer than the scope.
+//! Memory that a scope of a rank borrows must outlive the scope.
 
 use jstream_transport::rank::Rank;
 

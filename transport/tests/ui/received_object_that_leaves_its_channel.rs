@@ -1,4 +1,4 @@
-//! What an object of a channel refers to is in the buffer that it came in, and ends with it.
+//! A received object borrows from its buffer and must not outlive it.
 
 use jstream_transport::channel::Receiver;
 

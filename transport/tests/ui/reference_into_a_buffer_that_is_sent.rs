@@ -1,4 +1,4 @@
-//! Nobody refers to a buffer while the device has it.
+//! A buffer cannot be borrowed while the device has it.
 
 use jstream::Filled;
 use jstream_transport::{Endpoint, Header};

@@ -1,4 +1,4 @@
-//! Nothing of a scope leaves it.
+//! A ticket of a scope cannot leave the scope.
 
 use std::io::IoSlice;
 

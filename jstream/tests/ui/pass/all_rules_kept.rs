@@ -1,4 +1,4 @@
-//! What the other programs do, done as it should be.
+//! A correct use of everything that the other programs use incorrectly.
 
 use jstream::{Reader, Received, Spent, Transportable, Writer};
 

@@ -24,8 +24,8 @@ const MOST_UNTURNED: u32 = 64;
 
 /// Shared state of a queue.
 ///
-/// Its lock is an inner lock: code that holds it does not use an endpoint, and runs no code of the
-/// program except the cloning of wakers.
+/// The lock of a hub is an inner lock: code that holds it does not use an endpoint, and runs no
+/// code of the program except the cloning of wakers.
 pub(super) struct Hub {
     origin: Origin,
     watcher: Arc<Watcher>,

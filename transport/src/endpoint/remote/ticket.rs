@@ -147,8 +147,8 @@ ticket! {
 ticket! {
     /// Handle of a posted get.
     ///
-    /// It works as a [`PutTicket`]. If the ticket is dropped, the pieces that were not requested
-    /// yet are not requested.
+    /// The ticket works as a [`PutTicket`]. If the ticket is dropped, the pieces that were not
+    /// requested yet are not requested.
     GetTicket -> Filled, got
 }
 
