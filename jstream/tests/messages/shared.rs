@@ -377,7 +377,8 @@ fn every_byte_of_a_shared_graph_corrupted() {
 #[test]
 fn shared_objects_have_a_limit() {
     // One object with 99 further pointers, and 100 objects beside the root.
-    let further = vec![Rc::new(1u64); 100];
+    let one = Rc::new(1u64);
+    let further = vec![one; 100];
     let objects: Vec<_> = (0..100u64).map(Rc::new).collect();
     for (many, needed) in [(further, 99), (objects, 101)] {
         for (most, fits) in [(10, false), (needed - 1, false), (needed, true)] {
