@@ -9,7 +9,7 @@ stage_address-sanitizer() {
     mapfile -t tests < <(integration_tests "$elsewhere|inspect|sweep|*allocations" jstream transport rmi)
     RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=1 JSTREAM_SCHEDULES=5 PROPTEST_CASES=6 \
         run cargo +nightly test --target $host --target-dir "$target/asan" --all-features \
-        -p jstream -p jstream-transport -p jstream-rmi --lib "${tests[@]}" -- \
+        "${layers[@]}" -p jstream -p jstream-transport -p jstream-rmi --lib "${tests[@]}" -- \
         --skip damaged_results --skip one_damaged_byte_gives_an_error_or_valid_objects \
         --skip tls:: --skip a_forgotten_future --skip what_was_forgotten_comes_back \
         --skip failed_connections_give_everything_back --skip idle_connections_cost_little \

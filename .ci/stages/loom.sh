@@ -5,5 +5,5 @@ stage_loom() {
     RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 run timeout 300 cargo test --release \
         --target-dir "$target/loom" -p jstream --lib buffer::pool::models::
     RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3 run timeout 300 cargo test --release \
-        --target-dir "$target/loom" -p jstream-transport --lib ::models::
+        --target-dir "$target/loom" "${layers[@]}" --lib models::
 }

@@ -10,5 +10,5 @@ stage_thread-sanitizer() {
     # Simulations have one thread, so a few say what all would.
     RUSTFLAGS=-Zsanitizer=thread TSAN_OPTIONS=halt_on_error=1 JSTREAM_SCHEDULES=2 PROPTEST_CASES=4 \
         run timeout 240 cargo +nightly test -Zbuild-std --target $host --target-dir "$target/tsan" \
-        -p jstream-transport --lib "${tests[@]}"
+        "${layers[@]}" -p jstream-transport --lib "${tests[@]}"
 }

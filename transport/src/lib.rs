@@ -99,37 +99,27 @@
 //! # }
 //! ```
 
-pub mod active;
-mod address;
-pub mod channel;
-mod device;
-mod endpoint;
-mod error;
 pub mod guide;
-mod header;
-pub mod matching;
-mod options;
-mod process;
-pub mod rank;
 #[cfg(feature = "tls")]
 pub mod tls;
 
-pub use address::Address;
-pub use channel::channel;
-pub use device::sim;
-pub use endpoint::{
+pub use jstream_active as active;
+pub use jstream_base::{
+    AcceptError, Address, AddressError, ConnectError, HandshakeError, Header, HeaderError,
+    ListenError, Options, RecvError, SendError,
+};
+pub use jstream_channel as channel;
+pub use jstream_channel::channel;
+pub use jstream_device::sim;
+pub use jstream_endpoint::{
     Closer, Completion, CompletionQueue, Counters, Cutter, Endpoint, Exposure, GetTicket, Incoming,
     Limits, Listener, Message, Next, ObjectTicket, Outcome, Progress, PutTicket, RecvObjectError,
     RecvTicket, Remains, Reminder, RemoteError, RemoteKey, Rights, Scope, ScopedTicket,
-    SendObjectError, SendTicket, UnsentObject, Window, connect, connect_cheapest, device_counters,
-    listen, listen_all,
+    SendObjectError, SendTicket, Unreceived, Unsent, UnsentObject, Window, connect,
+    connect_cheapest, device_counters, listen, listen_all,
 };
-pub use error::{
-    AcceptError, AddressError, ConnectError, HandshakeError, HeaderError, ListenError, RecvError,
-    SendError, Unreceived, Unsent,
-};
-pub use header::Header;
-pub use options::Options;
+pub use jstream_matching as matching;
+pub use jstream_rank as rank;
 
 /// The examples of the crate's README, as tests.
 #[cfg(doctest)]

@@ -1,0 +1,18 @@
+//! Synchronisation primitives that the layers of jstream share.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `primitives` | atomics, locks and cells of `std`, or of loom in models; a lock that ignores poisoning |
+//! | [`barrier`] | barrier between changing a state and checking for a sleeper, with `membarrier` |
+//! | [`ring`] | bounded queue with one producer and one consumer |
+//! | [`watcher`] | wake-ups for readiness of descriptors (epoll) |
+//!
+//! The crate is an implementation detail of `jstream` and `jstream-transport`. Its interface may
+//! change in any release.
+
+pub mod barrier;
+mod primitives;
+pub mod ring;
+pub mod watcher;
+
+pub use self::primitives::*;

@@ -1,0 +1,73 @@
+//! Synchronisation primitives: those of `std`, or those of loom, which explores all interleavings.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+#[cfg(loom)]
+pub use loom::{
+    cell::UnsafeCell,
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
+};
+#[cfg(not(loom))]
+pub use std::sync::{
+    Arc, Condvar, Mutex, MutexGuard,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence},
+};
+
+/// `UnsafeCell` of `std` with loom's interface.
+#[cfg(not(loom))]
+#[derive(Debug)]
+pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> UnsafeCell<T> {
+    /// Creates a cell.
+    pub fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Calls `f` with a pointer to the value.
+    #[inline]
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+/// A value in its own pair of cache lines. Processors prefetch lines in pairs.
+#[repr(align(128))]
+#[derive(Debug)]
+pub struct CacheLines<T>(pub T);
+
+/// Locks a mutex and ignores poisoning: the locked data is consistent between any two statements,
+/// so a panic cannot leave it half changed.
+#[inline]
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for a notification, and ignores poisoning as [`lock`] does.
+pub fn wait<'m, T>(changed: &Condvar, guard: MutexGuard<'m, T>) -> MutexGuard<'m, T> {
+    changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As [`wait`], for `time` at most. Loom has no time, so there it returns immediately.
+pub fn wait_for<'m, T>(
+    mutex: &'m Mutex<T>,
+    changed: &Condvar,
+    guard: MutexGuard<'m, T>,
+    time: Duration,
+) -> MutexGuard<'m, T> {
+    #[cfg(loom)]
+    {
+        let _ = (changed, time);
+        drop(guard);
+        lock(mutex)
+    }
+    #[cfg(not(loom))]
+    {
+        let _ = mutex;
+        let waited = changed.wait_timeout(guard, time);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}

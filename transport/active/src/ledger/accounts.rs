@@ -1,0 +1,183 @@
+//! The shared accounting of a connection: the ledger under its lock, and a fast path for a single
+//! request beside it.
+//!
+//! While requests of a side follow one another, each of them begins and ends in an atomic word to
+//! which the ledger has lent a slot. The same holds for requests of the peer. The answer to such a
+//! request returns exactly the credit that the request took, so the ledger need not know of it. A
+//! thread that locks the ledger first takes back the lent slots, and so finds the complete state in
+//! it.
+
+use super::single_request::{Lent, MOST, SingleRequest};
+use super::{Call, Credit, Held, Ledger, Number};
+use crate::link::Haste;
+use jstream_sync::{Mutex, MutexGuard, lock};
+
+/// A ledger that is shared by threads.
+pub(crate) struct Accounts {
+    ledger: Mutex<Ledger>,
+    /// A request of this side. The slot is lent if there is no such request, no credit is due, and
+    /// no sender waits for credit.
+    asked: SingleRequest,
+    /// A request of the peer. The slot is lent if there is no such request, and no credit is due.
+    opened: SingleRequest,
+}
+
+impl Accounts {
+    pub(crate) fn new(ledger: Ledger) -> Self {
+        Self {
+            ledger: Mutex::new(ledger),
+            asked: SingleRequest::new(),
+            opened: SingleRequest::new(),
+        }
+    }
+
+    /// Locks the ledger, after taking back the lent slots.
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
+        self.lock_by(SingleRequest::take_back)
+    }
+
+    /// As [`lock`](Self::lock), with the function that takes back a lent slot.
+    #[inline]
+    pub(crate) fn lock_by(
+        &self,
+        take_back: fn(&SingleRequest) -> Option<Lent>,
+    ) -> MutexGuard<'_, Ledger> {
+        let mut ledger = lock(&self.ledger);
+        if let Some(lent) = take_back(&self.asked) {
+            ledger.take_back_asked(lent);
+        }
+        if let Some(lent) = take_back(&self.opened) {
+            ledger.take_back_opened(lent);
+        }
+        ledger
+    }
+
+    /// Begins a request of `length` bytes. Returns its number, the credit that it carries, and its
+    /// urgency.
+    #[inline]
+    pub(crate) fn begin(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
+        if let Some(number) = self.asked.begin(length) {
+            return Ok((number, Credit::default(), Haste::Now));
+        }
+        self.begin_noted(length)
+    }
+
+    #[inline(never)]
+    fn begin_noted(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
+        let mut ledger = self.lock();
+        let haste = ledger.haste();
+        let (number, credit) = ledger.begin(length)?;
+        Ok((number, credit, haste))
+    }
+
+    /// As [`Ledger::settle_answer`]. Returns false if it had no effect.
+    #[inline]
+    pub(crate) fn settle_answer(&self, number: u32, credit: Credit) -> bool {
+        let is_alone = credit.messages == 1 && self.asked.end(number, credit.bytes, after(number));
+        is_alone || self.settle_noted(number, credit)
+    }
+
+    #[inline(never)]
+    fn settle_noted(&self, number: u32, credit: Credit) -> bool {
+        let mut ledger = self.lock();
+        let settled = ledger.settle_answer(number, credit);
+        if let Some(number) = ledger.lend_asked() {
+            self.asked.lend(number);
+        }
+        drop(ledger);
+        // The waker is dropped without the lock.
+        settled.is_some()
+    }
+
+    /// Records a request of the peer that carries `credit`. Returns false without a side effect if
+    /// it must be recorded in the ledger.
+    #[inline]
+    pub(crate) fn accept_alone(&self, number: u32, length: u64, credit: Credit) -> bool {
+        credit == Credit::default() && self.opened.open(number, length)
+    }
+
+    /// Completes a message of the peer. Returns the credit for the frame that reports this.
+    #[inline]
+    pub(crate) fn close(&self, number: Number, length: u64) -> Credit {
+        if let Number::Asked(asked) = number {
+            if self.opened.end(asked, length, asked) {
+                return Credit {
+                    messages: 1,
+                    bytes: length,
+                };
+            }
+        }
+        self.close_noted(number, length)
+    }
+
+    #[inline(never)]
+    fn close_noted(&self, number: Number, length: u64) -> Credit {
+        let mut ledger = self.lock();
+        let (credit, open) = ledger.close(number, length);
+        if ledger.lends_opened() {
+            self.opened.lend(0);
+        }
+        drop(ledger);
+        drop(open);
+        credit
+    }
+}
+
+impl Ledger {
+    /// Returns the number of the next request, if it may be accounted for outside the ledger.
+    fn lend_asked(&mut self) -> Option<u32> {
+        let is_plain = !self.ended && self.outstanding() == 0 && self.wanting.is_empty();
+        if !is_plain || self.is_due() || !self.out.has_room(MOST) {
+            return None;
+        }
+        let index = self.free.pop()?;
+        let place = self.calls.get(usize::from(index))?;
+        Some(u32::from(index) | (u32::from(place.generation) << 16))
+    }
+
+    #[cold]
+    fn take_back_asked(&mut self, lent: Lent) {
+        let (number, length) = match lent {
+            Lent::Free(number) => (number, None),
+            Lent::Taken(number, length) => (number, Some(length)),
+        };
+        let index = u16::try_from(number & 0xffff).unwrap_or(0);
+        if let Some(place) = self.calls.get_mut(usize::from(index)) {
+            place.generation = u16::try_from(number >> 16).unwrap_or(0);
+            if length.is_some() {
+                place.call = Call::Waiting(None);
+            }
+        }
+        match length {
+            Some(length) => {
+                let has_room = self.out.charge(length);
+                debug_assert!(has_room, "there was room before it was lent");
+            }
+            None => self.free.push(index),
+        }
+    }
+
+    /// Returns true if the next request of the peer may be accounted for outside the ledger.
+    fn lends_opened(&self) -> bool {
+        !self.ended && self.opened.has_no_request() && !self.is_due() && self.inward.has_room(MOST)
+    }
+
+    #[cold]
+    fn take_back_opened(&mut self, lent: Lent) {
+        if let Lent::Taken(number, length) = lent {
+            let accepted = self.accept(Some(number), length);
+            debug_assert!(accepted.is_ok(), "there was room before it was lent");
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.due_messages > 0 || self.due_bytes > 0
+    }
+}
+
+/// Returns the number of the next request in the same slot.
+#[inline]
+fn after(number: u32) -> u32 {
+    number.wrapping_add(1 << 16)
+}

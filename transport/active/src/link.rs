@@ -1,0 +1,542 @@
+//! The shared state of a connection.
+
+mod arrival;
+mod deferred;
+mod queue;
+mod sending;
+
+pub(super) use self::arrival::returned;
+use self::queue::Queue;
+pub(super) use self::queue::{Grant, Message, Turn};
+pub(super) use self::sending::Haste;
+use std::any::Any;
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use self::deferred::Unread;
+use super::error::{JoinError, RequestError, Returned};
+use super::frame::{Credit, Frame};
+use super::handlers::Handlers;
+use super::hello::{Known, Theirs};
+use super::ledger::{Accounts, Answer, Ledger, Number, Violation, Window};
+use super::poll_loop::{Directly, PollLoop, Wait};
+use super::settings::Settings;
+use super::tap::{Tap, tapped};
+use super::task::Cancel;
+use jstream_base::Header;
+use jstream_base::RecvError;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::{Endpoint, Message as EndpointMessage};
+use jstream_sync::MutexGuard as LedgerGuard;
+
+/// A request on its way to the peer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) number: u32,
+    /// Number of answers that had been recorded before the request.
+    pub(super) answers: u64,
+}
+
+/// A request that has credit and a number, and is to be sent.
+pub(super) struct BegunRequest {
+    pub(super) asked: Asked,
+    pub(super) header: Header,
+    /// Credit that the request carries to the peer.
+    pub(super) credit: Credit,
+    pub(super) haste: Haste,
+}
+
+/// One side of a connection, on cache lines of its own, because the other side may belong to
+/// another thread.
+#[repr(align(128))]
+pub(super) struct Link {
+    /// Identifier of the connection in poll groups.
+    pub(super) id: u64,
+    endpoint: Endpoint,
+    handlers: Handlers,
+    known: Vec<Known>,
+    pub(super) settings: Settings,
+    accounts: Accounts,
+    /// Number of answers recorded in the ledger. It and `ended` change under the ledger's lock.
+    answers: AtomicU64,
+    ended: AtomicBool,
+    /// The group that serves the connection until it is moved for the first time.
+    first: Arc<PollLoop>,
+    seat: Mutex<ServedBy>,
+    /// Held while the connection is moved, or a receive is posted in its group.
+    moving: Mutex<()>,
+    /// Copy of [`ServedBy::posted`]; changes under the lock of `seat`.
+    posted: AtomicBool,
+    /// Number of moves between groups.
+    moves: AtomicUsize,
+    /// Number of bytes that the peer has not taken, when last checked; changes under the ledger's
+    /// lock.
+    backlog: AtomicU64,
+    /// Senders that wait for credit.
+    queue: Queue,
+    /// Requests deferred until the peer drains its receive side. `has_unread` is true if there are
+    /// any; it changes under their lock.
+    unread: Mutex<Unread>,
+    has_unread: AtomicBool,
+    returned: Mutex<VecDeque<Returned>>,
+    /// True if the connection accepts no more requests.
+    stopping: AtomicBool,
+    /// Value that the program attached.
+    attached: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// Callbacks for the end of the connection; `None` after they ran.
+    at_end: Mutex<Option<Vec<AtEnd>>>,
+    /// True if the peer has sent a request or a one-way message.
+    served: AtomicBool,
+    /// `Some` while `starves` is true.
+    starved: Mutex<Option<Starved>>,
+    starves: AtomicBool,
+}
+
+/// State of a received message for which the pool has no room.
+struct Starved {
+    /// Time of the last failed attempt, and total time waited until then.
+    seen: Instant,
+    waited: Duration,
+    /// Time at which this was last reported to a caller that waits for an answer.
+    told: Instant,
+    /// Error of the pool.
+    why: String,
+}
+
+/// A callback that runs once.
+type AtEnd = Box<dyn FnOnce() + Send>;
+
+/// The group that serves a connection.
+struct ServedBy {
+    group: Arc<PollLoop>,
+    /// True if a receive is posted in the queue of that group.
+    posted: bool,
+}
+
+impl Link {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        handlers: Handlers,
+        theirs: Theirs,
+        settings: Settings,
+    ) -> Result<Arc<Self>, JoinError> {
+        // 0 stands for no connection.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let inward = Window::new(settings.window_messages(), settings.window_bytes.max(1));
+        let group = PollLoop::new(endpoint.shared().info().spin);
+        let link = Arc::new(Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            accounts: Accounts::new(Ledger::new(theirs.window, inward)),
+            known: theirs.known,
+            endpoint,
+            handlers,
+            settings,
+            answers: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            first: group.clone(),
+            seat: Mutex::new(ServedBy {
+                group: group.clone(),
+                posted: false,
+            }),
+            moving: Mutex::default(),
+            posted: AtomicBool::new(false),
+            moves: AtomicUsize::new(0),
+            backlog: AtomicU64::new(0),
+            queue: Queue::default(),
+            unread: Mutex::default(),
+            has_unread: AtomicBool::new(false),
+            returned: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            attached: OnceLock::new(),
+            at_end: Mutex::new(Some(Vec::new())),
+            served: AtomicBool::new(false),
+            starved: Mutex::new(None),
+            starves: AtomicBool::new(false),
+        });
+        if let Some(tap) = &link.settings.tap {
+            let ours: Vec<_> = link.handlers.entries().iter().map(|of| &*of.name).collect();
+            let theirs: Vec<_> = link.known.iter().map(|of| &*of.name).collect();
+            tap.joined(&ours, &theirs);
+        }
+        group.enter(&link);
+        let attached: Weak<Self> = Arc::downgrade(&link);
+        if link.endpoint.shared().attach(attached) {
+            return Ok(link);
+        }
+        Err(JoinError::NotActive {
+            peer: link.endpoint.peer().clone(),
+            reason: "this endpoint was joined before",
+        })
+    }
+
+    pub(super) fn attach(&self, attached: Arc<dyn Any + Send + Sync>) -> bool {
+        self.attached.set(attached).is_ok()
+    }
+
+    #[inline]
+    pub(super) fn attached<T: Any>(&self) -> Option<&T> {
+        self.attached.get()?.downcast_ref()
+    }
+
+    /// Runs a callback when the connection has ended, or immediately if it has.
+    pub(super) fn on_end(&self, work: AtEnd) {
+        let mut work = Some(work);
+        if let Some(at_end) = lock_plainly(&self.at_end).as_mut() {
+            at_end.extend(work.take());
+        }
+        if let Some(work) = work {
+            work();
+        }
+    }
+
+    pub(super) fn has_served(&self) -> bool {
+        self.served.load(Ordering::Relaxed)
+    }
+
+    /// Records that the pool has no room for a received message. Returns false if that has lasted
+    /// longer than [`Settings::buffer_timeout`].
+    #[cold]
+    pub(super) fn note_no_room(&self, error: &RecvError) -> bool {
+        let mut starved = lock_plainly(&self.starved);
+        let now = Instant::now();
+        let starved = starved.get_or_insert_with(|| Starved {
+            seen: now,
+            waited: Duration::ZERO,
+            told: now,
+            why: error.to_string(),
+        });
+        // The time between two attempts counts for at most a quarter of the timeout, so that a
+        // pause of the program does not end the connection.
+        let most = self.settings.buffer_timeout;
+        let elapsed = now
+            .saturating_duration_since(starved.seen)
+            .min(most.checked_div(4).unwrap_or_default());
+        starved.seen = now;
+        starved.waited = starved.waited.saturating_add(elapsed);
+        let is_late = starved.waited >= most;
+        self.starves.store(true, Ordering::Relaxed);
+        !is_late
+    }
+
+    #[inline]
+    pub(super) fn starves(&self) -> bool {
+        self.starves.load(Ordering::Relaxed)
+    }
+
+    /// Returns the error of the pool if it has had no room for a received message for
+    /// [`Settings::room_timeout`].
+    #[inline]
+    pub(super) fn starved(&self) -> Option<String> {
+        if !self.starves() {
+            return None;
+        }
+        let mut starved = lock_plainly(&self.starved);
+        let starved = starved.as_mut()?;
+        if starved.told.elapsed() < self.settings.room_timeout {
+            return None;
+        }
+        // The next caller waits for the full timeout again.
+        starved.told = Instant::now();
+        Some(starved.why.clone())
+    }
+
+    /// Records that no received message waits for room in the pool.
+    #[inline]
+    pub(super) fn note_room(&self) {
+        if self.starves() {
+            self.has_room();
+        }
+    }
+
+    #[cold]
+    fn has_room(&self) {
+        self.starves.store(false, Ordering::Relaxed);
+        *lock_plainly(&self.starved) = None;
+    }
+
+    /// Returns the connection that uses an endpoint.
+    pub(super) fn of(endpoint: &Endpoint) -> Option<Arc<Self>> {
+        endpoint.shared().attached()?.downcast().ok()
+    }
+
+    /// Fast path for an answer: waits for it if no other thread receives on the connection and it
+    /// was never moved.
+    #[inline]
+    pub(super) fn receive_answer(
+        self: &Arc<Self>,
+        asked: &Asked,
+        until: Deadline,
+        message: &mut EndpointMessage,
+    ) -> Directly {
+        if self.moves.load(Ordering::Acquire) > 0 || self.is_elsewhere() {
+            return Directly::Else;
+        }
+        self.first.receive_answer(self, asked, until, message)
+    }
+
+    /// Serves the connection's group until `attempt` returns a value or the deadline has passed.
+    /// `number` is the request whose answer is awaited. For the arguments of `attempt` see
+    /// [`PollLoop::wait`].
+    #[inline]
+    pub(super) fn wait<R>(
+        self: &Arc<Self>,
+        number: Option<u32>,
+        until: Deadline,
+        attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
+    ) -> Option<R> {
+        self.wait_on((number, false), until, attempt)
+    }
+
+    /// As [`wait`](Self::wait). `slept` is true if the connection has been idle for a while.
+    #[inline]
+    pub(super) fn wait_on<R>(
+        self: &Arc<Self>,
+        (number, slept): (Option<u32>, bool),
+        until: Deadline,
+        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
+    ) -> Option<R> {
+        let wait = Wait {
+            link: Some(self),
+            number,
+            until,
+            slept,
+        };
+        loop {
+            let moves = self.moves.load(Ordering::Acquire);
+            let waited = self.with_group(|group| {
+                group.wait(&wait, |found, waker| match attempt(found, waker) {
+                    Some(answer) => Some(Some(answer)),
+                    None if self.moves.load(Ordering::Acquire) != moves => Some(None),
+                    None => None,
+                })
+            });
+            match waited {
+                Some(Some(answer)) => return Some(answer),
+                Some(None) => {}
+                None => return None,
+            }
+        }
+    }
+
+    /// Shows a message to the tap.
+    #[cold]
+    fn show(&self, tap: &dyn Tap, sent: bool, header: &Header, payload: &[IoSlice<'_>]) {
+        // A header that is to be sent has no length yet.
+        let length = payload.iter().map(|part| part.len() as u64).sum();
+        let frame = Frame::of(&header.with_length(length)).map(|(frame, _)| frame);
+        if let Some(tapped) = frame.and_then(|frame| tapped(sent, frame, payload)) {
+            tap.message(&tapped);
+        }
+    }
+
+    /// Sends frames that were held back for coalescing.
+    pub(super) fn flush(&self) {
+        self.endpoint.shared().flush();
+    }
+
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Returns true if the connection belongs to the parent process.
+    #[inline]
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.endpoint.shared().is_elsewhere()
+    }
+
+    /// Returns an error if the connection belongs to the parent process.
+    #[inline]
+    pub(super) fn check(&self) -> Result<(), RequestError> {
+        if self.is_elsewhere() {
+            let peer = self.endpoint.peer().clone();
+            return Err(RequestError::Forked { peer });
+        }
+        Ok(())
+    }
+
+    pub(super) fn handlers(&self) -> &Handlers {
+        &self.handlers
+    }
+
+    /// Returns the handlers of the peer.
+    pub(super) fn known(&self) -> &[Known] {
+        &self.known
+    }
+
+    pub(super) fn ledger(&self) -> LedgerGuard<'_, Ledger> {
+        self.accounts.lock()
+    }
+
+    /// Returns the group that serves the connection.
+    pub(super) fn group(&self) -> Arc<PollLoop> {
+        self.seat().group.clone()
+    }
+
+    /// Calls `work` with the group that serves the connection. Takes no lock if the connection was
+    /// never moved.
+    #[inline]
+    fn with_group<R>(&self, work: impl FnOnce(&Arc<PollLoop>) -> R) -> R {
+        if self.moves.load(Ordering::Acquire) == 0 {
+            return work(&self.first);
+        }
+        work(&self.group())
+    }
+
+    /// Locks the connection's place, to move it or to post a receive.
+    pub(super) fn moving(&self) -> MutexGuard<'_, ()> {
+        lock_plainly(&self.moving)
+    }
+
+    /// Handles the available messages, up to a limit. Returns their number.
+    pub(super) fn poll(&self) -> usize {
+        self.with_group(|group| group.poll())
+    }
+
+    /// Returns the number of answers recorded so far. A change means that an awaited answer may be
+    /// there.
+    #[inline]
+    pub(super) fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Acquire)
+    }
+
+    /// Counts an answer. The caller holds the lock of the ledger.
+    fn count_answer(&self) {
+        let answers = self.answers.load(Ordering::Relaxed);
+        self.answers
+            .store(answers.wrapping_add(1), Ordering::Release);
+    }
+
+    fn seat(&self) -> MutexGuard<'_, ServedBy> {
+        lock_plainly(&self.seat)
+    }
+
+    /// Sets the group that serves the connection. If it differs from the previous one, returns
+    /// that, and whether a receive was posted there.
+    pub(super) fn sit(&self, group: &Arc<PollLoop>) -> Option<(Arc<PollLoop>, bool)> {
+        let mut seat = self.seat();
+        if Arc::ptr_eq(&seat.group, group) {
+            return None;
+        }
+        let was_posted = std::mem::take(&mut seat.posted);
+        self.posted.store(false, Ordering::Relaxed);
+        self.moves.fetch_add(1, Ordering::Release);
+        let before = std::mem::replace(&mut seat.group, group.clone());
+        Some((before, was_posted))
+    }
+
+    /// Returns true if a receive is posted in the connection's group.
+    #[inline]
+    pub(super) fn is_posted(&self) -> bool {
+        self.posted.load(Ordering::Relaxed)
+    }
+
+    /// Records that a receive is posted in `group`, or no longer is. Returns false if that was
+    /// recorded already, or another group serves the connection.
+    pub(super) fn set_posted(&self, group: &PollLoop, posted: bool) -> bool {
+        let mut seat = self.seat();
+        let here = std::ptr::eq(Arc::as_ptr(&seat.group), group);
+        if !here || seat.posted == posted {
+            return false;
+        }
+        seat.posted = posted;
+        self.posted.store(posted, Ordering::Relaxed);
+        true
+    }
+
+    pub(super) fn is_in(&self, group: &PollLoop) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.seat().group), group)
+    }
+
+    /// Registers the task of a suspended handler. Returns true if its request is still wanted.
+    pub(super) fn note_moved(&self, number: Number, task: &Arc<dyn Cancel>) -> bool {
+        self.ledger().note_moved(number, task)
+    }
+
+    /// Returns true if the answer to an open request is not wanted.
+    pub(super) fn is_cancelled(&self, number: Number) -> bool {
+        self.ledger().is_cancelled(number)
+    }
+
+    /// Stops accepting requests: new ones are returned.
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Takes the oldest returned message that no ticket waits for.
+    pub(super) fn take_returned(&self) -> Option<Returned> {
+        lock_plainly(&self.returned).pop_front()
+    }
+
+    /// Handles the end of the receive direction. Closes the device, though the program may keep its
+    /// handles.
+    pub(super) fn lost(&self, error: &RecvError) {
+        tracing::debug!(peer = %self.endpoint.peer(), %error, "the connection has ended");
+        self.hang_up();
+    }
+
+    /// Ends the connection because the pool has had no room for too long.
+    #[cold]
+    pub(super) fn give_up_waiting_for_room(&self, error: &RecvError) {
+        tracing::warn!(peer = %self.endpoint.peer(), %error, "ended: no room in the pool");
+        self.hang_up();
+    }
+
+    #[cold]
+    fn break_off(&self, violation: Violation) {
+        tracing::warn!(peer = %self.endpoint.peer(), reason = violation.0, "protocol violation");
+        self.endpoint.shared().info().reject();
+        self.endpoint.close();
+        self.end();
+    }
+
+    fn end(&self) {
+        let mut ledger = self.ledger();
+        let (wake, tasks) = ledger.end();
+        self.ended.store(true, Ordering::Release);
+        self.count_answer();
+        drop(ledger);
+        self.group().leave(self.id);
+        wake.into_iter().for_each(Waker::wake);
+        tasks.into_iter().for_each(|task| task.cancel());
+        // Runs before the deferred requests are dropped: values attached to these may run other
+        // requests, which must find the connection ended.
+        let at_end = lock_plainly(&self.at_end).take();
+        at_end.into_iter().flatten().for_each(|work| work());
+        self.drop_unread();
+    }
+
+    /// Ends the connection.
+    pub(super) fn hang_up(&self) {
+        self.endpoint.close();
+        self.end();
+        // A large part of the pool may have been used for this peer. In a forked child, the pool's
+        // lock may be held forever.
+        if !self.is_elsewhere() {
+            self.endpoint.shared().info().pool.trim_if_idle();
+        }
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire) || self.is_elsewhere()
+    }
+}
+
+impl Drop for Link {
+    /// Sends the frames that were held back, and drops the deferred work.
+    fn drop(&mut self) {
+        self.flush();
+        // In a forked child, the locks may be held forever.
+        if !self.is_elsewhere() {
+            self.group().bury(self.id);
+        }
+    }
+}
+
+/// As [`lock`](jstream_sync::lock), for mutexes that are not part of a loom model.
+fn lock_plainly<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,93 @@
+//! Requests deferred because their peer is not draining its receive side.
+//!
+//! They are received nevertheless, and so are answers. A deferred request keeps its place in the
+//! peer's window, which limits how many the peer can send. If a side stopped receiving instead, it
+//! would miss the answers to its own requests, and two such sides would wait for each other
+//! forever.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::task::{Wake, Waker};
+
+use super::{Link, lock_plainly};
+use crate::request::{DeferredRequest, Request};
+
+/// Deferred requests in the order of arrival, each with the backlog in bytes at which it may run.
+pub(super) type Unread = VecDeque<(DeferredRequest, u64)>;
+
+impl Link {
+    /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, or
+    /// earlier requests are deferred.
+    #[inline]
+    pub(crate) fn is_unread(&self, most: u64) -> bool {
+        self.has_unread.load(Ordering::Relaxed) || self.backlog() > most
+    }
+
+    /// Defers a request until the peer's backlog is at most `most` bytes.
+    #[cold]
+    pub(crate) fn put_off(self: &Arc<Self>, request: Request, most: u64) {
+        let mut unread = lock_plainly(&self.unread);
+        // A request that is queued after the end would never be dropped.
+        if self.has_ended() {
+            drop(unread);
+            return drop(request);
+        }
+        unread.push_back((request.park(), most));
+        let is_first = unread.len() == 1;
+        self.has_unread.store(true, Ordering::Relaxed);
+        drop(unread);
+        if is_first {
+            self.group().take_up(self);
+        }
+    }
+
+    /// Takes the first deferred request if it may run, and tells whether there are more. Otherwise
+    /// the check is repeated when the peer has taken more bytes.
+    pub(crate) fn next_unread(self: &Arc<Self>) -> Option<(Request, bool)> {
+        let mut is_told = false;
+        loop {
+            let backlog = self.backlog();
+            let mut unread = lock_plainly(&self.unread);
+            let next = unread.front().map(|(_, most)| *most)?;
+            if backlog <= next {
+                let (parked, _) = unread.pop_front()?;
+                let is_more = !unread.is_empty();
+                self.has_unread.store(is_more, Ordering::Relaxed);
+                drop(unread);
+                let mut request = parked.unpark()?;
+                request.has_waited();
+                return Some((request, is_more));
+            }
+            drop(unread);
+            if is_told {
+                return None;
+            }
+            let taken = Waker::from(Arc::new(TakenWaker(Arc::downgrade(self))));
+            self.endpoint.shared().tell_when_gone(taken);
+            // The backlog may have shrunk since the check.
+            is_told = true;
+        }
+    }
+
+    /// Drops the deferred requests.
+    pub(super) fn drop_unread(&self) {
+        let mut unread = lock_plainly(&self.unread);
+        let given_up = std::mem::take(&mut *unread);
+        self.has_unread.store(false, Ordering::Relaxed);
+        drop(unread);
+        drop(given_up);
+    }
+}
+
+/// Waker for progress of the peer. It leaves the check to a serving thread, because its caller may
+/// hold any lock.
+struct TakenWaker(Weak<Link>);
+
+impl Wake for TakenWaker {
+    fn wake(self: Arc<Self>) {
+        if let Some(link) = self.0.upgrade() {
+            link.group().take_up(&link);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The owner's handle of an entry in the send queue.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::Waker;
+
+use super::{Gone, Grant, Left, SendQueueState};
+use crate::error::RequestError;
+use crate::link::{Link, lock_plainly};
+use crate::turn::{self, Beneath};
+
+/// Handle of an entry in the send queue. Dropping it removes the entry, and an unsent message is
+/// not sent.
+pub(crate) struct Turn {
+    pub(super) link: Arc<Link>,
+    /// `None` after the result was collected.
+    pub(super) number: Option<u64>,
+    /// True if the owner sends the message itself.
+    pub(super) stays: bool,
+}
+
+impl Turn {
+    /// Registers the calling thread as the one that waits, until the result is dropped: if a nested
+    /// handler waits, the entry steps aside.
+    pub(crate) fn stay(&self) -> Option<Beneath> {
+        let number = self.number.filter(|_| self.stays)?;
+        Some(turn::beneath(self.link.clone(), number))
+    }
+
+    /// Collects the result, once. If there is none yet, registers `waker`.
+    pub(crate) fn come(&mut self, waker: Option<&Waker>) -> Option<Result<Grant, RequestError>> {
+        let number = self.number?;
+        if self.link.is_elsewhere() {
+            return None;
+        }
+        if self.stays {
+            self.link.come_back(number);
+        }
+        self.link.go_on();
+        let mut state = lock_plainly(&self.link.queue.state);
+        let mut before = None;
+        let gone = state.gone.remove(&number);
+        if gone.is_some() {
+            self.number = None;
+        } else if let Some(waker) = waker {
+            let SendQueueState { waiting, going, .. } = &mut *state;
+            let waiting = waiting.get_mut(&number).map(|place| &mut place.waker);
+            let going = going.as_mut().filter(|going| going.number == number);
+            let known = waiting.or(going.map(|going| &mut going.waker));
+            if let Some(known) = known {
+                before = known.replace(waker.clone());
+            }
+        }
+        drop(state);
+        // Dropped without the lock: the last handle of a task may drop other entries of the queue.
+        drop(before);
+        gone.map(|gone| gone.outcome)
+    }
+
+    /// Removes the entry if it is still waiting, and returns true. Otherwise the result must be
+    /// collected.
+    pub(crate) fn withdraw(&mut self) -> bool {
+        let Some(number) = self.number else {
+            return false;
+        };
+        // In a forked child, the lock may be held forever, and the parent process may send the
+        // message.
+        if self.link.is_elsewhere() {
+            return false;
+        }
+        let mut state = lock_plainly(&self.link.queue.state);
+        let Some(place) = state.waiting.remove(&number) else {
+            return false;
+        };
+        self.number = None;
+        let outside = self.link.queue.note(&mut state);
+        drop(state);
+        drop(place);
+        outside.into_iter().for_each(Waker::wake);
+        // Other entries may have waited behind this one.
+        self.link.go_on();
+        true
+    }
+
+    /// Removes the entry. A message on its way is sent, and its result is ignored.
+    pub(crate) fn detach(&mut self) {
+        self.leave(Left::Detached);
+    }
+
+    fn leave(&mut self, left: Left) {
+        let Some(number) = self.number.take() else {
+            return;
+        };
+        if self.link.is_elsewhere() {
+            return;
+        }
+        let mut state = lock_plainly(&self.link.queue.state);
+        let place = state.waiting.remove(&number);
+        let gone = state.gone.remove(&number);
+        if let Some(going) = state.going.as_mut().filter(|of| of.number == number) {
+            going.left = Some(left);
+        }
+        let outside = self.link.queue.note(&mut state);
+        drop(state);
+        outside.into_iter().for_each(Waker::wake);
+        drop(place);
+        if let Some(Gone {
+            outcome: Ok(grant), ..
+        }) = gone
+        {
+            grant.leave(&self.link, left);
+        }
+        // Other entries may have waited behind this one.
+        self.link.go_on();
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.leave(Left::Cancelled);
+    }
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Turn").field(&self.number).finish()
+    }
+}

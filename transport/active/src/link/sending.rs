@@ -1,0 +1,332 @@
+//! The send half of a connection.
+
+use std::io::IoSlice;
+use std::sync::atomic::Ordering;
+use std::task::Waker;
+use std::time::Duration;
+
+use jstream::buffer::Filled;
+
+use super::{Asked, BegunRequest, Link};
+use crate::error::Reason;
+use crate::frame::{Credit, Frame};
+use crate::hello::cut;
+use crate::ledger::{Held, Number};
+use crate::turn;
+use jstream_base::Header;
+use jstream_base::SendError;
+use jstream_device::connection::Body;
+
+/// Maximum length of a reason that is sent to a peer, in bytes.
+const LONGEST_TEXT: usize = 1024;
+
+/// Urgency of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Haste {
+    Now,
+    /// Coalesced with frames that follow soon: answers are outstanding, and a thread that waits for
+    /// one flushes first.
+    Asking,
+    /// Coalesced with other answers, while more received messages are to be answered.
+    Answering,
+}
+
+/// Time that a large send blocks before the thread polls for received messages.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+impl Link {
+    /// Begins a request: takes credit and a number. Inlined, because the result would be copied
+    /// otherwise.
+    #[inline(always)]
+    pub(crate) fn begin(&self, handler: u16, word: u64, length: u64) -> Result<BegunRequest, Held> {
+        // Read first, so that an answer or an end recorded after this counts as new.
+        let answers = self.answers.load(Ordering::Relaxed);
+        let (number, credit, haste) = self.accounts.begin(length)?;
+        let frame = Frame::Request {
+            number,
+            handler,
+            word,
+        };
+        Ok(BegunRequest {
+            asked: Asked { number, answers },
+            header: frame.header(credit),
+            credit,
+            haste,
+        })
+    }
+
+    /// Takes credit for a one-way message. Returns the credit that it carries, and its urgency.
+    #[inline]
+    pub(crate) fn charge(&self, length: u64) -> Result<(Credit, Haste), Held> {
+        let mut ledger = self.ledger();
+        let credit = ledger.charge(length)?;
+        Ok((credit, ledger.haste()))
+    }
+
+    /// Reverts the accounting of a message that was charged but not sent. It is a request if it has
+    /// a number. Wakes the senders that wait for credit.
+    #[cold]
+    pub(crate) fn unsend(&self, number: Option<u32>, length: u64, credit: Credit) {
+        let wanting = self.undo(number, length, credit);
+        wanting.into_iter().for_each(Waker::wake);
+    }
+
+    /// As [`unsend`](Self::unsend), but returns the wakers to call.
+    pub(super) fn undo(&self, number: Option<u32>, length: u64, credit: Credit) -> Vec<Waker> {
+        let mut ledger = self.ledger();
+        match number {
+            Some(number) => ledger.unsend(number, length, credit),
+            None => ledger.uncharge(length, credit),
+        }
+        ledger.take_wanting()
+    }
+
+    /// Sends a frame without blocking. If the device has no room, the frame is copied and sent in
+    /// the background. The number of such frames is bounded by the windows, because the credit in a
+    /// frame counts only when the frame has been sent.
+    #[inline]
+    pub(crate) fn send(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+        haste: Haste,
+    ) -> Result<(), SendError> {
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, true, &header, segments);
+        }
+        if haste != Haste::Now && self.gather(header, segments, haste) {
+            return Ok(());
+        }
+        match self.endpoint.try_send_message(header, segments) {
+            Ok(()) => Ok(()),
+            Err(error) => self.send_later(error, header, segments),
+        }
+    }
+
+    /// Sends a frame in the background if the device has no room for it; fails for other errors.
+    #[cold]
+    fn send_later(
+        &self,
+        error: SendError,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        match error {
+            SendError::WouldBlock | SendError::NoBuffer { .. } => {
+                let filled = self.endpoint.shared().gather(segments);
+                self.post(header, filled);
+                Ok(())
+            }
+            error => Err(error),
+        }
+    }
+
+    /// Holds a frame back to coalesce it with others.
+    #[inline]
+    fn gather(&self, header: Header, segments: &[IoSlice<'_>], haste: Haste) -> bool {
+        let shared = self.endpoint.shared();
+        let is_answer = haste == Haste::Answering;
+        // Tasks that the handler has woken may answer, too.
+        let is_followed = || turn::has_jobs_of(turn::side());
+        if !shared.gathers() || (is_answer && !shared.has_more() && !is_followed()) {
+            return false;
+        }
+        if !shared.hold_back(header, segments) {
+            return false;
+        }
+        turn::note_gathered(shared);
+        if is_answer && !is_followed() {
+            shared.flush_unless_more();
+        }
+        true
+    }
+
+    /// Sends a frame in place, and serves until the connection has taken it. The peer may wait for
+    /// this side to receive meanwhile.
+    #[cold]
+    pub(crate) fn send_large(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, true, &header, segments);
+        }
+        self.endpoint.scope(|scope| {
+            let mut sending = scope.post_send(header, segments);
+            let mut patience = PATIENCE;
+            loop {
+                match sending.wait_timeout(patience) {
+                    Ok(sent) => return sent,
+                    Err(unsent) => sending = unsent,
+                }
+                let is_served = turn::waiting(|| self.poll()) > 0;
+                patience = if is_served { Duration::ZERO } else { PATIENCE };
+            }
+        })
+    }
+
+    /// Tells the peer that the result of a request is not wanted. The caller still waits for its
+    /// outcome.
+    pub(crate) fn revoke(&self, number: u32) {
+        if !self.is_elsewhere() && self.ledger().is_open(number) {
+            let cancel = Frame::Cancel { number }.header(Credit::default());
+            let _ = self.send(cancel, &[], Haste::Now);
+        }
+    }
+
+    /// Cancels a request whose answer is not wanted.
+    pub(crate) fn give_up(&self, number: u32) {
+        if self.forget(number) {
+            let cancel = Frame::Cancel { number }.header(Credit::default());
+            let _ = self.send(cancel, &[], Haste::Now);
+        }
+    }
+
+    /// Stops waiting for the answer to a request without cancelling it. Returns true if the answer
+    /// was still to come.
+    pub(crate) fn forget(&self, number: u32) -> bool {
+        if self.is_elsewhere() {
+            return false;
+        }
+        let mut ledger = self.ledger();
+        let (is_open, call) = ledger.forget(number);
+        let freed = ledger.take_freed();
+        drop(ledger);
+        drop(call);
+        freed.into_iter().for_each(Waker::wake);
+        is_open
+    }
+
+    /// As [`send`](Self::send), with a buffer that moves to the peer if the device can do that. A
+    /// buffer that was refused is returned.
+    pub(crate) fn send_filled(
+        &self,
+        header: Header,
+        filled: Filled,
+    ) -> Result<(), (SendError, Filled)> {
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, true, &header, &[IoSlice::new(filled.as_bytes())]);
+        }
+        let shared = self.endpoint.shared();
+        let length = Some(filled.len() as u64);
+        let (message, refused) = shared.outbound(header, length, Body::Owned(filled));
+        match (refused, message.body) {
+            (Some(error), Body::Owned(filled)) => Err((error, filled)),
+            (None, Body::Owned(filled)) => {
+                self.post(header, filled);
+                Ok(())
+            }
+            _ => unreachable!("a refused message keeps its payload"),
+        }
+    }
+
+    #[cold]
+    fn post(&self, header: Header, filled: Filled) {
+        let shared = self.endpoint.shared();
+        // The peer can't use the credit in a frame before it has the frame.
+        let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
+        let length = filled.len() as u64;
+        let (message, refused) = shared.outbound(header, Some(length), Body::Owned(filled));
+        // If the frame can't be sent, the connection ends. Otherwise a peer that waits for it would
+        // wait forever.
+        shared.post_noted(message, refused, |place, gone| {
+            let mut ledger = self.ledger();
+            ledger.withhold(credit, length, place);
+            ledger.give(gone);
+            self.backlog.store(ledger.unsent(), Ordering::Relaxed);
+        });
+        if shared.has_unsent() {
+            shared.carry();
+        }
+    }
+
+    /// Returns the number of sent bytes that the peer has not taken yet. Takes no lock if there are
+    /// none.
+    #[inline]
+    pub(crate) fn backlog(&self) -> u64 {
+        if self.backlog.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        let gone = self.endpoint.shared().count_gone();
+        let mut ledger = self.ledger();
+        ledger.give(gone);
+        let backlog = ledger.unsent();
+        self.backlog.store(backlog, Ordering::Relaxed);
+        backlog
+    }
+
+    /// Sends an answer. Fails only if the peer does not accept such a message.
+    #[inline]
+    pub(crate) fn reply(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {
+        only_refused(self.send(header, segments, Haste::Answering))
+    }
+
+    pub(crate) fn reply_filled(&self, header: Header, filled: Filled) -> Result<(), SendError> {
+        only_refused(self.send_filled(header, filled).map_err(|(error, _)| error))
+    }
+
+    /// Completes a message of the peer. Returns the credit for it.
+    #[inline]
+    pub(crate) fn close(&self, number: Number, length: u64) -> Credit {
+        self.accounts.close(number, length)
+    }
+
+    /// Completes a message of the peer for which no frame is sent.
+    pub(crate) fn close_silently(&self, number: Number, length: u64) {
+        let (credit, open) = self.ledger().close_silently(number, length);
+        drop(open);
+        if let Some(credit) = credit {
+            let _ = self.send(Frame::Credit.header(credit), &[], Haste::Answering);
+        }
+    }
+
+    /// Returns a message to its sender, with the rest of its payload. Does nothing if the
+    /// connection has ended: the handlers were cancelled because of the end, and the end is what
+    /// the peer sees.
+    pub(crate) fn give_back(
+        &self,
+        (number, handler, word): (Number, u16, u64),
+        credit: Credit,
+        reason: Reason,
+        payload: &[u8],
+        why: &str,
+    ) {
+        if self.has_ended() {
+            return;
+        }
+        let why = cut(why, LONGEST_TEXT);
+        let frame = |why: &str| {
+            let (reason, text) = (reason.code(), u16::try_from(why.len()).unwrap_or(0));
+            match number {
+                Number::Asked(number) => Frame::Return {
+                    number,
+                    reason,
+                    word,
+                    text,
+                },
+                Number::Told(_) => Frame::Bounce {
+                    handler,
+                    reason,
+                    word,
+                    text,
+                },
+            }
+        };
+        let segments = [IoSlice::new(payload), IoSlice::new(why.as_bytes())];
+        let sent = self.send(frame(why).header(credit), &segments, Haste::Answering);
+        if let Err(SendError::TooLarge { .. }) = sent {
+            // A peer that accepts almost nothing may accept the reason alone.
+            let _ = self.send(frame("").header(credit), &[], Haste::Answering);
+        }
+    }
+}
+
+/// Keeps only the errors of messages that the peer does not accept. The polling thread detects the
+/// end of the connection.
+fn only_refused(sent: Result<(), SendError>) -> Result<(), SendError> {
+    match sent {
+        Err(error @ SendError::TooLarge { .. }) => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,293 @@
+//! Deferred work of a poll group: requests to be rerun, tasks, and messages that were received by
+//! the group to which their connection belonged before.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, Weak};
+
+use super::{MOST, PollGuard, PollLoop, PollOutcome, Seen, lock};
+use crate::executor::Job;
+use crate::link::Link;
+use crate::request::{DeferredRequest, Request};
+use crate::turn;
+use jstream_base::RecvError;
+use jstream_endpoint::queue::Done;
+use jstream_endpoint::receiving::Arrived;
+
+/// The queues of deferred work.
+#[derive(Default)]
+pub(super) struct DeferredWork {
+    /// Requests to be rerun.
+    later: Mutex<VecDeque<DeferredRequest>>,
+    /// Messages of a connection that had moved away before they were received.
+    late: Mutex<VecDeque<(Known, Arrived)>>,
+    /// Requests received by a thread that could not serve them; they run before all others.
+    aside: Mutex<VecDeque<DeferredRequest>>,
+    /// Tasks that run on the threads that serve the group.
+    jobs: Mutex<VecDeque<Job>>,
+    /// Connections whose peers may have drained enough for their deferred requests, each once.
+    taken: Mutex<VecDeque<Known>>,
+}
+
+/// A connection with deferred work. The reference is weak, so that deferred work does not keep the
+/// connection.
+struct Known {
+    id: u64,
+    link: Weak<Link>,
+}
+
+impl Known {
+    fn of(link: &Arc<Link>) -> Self {
+        Self {
+            id: link.id,
+            link: Arc::downgrade(link),
+        }
+    }
+}
+
+impl PollLoop {
+    pub(crate) fn run_later(&self, request: Request) {
+        self.park(&self.put_off.later, request);
+        self.call();
+    }
+
+    /// Queues a request in this group, or in the group that its connection belongs to now.
+    fn park(&self, queue: &Mutex<VecDeque<DeferredRequest>>, request: Request) {
+        let link = request.link().clone();
+        lock(queue).push_back(request.park());
+        self.has_more.store(true, Ordering::Release);
+        self.follow(&link);
+    }
+
+    /// Moves deferred work to the current group of a connection. Called after queueing: the
+    /// connection may have moved before, and this group may not be served any more.
+    fn follow(&self, link: &Arc<Link>) {
+        if link.is_in(self) {
+            return;
+        }
+        let mut to = link.group();
+        self.hand_over(link.id, &to);
+        while !link.is_in(&to) {
+            let next = link.group();
+            to.hand_over(link.id, &next);
+            to = next;
+        }
+    }
+
+    /// Wakes the serving threads for deferred work.
+    fn has_put_off(&self) {
+        self.has_more.store(true, Ordering::Release);
+        self.call();
+    }
+
+    /// Makes the serving threads check the deferred requests of a connection whose peer may have
+    /// drained its receive side.
+    #[cold]
+    pub(crate) fn take_up(&self, link: &Arc<Link>) {
+        let mut taken = lock(&self.put_off.taken);
+        let is_new = taken.iter().all(|other| other.id != link.id);
+        if is_new {
+            taken.push_back(Known::of(link));
+        }
+        drop(taken);
+        if is_new {
+            self.has_put_off();
+        }
+        self.follow(link);
+    }
+
+    /// Runs a request that was deferred until its peer drained its receive side. Returns true if
+    /// there was a candidate.
+    pub(super) fn run_taken(&self, guard: &mut PollGuard<'_>) -> bool {
+        let Some(link) = lock(&self.put_off.taken).pop_front() else {
+            return false;
+        };
+        guard.release();
+        let Some(link) = link.link.upgrade() else {
+            return true;
+        };
+        let Some((request, is_more)) = link.next_unread() else {
+            return true;
+        };
+        if is_more {
+            link.group().take_up(&link);
+        }
+        Link::serve_put_off(request, self.side);
+        true
+    }
+
+    /// Drops the deferred work of a connection that is gone.
+    pub(super) fn purge(&self, id: u64) {
+        drop(self.take_of(id));
+        drop(self.take_late_of(id));
+        drop(self.take_taken_of(id));
+    }
+
+    fn take_taken_of(&self, id: u64) -> Option<Known> {
+        let mut taken = lock(&self.put_off.taken);
+        let place = taken.iter().position(|link| link.id == id)?;
+        taken.remove(place)
+    }
+
+    fn take_late_of(&self, id: u64) -> VecDeque<(Known, Arrived)> {
+        let mut late = lock(&self.put_off.late);
+        let (gone, rest) = late.drain(..).partition(|(link, _)| link.id == id);
+        *late = rest;
+        gone
+    }
+
+    /// Takes the queued requests of a connection: those to run first, and those to be rerun.
+    fn take_of(&self, id: u64) -> [VecDeque<DeferredRequest>; 2] {
+        [&self.put_off.aside, &self.put_off.later].map(|queue| {
+            let mut queue = lock(queue);
+            let (gone, rest) = queue.drain(..).partition(|parked| parked.id == id);
+            *queue = rest;
+            gone
+        })
+    }
+
+    /// Receives the available messages and queues their requests for the serving threads, unless
+    /// another thread is polling.
+    pub(crate) fn look_aside(&self) {
+        if self.is_elsewhere() {
+            return;
+        }
+        let Some(mut guard) = self.try_drive(None) else {
+            return;
+        };
+        guard.is_aside = true;
+        let mut seen = Seen::default();
+        for _ in 0..MOST {
+            if !guard.is_held || lock(&self.put_off.aside).len() >= MOST {
+                break;
+            }
+            match self.look_at_members(&mut guard, &mut seen) {
+                PollOutcome::Something => {}
+                PollOutcome::Nothing | PollOutcome::NoRoom => break,
+            }
+        }
+        drop(guard);
+        if !lock(&self.put_off.aside).is_empty() {
+            // The connections do not report these requests again.
+            self.call();
+        }
+    }
+
+    /// Queues a task for the serving threads.
+    pub(crate) fn run_here(&self, job: Job) {
+        lock(&self.put_off.jobs).push_back(job);
+        self.has_more.store(true, Ordering::Release);
+        self.call_all();
+    }
+
+    /// Queues a request to be served before all others.
+    pub(crate) fn run_soon(&self, request: Request) {
+        self.park(&self.put_off.aside, request);
+        self.call();
+    }
+
+    /// Runs the first queued task. Returns true if there was one.
+    pub(super) fn run_job(&self, guard: &mut PollGuard<'_>) -> bool {
+        let Some(job) = lock(&self.put_off.jobs).pop_front() else {
+            return false;
+        };
+        guard.release();
+        turn::handling(self.side, || job.run());
+        true
+    }
+
+    pub(super) fn put_aside(&self, mut request: Request) {
+        request.wait();
+        self.park(&self.put_off.aside, request);
+    }
+
+    /// Serves the first request that was put aside. Returns true if there was one.
+    pub(super) fn run_aside(&self, guard: &mut PollGuard<'_>) -> bool {
+        let Some(parked) = lock(&self.put_off.aside).pop_front() else {
+            return false;
+        };
+        guard.release();
+        if let Some(request) = parked.unpark() {
+            Link::serve_put_off(request, self.side);
+        }
+        true
+    }
+
+    /// Moves the deferred work of a connection to its current group.
+    pub(super) fn hand_over(&self, id: u64, to: &Self) {
+        let [aside, later] = self.take_of(id);
+        let late = self.take_late_of(id);
+        let taken = self.take_taken_of(id);
+        if let Some(link) = taken.and_then(|known| known.link.upgrade()) {
+            to.take_up(&link);
+        }
+        if !aside.is_empty() || !later.is_empty() || !late.is_empty() {
+            lock(&to.put_off.late).extend(late);
+            lock(&to.put_off.aside).extend(aside);
+            lock(&to.put_off.later).extend(later);
+            to.has_put_off();
+        }
+    }
+
+    /// Passes a completion of this group's queue to the current group of the connection. Returns
+    /// the connection if it has ended.
+    pub(super) fn pass_on(&self, done: Done) -> Option<(Arc<Link>, RecvError)> {
+        let Done::Received(_, receipt, endpoint) = done else {
+            return None;
+        };
+        let link = Link::of(&endpoint)?;
+        link.set_posted(self, false);
+        match receipt {
+            Ok(arrived) => {
+                let core = link.group();
+                lock(&core.put_off.late).push_back((Known::of(&link), arrived));
+                core.has_put_off();
+                core.follow(&link);
+                None
+            }
+            Err(missed) => match missed.error {
+                RecvError::Cancelled | RecvError::NoBuffer { .. } => None,
+                error => Some((link, error)),
+            },
+        }
+    }
+
+    /// Handles the first message that another group had received, before messages received here.
+    /// Returns true if there was one.
+    pub(super) fn run_late(&self, guard: &mut PollGuard<'_>) -> bool {
+        let late = lock(&self.put_off.late).pop_front();
+        let Some((known, arrived)) = late else {
+            return false;
+        };
+        if let Some(link) = known.link.upgrade() {
+            self.deliver(link, arrived, guard);
+        }
+        true
+    }
+
+    /// Runs the deferred requests that are still wanted. Returns true if there were any.
+    pub(super) fn run_put_off(&self, guard: &mut PollGuard<'_>) -> bool {
+        let count = lock(&self.put_off.later).len();
+        if count == 0 {
+            self.has_more.store(false, Ordering::Release);
+            // A thread that adds work after this check sets the flag again, after this store.
+            let any = !lock(&self.put_off.later).is_empty()
+                || !lock(&self.put_off.late).is_empty()
+                || !lock(&self.put_off.aside).is_empty()
+                || !lock(&self.put_off.jobs).is_empty()
+                || !lock(&self.put_off.taken).is_empty();
+            self.has_more.fetch_or(any, Ordering::AcqRel);
+            return false;
+        }
+        guard.release();
+        for _ in 0..count {
+            let Some(parked) = lock(&self.put_off.later).pop_front() else {
+                break;
+            };
+            if let Some(request) = parked.unpark() {
+                Link::serve_put_off(request, self.side);
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,151 @@
+//! The member connections of a poll group.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use super::{PollLoop, lock};
+use crate::handlers::Handlers;
+use crate::link::Link;
+
+#[derive(Clone)]
+pub(super) struct Member {
+    id: u64,
+    pub(super) link: Weak<Link>,
+    /// Handlers of the connection. They are stored here because a request takes over the `Arc` of
+    /// the link.
+    pub(super) handlers: Handlers,
+}
+
+/// A thread's snapshot of the members.
+#[derive(Default)]
+pub(crate) struct Seen {
+    version: u64,
+    members: Option<Arc<Vec<Member>>>,
+}
+
+impl Seen {
+    #[inline]
+    pub(super) fn all(&self) -> &[Member] {
+        self.members.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl PollLoop {
+    /// Adds a connection.
+    pub(crate) fn enter(&self, link: &Arc<Link>) {
+        self.change(|all| {
+            all.push(Member {
+                id: link.id,
+                link: Arc::downgrade(link),
+                handlers: link.handlers().clone(),
+            });
+        });
+        self.call();
+    }
+
+    /// Removes a connection.
+    pub(crate) fn leave(&self, id: u64) {
+        self.change(|all| all.retain(|member| member.id != id));
+        let mut kept = lock(&self.kept);
+        let place = kept.iter().position(|link| link.id == id);
+        let gone = place.map(|place| kept.swap_remove(place));
+        drop(kept);
+        drop(gone);
+        self.call();
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Member>)) {
+        let mut members = lock(&self.members);
+        let mut all = members.as_ref().clone();
+        all.retain(|member| member.link.strong_count() > 0);
+        change(&mut all);
+        let alone = match all.as_slice() {
+            [member] => member.id,
+            _ => 0,
+        };
+        self.count.store(all.len(), Ordering::Release);
+        let before = std::mem::replace(&mut *members, Arc::new(all));
+        self.alone.store(alone, Ordering::Relaxed);
+        self.version.fetch_add(1, Ordering::Release);
+        drop(members);
+        // Dropped without the lock: handlers belong to the program.
+        drop(before);
+    }
+
+    /// Removes a connection that was dropped, and its deferred work.
+    pub(crate) fn bury(&self, id: u64) {
+        let is_member = lock(&self.members).iter().any(|member| member.id == id);
+        if is_member {
+            self.leave(id);
+        }
+        self.purge(id);
+    }
+
+    /// Updates `seen` to the current members.
+    #[inline]
+    pub(super) fn see(&self, seen: &mut Seen) {
+        if self.version.load(Ordering::Acquire) != seen.version {
+            let members = lock(&self.members);
+            seen.version = self.version.load(Ordering::Acquire);
+            let before = seen.members.replace(members.clone());
+            drop(members);
+            drop(before);
+        }
+    }
+
+    /// Returns true if the connection is the only member.
+    #[inline]
+    pub(super) fn has_only(&self, link: &Link) -> bool {
+        self.alone.load(Ordering::Relaxed) == link.id
+    }
+
+    /// Drops the connections that the group keeps alive.
+    pub(crate) fn clear(&self) {
+        let kept = std::mem::take(&mut *lock(&self.kept));
+        drop(kept);
+    }
+
+    /// Returns true if the group has no members. A connection that was dropped but not removed yet
+    /// counts.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    /// Moves a connection to this group. If it `stays`, the group keeps it alive although the
+    /// program may hold no handle of it.
+    pub(crate) fn adopt(self: &Arc<Self>, link: &Arc<Link>, stays: bool) {
+        let moving = link.moving();
+        let Some((before, was_posted)) = link.sit(self) else {
+            return;
+        };
+        before.leave(link.id);
+        if stays && !link.has_ended() {
+            lock(&self.kept).push(link.clone());
+        }
+        self.enter(link);
+        // Deferred requests move with the connection. Messages received by the old group come
+        // first.
+        before.hand_over(link.id, self);
+        let mut ended = Vec::new();
+        if let (true, Some(queue)) = (was_posted, before.queue.get()) {
+            queue.forget(link.endpoint());
+            // Completions of the old queue are taken now, because the old group may not be served
+            // any more.
+            while let Some(done) = queue.poll_done() {
+                ended.extend(before.pass_on(done));
+            }
+        }
+        // The wake-up caused by the removal may have been consumed here.
+        before.call();
+        // The connection may have ended meanwhile, and then its end was reported to the old group.
+        if link.has_ended() {
+            self.leave(link.id);
+        }
+        // Released first: the end of a connection runs code of the program, which may move
+        // connections.
+        drop(moving);
+        for (link, error) in ended {
+            link.lost(&error);
+        }
+    }
+}

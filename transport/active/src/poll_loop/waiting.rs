@@ -1,0 +1,260 @@
+//! Blocking waits, during which other requests are served.
+
+use std::io;
+use std::sync::Arc;
+use std::task::Waker;
+use std::thread;
+
+use super::{PollGuard, PollLoop, PollOutcome, SOON, Seen};
+use crate::budget::Tick;
+use crate::ledger::Answer;
+use crate::link::Link;
+use crate::thread_pool::ThreadPool;
+use crate::turn;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::parker::Parker;
+use jstream_endpoint::spin::Spin;
+
+/// Parameters of a wait.
+pub(crate) struct Wait<'w> {
+    /// The connection over which the awaited event arrives, if there is one.
+    pub(crate) link: Option<&'w Arc<Link>>,
+    /// The request on that connection whose answer is awaited.
+    pub(crate) number: Option<u32>,
+    pub(crate) until: Deadline,
+    /// True if the connection has been idle for a while.
+    pub(crate) slept: bool,
+}
+
+/// State of a wait.
+#[derive(Default)]
+pub(super) struct Progress {
+    pub(super) seen: Seen,
+    pub(super) spin: Option<Spin>,
+    /// True if the only connection has been idle for a while.
+    pub(super) slept: bool,
+    /// True if a waker was registered with the awaited event. A thread must not sleep in the queue
+    /// before that.
+    pub(super) is_entered: bool,
+    /// True if a sleep in the only connection has ended and no look has followed.
+    pub(super) is_awake: bool,
+    /// True if the only connection had more data after the last received message.
+    pub(super) is_more: bool,
+    /// Tick at which the last message was completed.
+    pub(super) last: Tick,
+}
+
+impl PollLoop {
+    /// Serves until `attempt` returns a value, or the deadline has passed.
+    ///
+    /// `attempt` gets the awaited answer if this thread has received it. Other threads record what
+    /// they receive before they release the poller lock, so the poller calls `attempt` once without
+    /// a waker. `attempt` gets a waker only if another thread holds the poller lock, or this thread
+    /// is about to sleep.
+    #[inline]
+    pub(crate) fn wait<R>(
+        self: &Arc<Self>,
+        wait: &Wait<'_>,
+        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
+    ) -> Option<R> {
+        if self.is_elsewhere() {
+            return attempt(None, None);
+        }
+        let guard = self.try_drive(wait.wanted());
+        if let Some(answer) = attempt(None, None) {
+            return Some(answer);
+        }
+        turn::waiting(|| self.wait_slowly(wait, guard, attempt))
+    }
+
+    fn wait_slowly<'c, R>(
+        self: &'c Arc<Self>,
+        wait: &Wait<'_>,
+        mut guard: Option<PollGuard<'c>>,
+        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
+    ) -> Option<R> {
+        let (mut own, mut parker) = (None, None::<Parker>);
+        let mut progress = Progress {
+            slept: wait.slept,
+            ..Progress::default()
+        };
+        let mut is_new = guard.is_some();
+        let answer = loop {
+            if guard.is_none() {
+                guard = self.try_drive(wait.wanted());
+                if let (Some(parker), Some(_)) = (&parker, &guard) {
+                    // A thread that releases the poller lock need not wake this one any more.
+                    self.role.forget(parker.waker());
+                }
+            }
+            if let Some(held) = &mut guard {
+                if !std::mem::take(&mut is_new) {
+                    let own = progress.slept.then(|| {
+                        let made = || Waker::from(self.clone());
+                        &*own.get_or_insert_with(made)
+                    });
+                    if let Some(answer) = attempt(None, own) {
+                        break Some(answer);
+                    }
+                    // `attempt` may run code of the program.
+                    progress.last = Tick::default();
+                    progress.is_entered = own.is_some();
+                    if wait.until.has_passed() {
+                        break None;
+                    }
+                }
+                self.step(held, wait, &mut progress);
+                let found = held.found.take();
+                if found.is_some() || !held.is_held {
+                    guard = None;
+                }
+                if found.is_some() {
+                    if let Some(answer) = attempt(found, None) {
+                        break Some(answer);
+                    }
+                }
+                continue;
+            }
+            progress.last = Tick::default();
+            turn::flush();
+            if let Some(link) = wait.link {
+                link.flush();
+            }
+            let parker = parker.get_or_insert_with(Parker::of_thread);
+            let is_free = self.role.wait(parker.waker());
+            // An event from here on wakes this thread.
+            if let Some(answer) = attempt(None, Some(parker.waker())) {
+                break Some(answer);
+            }
+            if wait.until.has_passed() {
+                break None;
+            }
+            if !is_free {
+                parker.park(wait.until);
+            }
+        };
+        drop(guard);
+        if let Some(parker) = parker {
+            self.role.forget(parker.waker());
+        }
+        answer
+    }
+
+    /// Serves until `stops` returns true after a call of all threads. While other threads serve,
+    /// this thread is on standby. If no thread is left on standby because all run long handlers,
+    /// the thread pool may grow. A thread with `is_more` begins on standby.
+    pub(crate) fn work(
+        self: &Arc<Self>,
+        crew: Option<&Arc<ThreadPool>>,
+        is_more: bool,
+        stops: impl Fn() -> bool,
+    ) {
+        let wait = Wait {
+            link: None,
+            number: None,
+            until: Deadline::NEVER,
+            slept: false,
+        };
+        turn::waiting(|| {
+            let (mut waits, mut stands) = (is_more, false);
+            let mut progress = Progress {
+                // A thread that stops this one also calls it, so no waker is needed.
+                is_entered: true,
+                ..Progress::default()
+            };
+            let is_over = || stops() || self.is_elsewhere();
+            'serving: while !is_over() {
+                let waited = std::mem::take(&mut waits);
+                let held = if waited { None } else { self.try_drive(None) };
+                if let Some(mut held) = held {
+                    let was_last = std::mem::take(&mut stands) && self.watch.go();
+                    if let Some(crew) = crew.filter(|_| was_last) {
+                        crew.grow(self);
+                    }
+                    loop {
+                        self.step(&mut held, &wait, &mut progress);
+                        if crew.is_none() {
+                            // `stops` may run code of the program.
+                            progress.last = Tick::default();
+                        }
+                        if !held.is_held {
+                            continue 'serving;
+                        }
+                        if is_over() {
+                            break 'serving;
+                        }
+                    }
+                }
+                progress.last = Tick::default();
+                let mut leaves = false;
+                self.watch.stand_by(&self.role, &mut stands, |others| {
+                    leaves = crew.is_some_and(|crew| crew.leaves(others));
+                    leaves || stops()
+                });
+                if leaves {
+                    break;
+                }
+            }
+            if stands {
+                self.watch.go();
+            }
+            turn::flush();
+        });
+    }
+
+    /// Handles the available messages on behalf of a task, and registers `waker` for the next one.
+    /// `number` identifies the registration in the queue. Returns true if the task should check its
+    /// condition again.
+    pub(crate) fn attend(
+        self: &Arc<Self>,
+        number: &mut Option<u64>,
+        waker: &Waker,
+    ) -> io::Result<bool> {
+        if self.poll() > 0 {
+            return Ok(true);
+        }
+        if self.is_elsewhere() {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        turn::flush();
+        let Some(mut guard) = self.try_drive(None) else {
+            return Ok(self.role.wait(waker));
+        };
+        let queue = match self.queue() {
+            Some(queue) => queue,
+            None => return Err(io::ErrorKind::OutOfMemory.into()),
+        };
+        if !self.post_all(queue, &mut Seen::default()) {
+            guard.release();
+            thread::sleep(SOON);
+            return Ok(true);
+        }
+        match queue.poll_done_task(number, waker)? {
+            Some(done) => {
+                if let PollOutcome::NoRoom = self.take(done, &mut guard) {
+                    guard.release();
+                    thread::sleep(SOON);
+                }
+                Ok(true)
+            }
+            None => Ok(self.has_more()),
+        }
+    }
+
+    /// Removes the registration of a task.
+    pub(crate) fn forget(&self, number: Option<u64>, waker: Option<&Waker>) {
+        if let (Some(number), Some(queue)) = (number, self.queue.get()) {
+            queue.forget_task(number);
+        }
+        if let Some(waker) = waker {
+            self.role.forget(waker);
+        }
+    }
+}
+
+impl Wait<'_> {
+    #[inline]
+    fn wanted(&self) -> Option<(u64, u32)> {
+        Some((self.link?.id, self.number?))
+    }
+}

@@ -1,0 +1,522 @@
+//! A received message, as its handler gets it.
+
+mod deferred;
+mod weak;
+
+use std::any::Any;
+use std::fmt;
+use std::io::IoSlice;
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jstream::buffer::Filled;
+use jstream::{Received, Transportable};
+
+pub(super) use self::deferred::DeferredRequest;
+pub use self::weak::WeakMark;
+use super::budget::Tick;
+use super::error::Reason;
+use super::frame::{Credit, Frame};
+use super::ledger::Number;
+use super::link::Link;
+use super::peer::Peer;
+use super::task;
+use jstream_base::SendError;
+use jstream_endpoint::object::read;
+use jstream_endpoint::{Message, RecvObjectError};
+
+/// A received message: a word, a payload in a buffer of this side, and the means to answer.
+///
+/// The owner answers once, from any place: in the handler, after an `await`, or later in another
+/// thread. A request that is dropped without an answer is returned to its sender as
+/// [`Reason::Unanswered`]. A one-way message that was [sent](Peer::send) is normally just dropped.
+#[must_use = "a request that is dropped comes back to its sender"]
+pub struct Request {
+    /// Attached value. It is dropped before the sender learns that the request was returned.
+    kept: Option<Box<dyn Any + Send>>,
+    payload: Option<Filled>,
+    replier: Replier,
+    /// Time at which the request was queued.
+    since: Option<Instant>,
+    /// Clock tick at which the handler began.
+    begun: Tick,
+    /// True if the request has been deferred because the peer did not drain its receive side.
+    has_waited: bool,
+}
+
+/// Identity of a request, for code that no longer owns the request.
+#[derive(Clone)]
+pub struct Mark {
+    link: Arc<Link>,
+    number: Number,
+}
+
+impl Mark {
+    /// Returns true if the answer is no longer wanted: the request was cancelled, or the connection
+    /// has ended. If no other thread is polling, receives the available messages first; requests
+    /// among them are served later.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        if self.number.asked().is_some() {
+            self.link.group().look_aside();
+        }
+        self.link.is_cancelled(self.number)
+    }
+
+    /// Returns the peer that made the request.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link.clone())
+    }
+
+    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
+    }
+
+    /// Registers the task of a suspended handler, so that it can be cancelled. Returns true if the
+    /// request is still wanted.
+    pub(super) fn note(&self, task: &Arc<dyn task::Cancel>) -> bool {
+        self.link.note_moved(self.number, task)
+    }
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mark")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The means to answer a request; see [`Request`].
+#[must_use = "a request that is not answered comes back to its sender"]
+pub struct Replier {
+    link: Arc<Link>,
+    word: u64,
+    handler: u16,
+    number: Number,
+    length: u64,
+    is_open: bool,
+}
+
+impl Request {
+    pub(super) fn new(
+        link: Arc<Link>,
+        number: Number,
+        handler: u16,
+        word: u64,
+        payload: Filled,
+    ) -> Self {
+        Self {
+            replier: Replier {
+                link,
+                word,
+                handler,
+                number,
+                length: payload.len() as u64,
+                is_open: true,
+            },
+            payload: Some(payload),
+            since: None,
+            begun: Tick::default(),
+            has_waited: false,
+            kept: None,
+        }
+    }
+
+    /// Returns the word that was sent.
+    #[must_use]
+    #[inline]
+    pub fn word(&self) -> u64 {
+        self.replier.word
+    }
+
+    /// Returns the payload; its bytes are not validated.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        self.payload
+            .as_ref()
+            .map_or(&[], |payload| payload.as_bytes())
+    }
+
+    /// Returns true if the sender waits for an answer.
+    #[must_use]
+    pub fn wants_reply(&self) -> bool {
+        self.replier.number.asked().is_some()
+    }
+
+    /// Returns the sender, for messages besides the answer.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        self.replier.peer()
+    }
+
+    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
+    #[must_use]
+    #[inline]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.replier.attached()
+    }
+
+    /// Returns the [`Peer::backlog`] of the sender.
+    #[must_use]
+    pub fn backlog(&self) -> u64 {
+        self.replier.link.backlog()
+    }
+
+    /// Returns true if the request should be [deferred](Self::put_off): its sender has more than
+    /// `most` bytes of messages to take, or has requests that are deferred for that reason. Returns
+    /// false if the request was deferred before.
+    #[must_use]
+    #[inline]
+    pub fn is_unread(&self, most: u64) -> bool {
+        !self.has_waited && self.replier.link.is_unread(most)
+    }
+
+    /// Defers the request until its sender has taken all but `most` bytes of the messages sent to
+    /// it; then its handler runs. Deferred requests run in the order of arrival. A deferred request
+    /// keeps its place in the peer's window, which therefore limits what the peer can make this
+    /// side hold.
+    pub fn put_off(mut self, most: u64) {
+        self.wait();
+        let link = self.replier.link.clone();
+        link.put_off(self, most);
+    }
+
+    /// Runs the handler again with this request, on a serving thread, before messages that arrive
+    /// from now on.
+    pub fn run_again(mut self) {
+        self.wait();
+        let link = self.replier.link.clone();
+        link.group().run_soon(self);
+    }
+
+    /// Runs the handler again with this request, a little later.
+    pub(super) fn run_later(self) {
+        let group = self.replier.link.group();
+        group.run_later(self);
+    }
+
+    /// Attaches a value to the request, and replaces an earlier one. If the request is returned,
+    /// the value is dropped before the sender knows. If the sender may then retry the request,
+    /// [`is_given_back`](super::is_given_back) returns true during that drop.
+    pub fn keep<T: Any + Send>(&mut self, what: Box<T>) {
+        self.kept = Some(what);
+    }
+
+    /// Takes the attached value if its type is `T`.
+    #[must_use]
+    pub fn take_kept<T: Any + Send>(&mut self) -> Option<Box<T>> {
+        self.kept.take_if(|kept| kept.is::<T>())?.downcast().ok()
+    }
+
+    /// Returns true if a value is attached.
+    #[must_use]
+    #[inline]
+    pub fn has_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// Marks the request as one that has been deferred, so that it is not deferred again.
+    pub(super) fn has_waited(&mut self) {
+        self.has_waited = true;
+    }
+
+    /// Returns the identity of the request.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        self.replier.mark()
+    }
+
+    /// Returns the time that the request was queued on this side, or zero.
+    #[must_use]
+    #[inline]
+    pub fn waited(&self) -> Duration {
+        self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Records the clock tick at which the handler begins.
+    #[inline]
+    pub(super) fn begin(&mut self, tick: Tick) {
+        self.begun = tick;
+    }
+
+    /// Returns the system's coarse monotonic clock in nanoseconds, read when the handler began or
+    /// when the previous handler ended. Callers use it to avoid another reading. Returns `None` if
+    /// the clock was not read or the request was queued.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline]
+    pub fn ticked(&self) -> Option<u64> {
+        self.begun.nanos().filter(|_| self.since.is_none())
+    }
+
+    /// Records that the request is queued from now on.
+    pub(super) fn wait(&mut self) {
+        self.since.get_or_insert_with(Instant::now);
+        self.begun = Tick::default();
+    }
+
+    pub(super) fn handler(&self) -> u16 {
+        self.replier.handler
+    }
+
+    pub(super) fn number(&self) -> Number {
+        self.replier.number
+    }
+
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.replier.link
+    }
+
+    /// Answers with a word and bytes. The answer to a one-way message is dropped.
+    pub fn reply(self, word: u64, bytes: &[u8]) {
+        self.replier.reply(word, bytes);
+    }
+
+    /// Answers with an object.
+    pub fn reply_object<R: Transportable>(self, object: &R) {
+        self.replier.reply_object(object);
+    }
+
+    /// Answers with the payload itself, whose buffer moves to the peer if the device can do that.
+    pub fn echo(mut self) {
+        match self.payload.take() {
+            Some(payload) => self.replier.reply_filled(0, payload),
+            None => self.replier.reply(0, &[]),
+        }
+    }
+
+    /// Returns the message to its sender as refused, with a reason in words.
+    pub fn refuse(self, why: &str) {
+        self.give_back(Reason::Refused, why);
+    }
+
+    /// Returns the message to its sender as busy. A sender that waits for the answer retries it
+    /// later, a limited number of times.
+    pub fn nack(self) {
+        self.replier
+            .link
+            .handlers()
+            .count_nack(self.replier.handler);
+        self.give_back(Reason::Busy, "");
+    }
+
+    pub(super) fn give_back(mut self, reason: Reason, why: &str) {
+        if let Some(kept) = self.kept.take() {
+            task::giving_back(reason == Reason::Busy, || drop(kept));
+        }
+        let payload = self.payload.take();
+        self.replier.give_back(reason, payload, why);
+    }
+
+    /// Splits the request into the payload and the means to answer.
+    #[inline(always)]
+    pub fn into_parts(self) -> (Filled, Replier) {
+        // The other fields are destructured separately; otherwise they would be copied with the
+        // result.
+        let Self {
+            kept,
+            payload,
+            replier,
+            ..
+        } = self;
+        drop(kept);
+        (payload.unwrap_or_else(Filled::nothing), replier)
+    }
+
+    /// Reads the object in the payload. A payload that can't be read is returned to its sender, and
+    /// the result is `None`.
+    #[must_use]
+    pub fn read<T: Transportable + 'static>(self) -> Option<(Received<T>, Replier)> {
+        let (payload, replier) = self.into_parts();
+        let message = Message::of_payload(payload);
+        match read::<T>(message, replier.link.endpoint().shared()) {
+            Ok((_, object)) => Some((object, replier)),
+            Err(RecvObjectError::Read { source, .. }) => {
+                let why = source.to_string();
+                replier.give_back(Reason::Malformed, None, &why);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+impl Replier {
+    /// Returns the peer that made the request.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link.clone())
+    }
+
+    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
+    #[must_use]
+    #[inline]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
+    }
+
+    /// Returns the identity of the request.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            link: self.link.clone(),
+            number: self.number,
+        }
+    }
+
+    /// Returns true if the sender waits for an answer.
+    #[must_use]
+    #[inline]
+    pub fn wants_reply(&self) -> bool {
+        self.number.asked().is_some()
+    }
+
+    /// Answers with a word and bytes.
+    pub fn reply(self, word: u64, bytes: &[u8]) {
+        self.reply_segments(word, &[IoSlice::new(bytes)]);
+    }
+
+    /// As [`reply`](Self::reply), with a payload in several segments. Returns false if the peer
+    /// does not accept such a message; then it gets the reason instead.
+    pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
+        self.reply_in_place(word, segments)
+    }
+
+    /// As [`reply_segments`](Self::reply_segments), but does not consume the replier. Later answers
+    /// have no effect.
+    #[doc(hidden)]
+    pub fn reply_in_place(&mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
+        if !mem::take(&mut self.is_open) {
+            return true;
+        }
+        match self.number {
+            Number::Asked(number) => {
+                let reply = Frame::Reply { number, word };
+                let credit = self.link.close(self.number, self.length);
+                match self.link.reply(reply.header(credit), segments) {
+                    Ok(()) => true,
+                    Err(error) => {
+                        self.unsent(&error, credit);
+                        false
+                    }
+                }
+            }
+            told => {
+                self.link.close_silently(told, self.length);
+                true
+            }
+        }
+    }
+
+    /// Answers with a buffer, which moves to the peer if the device can do that.
+    pub fn reply_filled(mut self, word: u64, payload: Filled) {
+        if !mem::take(&mut self.is_open) {
+            return;
+        }
+        match self.number {
+            Number::Asked(number) => {
+                let reply = Frame::Reply { number, word };
+                let credit = self.link.close(self.number, self.length);
+                if let Err(error) = self.link.reply_filled(reply.header(credit), payload) {
+                    self.unsent(&error, credit);
+                }
+            }
+            told => self.link.close_silently(told, self.length),
+        }
+    }
+
+    /// Answers with an object.
+    pub fn reply_object<R: Transportable>(self, object: &R) {
+        if self.number.asked().is_none() {
+            return self.reply(0, &[]);
+        }
+        let link = self.link.clone();
+        let mut replier = Some(self);
+        let written = link.endpoint().shared().with_writer(|writer| {
+            writer.gather(object, |segments| {
+                if let Some(replier) = replier.take() {
+                    replier.reply_segments(0, segments);
+                }
+            })
+        });
+        if let (Some(replier), Err(error)) = (replier, written) {
+            replier.give_back(Reason::Unsendable, None, &error.to_string());
+        }
+    }
+
+    /// Returns the request to its sender as refused, with a reason in words and without the
+    /// payload.
+    pub fn refuse(self, why: &str) {
+        self.give_back(Reason::Refused, None, why);
+    }
+
+    pub(super) fn give_back(mut self, reason: Reason, payload: Option<Filled>, why: &str) {
+        if !mem::take(&mut self.is_open) {
+            return;
+        }
+        let credit = self.link.close(self.number, self.length);
+        let payload = payload
+            .as_ref()
+            .map_or(&[][..], |payload| payload.as_bytes());
+        self.link.give_back(
+            (self.number, self.handler, self.word),
+            credit,
+            reason,
+            payload,
+            why,
+        );
+    }
+
+    /// Sends the reason alone for an answer that the peer does not accept.
+    #[cold]
+    fn unsent(&self, error: &SendError, credit: Credit) {
+        let why = error.to_string();
+        let back = (self.number, self.handler, self.word);
+        self.link
+            .give_back(back, credit, Reason::Unsendable, &[], &why);
+    }
+
+    /// Returns a request that was dropped without an answer.
+    #[cold]
+    fn give_up(&self) {
+        let reason = task::reason();
+        if self.number.asked().is_none() && reason == Reason::Unanswered {
+            return self.link.close_silently(self.number, self.length);
+        }
+        let credit = self.link.close(self.number, self.length);
+        let back = (self.number, self.handler, self.word);
+        self.link.give_back(back, credit, reason, &[], "");
+    }
+}
+
+impl Drop for Replier {
+    #[inline]
+    fn drop(&mut self) {
+        if mem::take(&mut self.is_open) {
+            self.give_up();
+        }
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("word", &self.word())
+            .field("len", &self.bytes().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Replier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replier")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}

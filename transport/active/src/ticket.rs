@@ -1,0 +1,318 @@
+//! Outstanding requests.
+
+mod object;
+mod request_state;
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use jstream::buffer::Filled;
+
+pub use self::object::ObjectTicket;
+use self::request_state::{Outcome, RequestState};
+use super::error::RequestError;
+use super::link::{Asked, Link, Turn};
+use super::peer::Peer;
+use super::poll_loop::{Directly, PollLoop};
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::Message;
+
+/// The answer of a handler.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The word of the answer.
+    pub word: u64,
+    /// The payload; its bytes are not validated.
+    pub payload: Filled,
+}
+
+/// An outstanding request.
+///
+/// A thread that waits for the ticket serves requests of the peer meanwhile. A ticket is also a
+/// future for any runtime, which does the same when it is polled. Dropping it
+/// [cancels](Self::cancel) the request.
+///
+/// A request that is returned because its handler is [busy](super::Reason::Busy) is retried with a
+/// delay that doubles each time, up to [`Settings::retries`](super::Settings::retries) times.
+#[must_use = "a request whose ticket is dropped is cancelled"]
+pub struct Ticket {
+    link: Arc<Link>,
+    state: RequestState,
+    waiting: Waiting,
+}
+
+/// The wait of a task.
+#[derive(Default)]
+pub(super) struct Waiting {
+    place: Option<WaitPlace>,
+}
+
+/// Registration of a task: its poll group, its number in the queue of that group, and its waker.
+struct WaitPlace {
+    core: Arc<PollLoop>,
+    number: Option<u64>,
+    waker: Waker,
+}
+
+impl Drop for WaitPlace {
+    fn drop(&mut self) {
+        self.core.forget(self.number, Some(&self.waker));
+    }
+}
+
+impl Ticket {
+    #[inline]
+    pub(super) fn new(link: Arc<Link>, handler: u16, asked: Asked, length: u64) -> Self {
+        Self::of(link, RequestState::sent(handler, asked, length))
+    }
+
+    pub(super) fn queued(link: Arc<Link>, handler: u16, turn: Turn, length: u64) -> Self {
+        Self::of(link, RequestState::queued(handler, turn, length))
+    }
+
+    #[inline]
+    fn of(link: Arc<Link>, state: RequestState) -> Self {
+        Self {
+            link,
+            state,
+            waiting: Waiting::default(),
+        }
+    }
+
+    /// Waits for the answer, and serves meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`].
+    ///
+    /// # Panics
+    ///
+    /// If the answer was taken before.
+    pub fn wait(mut self) -> Result<Reply, RequestError> {
+        match self.wait_until(Deadline::NEVER) {
+            Some(outcome) => outcome,
+            None => panic!("the answer was taken before"),
+        }
+    }
+
+    /// As [`wait`](Self::wait), for `timeout` at most. Returns `None` if the answer has not come by
+    /// then, or was taken before.
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<Reply, RequestError>> {
+        self.wait_until(Deadline::after(timeout))
+    }
+
+    /// As [`wait`](Self::wait), until a deadline. Returns `None` if the answer has not come by
+    /// then, or was taken before.
+    pub fn wait_deadline(&mut self, until: Instant) -> Option<Result<Reply, RequestError>> {
+        self.wait_until(Deadline::at(until))
+    }
+
+    /// Returns the peer.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link.clone())
+    }
+
+    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
+    }
+
+    /// Handles the available messages, and takes the answer if it has come. The answer can be taken
+    /// once.
+    pub fn try_take(&mut self) -> Option<Result<Reply, RequestError>> {
+        if let Some(outcome) = self.attempt(None) {
+            return Some(outcome);
+        }
+        self.link.poll();
+        self.attempt(None)
+    }
+
+    /// Withdraws the request if it was not sent or was returned as busy. If this returns true, the
+    /// peer has not handled it and never will, and there is no answer.
+    pub fn withdraw(&mut self) -> bool {
+        // In a forked child, the parent process may still send the request.
+        !self.link.is_elsewhere() && self.state.withdraw()
+    }
+
+    fn attempt(&mut self, waker: Option<&Waker>) -> Option<Outcome> {
+        self.state.attempt(&self.link, None, waker)
+    }
+
+    #[inline]
+    fn wait_until(&mut self, until: Deadline) -> Option<Outcome> {
+        let (link, state) = (&self.link, &mut self.state);
+        let mut slept = false;
+        if let Some(asked) = state.asked() {
+            let mut message = Message::nothing();
+            match link.receive_answer(&asked, until, &mut message) {
+                Directly::Answered => {
+                    state.leave();
+                    let [_, word, _] = message.header.words;
+                    let payload = message.payload;
+                    return Some(Ok(Reply { word, payload }));
+                }
+                Directly::Else => {}
+                Directly::Slept => slept = true,
+            }
+        }
+        loop {
+            if state.is_over() {
+                return None;
+            }
+            let was_paused = state.paused();
+            let pause = was_paused.map_or(until, |then| until.or_sooner(then));
+            let waited = link.wait_on((state.number(), slept), pause, |found, waker| {
+                match state.attempt(link, found, waker) {
+                    Some(outcome) => Some(Some(outcome)),
+                    // The deadline of the wait has changed.
+                    None if state.paused().is_some() != was_paused.is_some() => Some(None),
+                    None => None,
+                }
+            });
+            match waited {
+                Some(Some(outcome)) => return Some(outcome),
+                Some(None) => {}
+                None if until.has_passed() => return None,
+                None => {}
+            }
+        }
+    }
+
+    fn lost(&self) -> RequestError {
+        request_state::lost(&self.link)
+    }
+
+    /// Cancels the request: the answer is not wanted, and a suspended handler is cancelled.
+    pub fn cancel(self) {
+        drop(self);
+    }
+
+    /// As [`cancel`](Self::cancel), for callers that still want the outcome. A request that is
+    /// queued or waits for a retry is not sent. Returns true if there will be an answer.
+    pub fn revoke(&mut self) -> bool {
+        match self.state.revoke() {
+            Some(number) => {
+                self.link.revoke(number);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the answer if it was received before. Handles no messages. The answer can be taken
+    /// once.
+    pub fn try_noted(&mut self) -> Option<Result<Reply, RequestError>> {
+        self.attempt(None)
+    }
+
+    /// Lets the request complete, and drops its answer. A request that is still queued is not sent.
+    pub fn detach(mut self) {
+        if let Some(number) = self.state.detach() {
+            self.link.forget(number);
+        }
+    }
+
+    fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
+        assert!(!self.state.is_over(), "polled after it was ready");
+        loop {
+            if let Some(outcome) = self.attempt(Some(context.waker())) {
+                return Poll::Ready(outcome);
+            }
+            if let Some(pause) = self.state.pause() {
+                if !pause.tell(context.waker()) {
+                    // Without a timer, the task polls continuously.
+                    context.waker().wake_by_ref();
+                }
+                return Poll::Pending;
+            }
+            if !self.waiting.attend(&self.link, context.waker()) {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiting").finish_non_exhaustive()
+    }
+}
+
+impl Waiting {
+    /// Handles the available messages, and registers the task to be woken when there are more.
+    /// Returns true if the task should check its condition again.
+    pub(super) fn attend(&mut self, link: &Arc<Link>, waker: &Waker) -> bool {
+        let core = link.group();
+        let is_other = |place: &WaitPlace| !Arc::ptr_eq(&place.core, &core);
+        if self.place.as_ref().is_some_and(is_other) {
+            self.leave();
+        }
+        let WaitPlace {
+            core,
+            number,
+            waker: known,
+        } = self.place.get_or_insert_with(|| WaitPlace {
+            core,
+            number: None,
+            waker: waker.clone(),
+        });
+        if !known.will_wake(waker) {
+            // The registered waker must be removed, because the poller may wake one waiter only,
+            // and that must not be a stale one.
+            core.forget(None, Some(known));
+            known.clone_from(waker);
+        }
+        match core.attend(number, waker) {
+            Ok(true) => true,
+            Ok(false) => {
+                // Another thread may have held the request back to coalesce it with other frames.
+                link.flush();
+                false
+            }
+            Err(_) => {
+                // The task will not be woken, so it polls continuously.
+                waker.wake_by_ref();
+                false
+            }
+        }
+    }
+
+    pub(super) fn leave(&mut self) {
+        drop(self.place.take());
+    }
+}
+
+impl Future for Ticket {
+    type Output = Result<Reply, RequestError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = self.poll_outcome(context);
+        if polled.is_ready() {
+            self.waiting.leave();
+        }
+        polled
+    }
+}
+
+impl Drop for Ticket {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(number) = self.state.leave() {
+            self.link.give_up(number);
+        }
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticket").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,232 @@
+//! Errors of listening, accepting and connecting.
+
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::Address;
+
+/// The reason why listening on an address failed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// This program was built without the device.
+    #[error("no device for {address}; this program was built without it")]
+    NoDevice {
+        /// The address asked for.
+        address: Address,
+    },
+    /// `Options::tls` has no server certificate.
+    #[error("listening on {address} needs a server certificate; set `Options::tls`")]
+    NoCertificate {
+        /// The address asked for.
+        address: Address,
+    },
+    /// The list of addresses to listen on is empty.
+    #[error("no address was given to listen on")]
+    NoAddress,
+    /// Another listener uses the address.
+    #[error("{address} is in use; stop the other listener or choose another address")]
+    InUse {
+        /// The address asked for.
+        address: Address,
+    },
+    /// The host name could not be resolved to an address.
+    #[error("{address} can't be resolved: {source}")]
+    Resolve {
+        /// The address asked for.
+        address: Address,
+        /// The error from the operating system.
+        source: io::Error,
+    },
+    /// The operating system reported an error.
+    #[error("can't listen on {address}: {source}")]
+    System {
+        /// The address asked for.
+        address: Address,
+        /// The error from the operating system.
+        source: io::Error,
+    },
+}
+
+/// The reason why no connection was accepted.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum AcceptError {
+    /// No peer connected within the time limit.
+    #[error("no peer connected to {address} within {after:?}")]
+    TimedOut {
+        /// The listener's address.
+        address: Address,
+        /// The time limit of the call.
+        after: Duration,
+    },
+    /// The listener was closed by this program.
+    #[error("the listener on {address} was closed")]
+    ClosedLocally {
+        /// The address that the listener had.
+        address: Address,
+    },
+    /// The operating system reported a temporary error, for example that the process is out of file
+    /// descriptors. The listener remains open; accept again.
+    #[error("can't accept on {address} now: {source}; try again")]
+    System {
+        /// The listener's address.
+        address: Address,
+        /// The error from the operating system.
+        source: io::Error,
+    },
+}
+
+/// The reason why connecting to an address failed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// This program was built without the device.
+    #[error("no device for {address}; this program was built without it")]
+    NoDevice {
+        /// The address asked for.
+        address: Address,
+    },
+    /// `Options::tls` does not say which certificates to trust.
+    #[error("connecting to {address} needs trusted certificates; set `Options::tls`")]
+    NoCertificate {
+        /// The address asked for.
+        address: Address,
+    },
+    /// All of several addresses failed.
+    #[error("none of {tried} addresses could be reached; the last failed: {last}")]
+    NoneWorks {
+        /// Number of addresses that were tried.
+        tried: usize,
+        /// The error of the last address.
+        #[source]
+        last: Box<ConnectError>,
+    },
+    /// The list of addresses to connect to is empty.
+    #[error("no address was given to connect to")]
+    NoAddress,
+    /// No listener in this process has the name.
+    #[error("no listener in this process has the address {address}; listen on it first")]
+    NoListener {
+        /// The address asked for.
+        address: Address,
+    },
+    /// The listener's queue of pending connections stayed full until the time limit.
+    #[error("{address} did not accept the connection within {after:?}; its queue is full")]
+    TimedOut {
+        /// The address asked for.
+        address: Address,
+        /// The time that the call waited.
+        after: Duration,
+    },
+    /// The host name could not be resolved to an address.
+    #[error("{address} can't be resolved: {source}")]
+    Resolve {
+        /// The address asked for.
+        address: Address,
+        /// The error from the operating system.
+        source: io::Error,
+    },
+    /// All of the host's addresses failed.
+    #[error("can't reach {address} ({tried} addresses tried): {source}; is the server running?")]
+    Unreachable {
+        /// The address asked for.
+        address: Address,
+        /// Number of addresses that the host has.
+        tried: usize,
+        /// The error from the operating system for the last address.
+        source: io::Error,
+    },
+    /// The listener refused the connection.
+    #[error("{address} refused the connection: {reason}")]
+    Refused {
+        /// The address asked for.
+        address: Address,
+        /// The reason that the listener gave, escaped.
+        reason: String,
+    },
+    /// The peer answered, but the handshake failed.
+    #[error("the handshake with {address} failed: {source}")]
+    Handshake {
+        /// The address asked for.
+        address: Address,
+        /// The error of the handshake.
+        source: HandshakeError,
+    },
+}
+
+/// The reason why the handshake of a connection failed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum HandshakeError {
+    /// The peer uses another protocol.
+    #[error("the peer does not speak this protocol: it began with {theirs:02x?}, not {ours:02x?}")]
+    Magic {
+        /// The magic bytes of this protocol.
+        ours: [u8; 8],
+        /// The first bytes that the peer sent.
+        theirs: [u8; 8],
+    },
+    /// The peer has another version of the protocol.
+    #[error("the peer has protocol version {theirs}, this program {ours}; update the older one")]
+    Version {
+        /// The version of this program.
+        ours: u32,
+        /// The peer's version.
+        theirs: u32,
+    },
+    /// The peer's byte order differs from this program's.
+    #[error(
+        "the peer's byte order mark reads as {theirs:#06x}, not as {ours:#06x}; \
+         objects can't be shared in place"
+    )]
+    ByteOrder {
+        /// The byte order mark of this program.
+        ours: u16,
+        /// The peer's byte order mark, read in this program's byte order.
+        theirs: u16,
+    },
+    /// The peer's pointer width differs from this program's.
+    #[error("the peer's pointers have {theirs} bits, not {ours}; objects can't be shared in place")]
+    PointerWidth {
+        /// The pointer width of this program in bits.
+        ours: u8,
+        /// The peer's pointer width in bits.
+        theirs: u8,
+    },
+    /// The peer set reserved bytes, which have no meaning in this version.
+    #[error("the peer's reserved bytes are {theirs:#x} instead of 0; is it a later version?")]
+    Reserved {
+        /// The value of the reserved bytes.
+        theirs: u64,
+    },
+    /// The peer's greeting was not complete within the time limit.
+    #[error("the peer sent {received} bytes of its greeting within {after:?}")]
+    TimedOut {
+        /// Number of bytes received.
+        received: usize,
+        /// The time limit of the handshake.
+        after: Duration,
+    },
+    /// The peer closed the connection before its greeting was complete.
+    #[error("the peer closed the connection after {received} bytes of its greeting")]
+    Closed {
+        /// Number of bytes received.
+        received: usize,
+    },
+    /// The TLS handshake failed: a certificate is missing, unknown, expired or belongs to another
+    /// host, the two sides have no cipher suite in common, or the peer does not speak TLS.
+    #[error("the TLS handshake with the peer failed: {reason}")]
+    Tls {
+        /// The first 256 bytes of a description.
+        reason: String,
+    },
+    /// The connection failed during the handshake.
+    #[error("the connection broke: {source}")]
+    System {
+        /// The error from the operating system.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,119 @@
+//! Acceptor of a side that listens.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::{Builder, JoinHandle};
+
+use jstream::Transportable;
+
+use super::hello::Hello;
+use super::peer_set::PeerSet;
+use super::peers::PeerConnection;
+use jstream_base::AcceptError;
+use jstream_endpoint::{Closer, Incoming, Listener};
+
+/// Maximum number of simultaneous handshakes; further peers are refused. Bounds the threads that
+/// silent peers occupy.
+const MAX_JOINING: usize = 16;
+
+/// A listener and its thread.
+pub(super) struct JoinListener {
+    closer: Closer,
+    thread: OnceLock<JoinHandle<()>>,
+}
+
+impl JoinListener {
+    /// Closes the listener. The address is free when this returns.
+    pub(super) fn end(&mut self) {
+        self.closer.close();
+        // The thread holds no strong reference to the peers, so this does not wait for itself.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Starts a thread that accepts peers at `listener`.
+pub(super) fn open<T: Transportable + 'static>(
+    crew: &Arc<PeerSet<T>>,
+    listener: Listener,
+    ours: Hello,
+) -> io::Result<()> {
+    let listening = JoinListener {
+        closer: listener.closer(),
+        thread: OnceLock::new(),
+    };
+    let door = Arc::new(JoinAcceptor {
+        crew: Arc::downgrade(crew),
+        ours,
+        joining: AtomicUsize::new(0),
+    });
+    let name = "jstream-channel".to_owned();
+    let open = move || door.stand_open(&listener);
+    let thread = Builder::new().name(name).spawn(open)?;
+    let _ = listening.thread.set(thread);
+    let _ = crew.listening.set(listening);
+    Ok(())
+}
+
+/// Accepts the peers that join.
+struct JoinAcceptor<T: Transportable + 'static> {
+    crew: Weak<PeerSet<T>>,
+    ours: Hello,
+    /// Number of handshakes in progress.
+    joining: AtomicUsize,
+}
+
+impl<T: Transportable + 'static> JoinAcceptor<T> {
+    fn stand_open(self: Arc<Self>, listener: &Listener) {
+        loop {
+            match listener.accept() {
+                Ok(incoming) => self.admit(incoming),
+                Err(AcceptError::ClosedLocally { .. }) => return,
+                // `accept` itself delays the next attempt after an error.
+                Err(error) => tracing::debug!(%error, "accepting a peer of the channel failed"),
+            }
+        }
+    }
+
+    /// Runs the handshake in a separate thread, so that a silent peer does not delay others.
+    fn admit(self: &Arc<Self>, incoming: Incoming) {
+        if self.joining.fetch_add(1, Ordering::Relaxed) >= MAX_JOINING {
+            self.joining.fetch_sub(1, Ordering::Relaxed);
+            return incoming.refuse("too many peers are joining the channel; try again later");
+        }
+        let door = self.clone();
+        let name = "jstream-join".to_owned();
+        let spawned = Builder::new().name(name).spawn(move || {
+            let peer = incoming.peer().clone();
+            if let Err(reason) = door.let_in(incoming) {
+                tracing::debug!(%peer, reason, "peer did not join the channel");
+            }
+            door.joining.fetch_sub(1, Ordering::Relaxed);
+        });
+        if spawned.is_err() {
+            self.joining.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn let_in(&self, incoming: Incoming) -> Result<(), String> {
+        let endpoint = incoming.establish().map_err(|error| error.to_string())?;
+        // The handshake does not keep the channel alive while it waits for the peer.
+        let timeout = match self.crew.upgrade() {
+            Some(crew) => crew.options.handshake_timeout,
+            None => return Err("the channel was closed".to_owned()),
+        };
+        let mut has_place = false;
+        let reserve = || {
+            has_place = self.crew.upgrade().is_some_and(|crew| crew.reserve());
+            has_place
+        };
+        let joined = self.ours.welcome(&endpoint, reserve, timeout);
+        if has_place {
+            let crew = self.crew.upgrade().ok_or("the channel was closed")?;
+            crew.take_place(joined.is_ok().then_some(PeerConnection::Far(endpoint)));
+        }
+        joined
+    }
+}

@@ -1,0 +1,264 @@
+//! Handshake of a channel, before the first object: both sides exchange their roles and the type
+//! `T`.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use jstream::Transportable;
+use jstream::schema::{Schema, TypeIndex};
+
+use super::error::OpenError;
+use super::near::NearLink;
+use super::peers::PeerConnection;
+use jstream_base::Address;
+use jstream_base::ConnectError;
+use jstream_base::Header;
+use jstream_base::Options;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::{Endpoint, connect};
+
+/// Kinds of the two messages: `jsc` and a number.
+const JOIN: u32 = 0x6a73_6301;
+const ANSWER: u32 = 0x6a73_6302;
+
+/// Maximum length of a schema in the handshake, in bytes. Types with a longer schema are compared
+/// by descriptor alone. Bounds the work of decoding the schema of an untrusted peer.
+const MAX_SCHEMA: usize = 64 << 10;
+
+/// First and longest pause between two attempts to connect if there is no listener.
+const SOON: Duration = Duration::from_millis(1);
+const LATER: Duration = Duration::from_millis(20);
+
+/// The role of a side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Sender = 1,
+    Receiver = 2,
+}
+
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+        }
+    }
+
+    fn other(self) -> &'static str {
+        match self {
+            Self::Sender => "receiver",
+            Self::Receiver => "sender",
+        }
+    }
+}
+
+/// Response of the listening side to a peer that wants to join.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum JoinVerdict {
+    Welcome = 0,
+    OtherType = 1,
+    SameRole = 2,
+    Full = 3,
+}
+
+/// The description of a side in the handshake.
+pub(super) struct Hello {
+    role: Role,
+    descriptor: u64,
+    schema: Vec<u8>,
+    name: String,
+}
+
+impl Hello {
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    pub(super) fn new<T: Transportable + 'static>(role: Role) -> Self {
+        let (schema, root) = Schema::of::<T>();
+        let mut bytes = schema.to_bytes(root);
+        if bytes.len() > MAX_SCHEMA {
+            bytes.clear();
+        }
+        Self {
+            role,
+            descriptor: schema.descriptor(root),
+            schema: bytes,
+            name: name_of(&schema, root),
+        }
+    }
+
+    fn send(&self, endpoint: &Endpoint, kind: u32, first: u64) -> Result<(), String> {
+        let header = Header::new(kind, [first, self.descriptor, 0]);
+        let sent = endpoint.send_message(header, &[IoSlice::new(&self.schema)]);
+        sent.map_err(|error| error.to_string())
+    }
+
+    /// Checks a peer that wants to join the listening side, and sends the verdict. `reserve`
+    /// reserves a place for a peer that passes the checks, before the peer is told.
+    pub(super) fn welcome(
+        &self,
+        endpoint: &Endpoint,
+        reserve: impl FnOnce() -> bool,
+        timeout: Duration,
+    ) -> Result<(), String> {
+        let theirs = endpoint.recv_message_timeout(timeout);
+        let theirs = theirs.map_err(|error| error.to_string())?;
+        let [role, descriptor, _] = theirs.header.words;
+        if theirs.header.kind != JOIN {
+            return Err("its first message is not a channel handshake".to_owned());
+        }
+        let verdict = if role == self.role as u64 {
+            JoinVerdict::SameRole
+        } else if descriptor != self.descriptor {
+            JoinVerdict::OtherType
+        } else if !reserve() {
+            JoinVerdict::Full
+        } else {
+            JoinVerdict::Welcome
+        };
+        self.send(endpoint, ANSWER, verdict as u64)?;
+        match verdict {
+            JoinVerdict::Welcome => Ok(()),
+            JoinVerdict::OtherType => Err("its type is different".to_owned()),
+            JoinVerdict::SameRole => Err(format!("it is also a {}", self.role.name())),
+            JoinVerdict::Full => Err("the maximum number of peers is reached".to_owned()),
+        }
+    }
+
+    /// Joins the listening side, and checks its response.
+    fn be_welcomed(&self, endpoint: &Endpoint, options: &Options) -> Result<(), OpenError> {
+        let address = || endpoint.address().clone();
+        let no_channel = |reason| OpenError::NoChannel {
+            address: address(),
+            reason,
+        };
+        self.send(endpoint, JOIN, self.role as u64)
+            .map_err(no_channel)?;
+        let answer = endpoint.recv_message_timeout(options.handshake_timeout);
+        let answer = answer.map_err(|error| no_channel(error.to_string()))?;
+        let header = answer.header;
+        if header.kind != ANSWER {
+            return Err(no_channel(format!(
+                "it sent a message of the unexpected kind {}",
+                header.kind
+            )));
+        }
+        let [verdict, descriptor, _] = header.words;
+        match verdict {
+            0 if descriptor == self.descriptor => Ok(()),
+            0 | 1 => {
+                let (theirs, difference) = self.difference(answer.payload.as_bytes());
+                Err(OpenError::Type {
+                    address: address(),
+                    ours: self.name.clone(),
+                    theirs,
+                    difference,
+                })
+            }
+            2 => Err(OpenError::Role {
+                address: address(),
+                role: self.role.name(),
+            }),
+            3 => Err(OpenError::Full { address: address() }),
+            _ => Err(no_channel(format!("it sent the unknown verdict {verdict}"))),
+        }
+    }
+
+    /// Returns the name of the peer's type, and the first difference from the type of this side.
+    fn difference(&self, theirs: &[u8]) -> (String, String) {
+        let unknown = || {
+            (
+                "a type that it did not describe".to_owned(),
+                "unknown".to_owned(),
+            )
+        };
+        if theirs.len() > MAX_SCHEMA {
+            return unknown();
+        }
+        let (Ok((here, our_root)), Ok((there, their_root))) =
+            (Schema::from_bytes(&self.schema), Schema::from_bytes(theirs))
+        else {
+            return unknown();
+        };
+        let name = name_of(&there, their_root);
+        let difference = here.difference(our_root, &there, their_root);
+        let difference = difference.map_or_else(|| "layouts differ".to_owned(), |d| d.to_string());
+        (name, difference)
+    }
+}
+
+/// Returns the name of a type, escaped and shortened, because a peer may send any name.
+fn name_of(schema: &Schema, root: TypeIndex) -> String {
+    /// Maximum length of the name, in characters.
+    const MOST: usize = 80;
+    let name = schema.get(root).map_or("?", |root| &*root.name);
+    let mut shown: String = name.escape_debug().take(MOST).collect();
+    if shown.len() < name.len() {
+        shown.push_str("..");
+    }
+    shown
+}
+
+/// Result of looking for the listening side in this process.
+pub(super) enum Near<T: Transportable + 'static> {
+    Nobody,
+    /// A side is registered, but does not listen yet.
+    Soon,
+    Joined(Arc<NearLink<T>>),
+    Refused(OpenError),
+}
+
+/// Joins the side that listens at `address`, within this process if `near` finds it there. Waits
+/// for the listener up to the connect timeout, and while `is_wanted` returns true.
+pub(super) fn join<T: Transportable + 'static>(
+    address: &Address,
+    ours: &Hello,
+    options: &Options,
+    near: impl Fn() -> Near<T>,
+    is_wanted: impl Fn() -> bool,
+) -> Result<PeerConnection<T>, OpenError> {
+    let until = Deadline::after(options.connect_timeout);
+    let mut pause = SOON;
+    loop {
+        let connected = match near() {
+            Near::Joined(link) => return Ok(PeerConnection::Near(link)),
+            Near::Refused(error) => return Err(error),
+            Near::Nobody => connect(address, options),
+            Near::Soon => Err(ConnectError::NoListener {
+                address: address.clone(),
+            }),
+        };
+        match (connected, near()) {
+            (_, Near::Joined(link)) => return Ok(PeerConnection::Near(link)),
+            (_, Near::Refused(error)) => return Err(error),
+            (Ok(endpoint), Near::Nobody) => {
+                ours.be_welcomed(&endpoint, options)?;
+                return Ok(PeerConnection::Far(endpoint));
+            }
+            (Err(source), _) if !is_absent(&source) || until.has_passed() || !is_wanted() => {
+                let other = ours.role.other();
+                return Err(OpenError::Connect { other, source });
+            }
+            // The side in this process was registered meanwhile, or there is no listener yet. Try
+            // again.
+            (Ok(_), Near::Soon) | (Err(_), _) => {}
+        }
+        thread::sleep(until.left().map_or(pause, |left| left.min(pause)));
+        pause = pause.saturating_mul(2).min(LATER);
+    }
+}
+
+/// Returns true if there is no listener at the address, and one may still appear.
+fn is_absent(error: &ConnectError) -> bool {
+    use std::io::ErrorKind::{ConnectionRefused, NotFound};
+    match error {
+        ConnectError::NoListener { .. } => true,
+        ConnectError::Unreachable { source, .. } => {
+            matches!(source.kind(), ConnectionRefused | NotFound)
+        }
+        _ => false,
+    }
+}

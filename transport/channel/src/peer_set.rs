@@ -1,0 +1,393 @@
+//! The peers of one side of a channel: the one that it joined, or all that have joined it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Waker;
+use std::{io, mem};
+
+use jstream::Transportable;
+
+use super::acceptor::JoinListener;
+use super::hello::Role;
+use super::near::{Announced, Crowd, NearLink, announce};
+use super::peers::{JoinedPeer, Membership, PeerConnection, Sight};
+use jstream_base::Address;
+use jstream_base::Options;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::{CompletionQueue, Endpoint};
+use jstream_sync::watcher::wake;
+
+/// Maximum number of peers of a side. Bounds the memory that joining peers can take.
+const MAX_PEERS: usize = 1024;
+
+/// The peers of a side, shared by the clones of its handle.
+///
+/// The lock is not held during calls of an endpoint, because some of them call wakers of the
+/// program.
+pub(super) struct PeerSet<T: Transportable + 'static> {
+    pub(super) address: Address,
+    pub(super) options: Options,
+    role: Role,
+    /// The peer that this side joined. Such a side has no other peers.
+    pub(super) only: Option<PeerConnection<T>>,
+    /// True if peers may be in this process.
+    pub(super) may_be_near: bool,
+    /// The queue in which receives are posted; `None` on the sending side.
+    pub(super) queue: Option<CompletionQueue>,
+    /// The receivers that wait for objects from peers in this process.
+    pub(super) arrived: Arc<Crowd>,
+    /// The first peer in this process. `is_alone` is true if it is the only peer.
+    first: OnceLock<Arc<NearLink<T>>>,
+    is_alone: AtomicBool,
+    state: Mutex<Membership<T>>,
+    /// Notified when a peer joins.
+    joined: Condvar,
+    pub(super) listening: OnceLock<JoinListener>,
+    announced: OnceLock<Announced>,
+}
+
+impl<T: Transportable + 'static> PeerSet<T> {
+    /// Creates an empty set of peers. `expected` peers have to join.
+    pub(super) fn new(
+        address: Address,
+        role: Role,
+        expected: usize,
+        options: &Options,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            may_be_near: NearLink::<T>::IS_FOR && matches!(address, Address::Inproc { .. }),
+            address,
+            options: options.clone(),
+            role,
+            only: None,
+            queue: match role {
+                Role::Sender => None,
+                Role::Receiver => Some(CompletionQueue::new()?),
+            },
+            arrived: Arc::new(Crowd::new()),
+            first: OnceLock::new(),
+            is_alone: AtomicBool::new(false),
+            state: Mutex::new(Membership::new(expected)),
+            joined: Condvar::new(),
+            listening: OnceLock::new(),
+            announced: OnceLock::new(),
+        })
+    }
+
+    /// Sets the only peer, which this side has joined.
+    pub(super) fn with_only(mut self, way: PeerConnection<T>) -> Arc<Self> {
+        self.only = Some(way.clone());
+        if let PeerConnection::Far(endpoint) = &way {
+            self.address = endpoint.address().clone();
+        }
+        self.add(way, 0);
+        Arc::new(self)
+    }
+
+    /// Registers this side under the name of its address, so that sides in this process find it.
+    pub(super) fn announce(self: &Arc<Self>) {
+        if let (true, Address::Inproc { name, .. }) = (self.may_be_near, &self.address) {
+            self.announced.get_or_init(|| announce(name, self));
+        }
+    }
+
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Adds a peer of this process, with its options and its waiting receivers. Returns `None` if
+    /// there is no room.
+    pub(super) fn let_in(
+        &self,
+        options: &Options,
+        arrived: &Arc<Crowd>,
+    ) -> Option<Arc<NearLink<T>>> {
+        if !self.reserve() {
+            return None;
+        }
+        let (options, arrived) = match self.role {
+            Role::Sender => (options, arrived),
+            Role::Receiver => (&self.options, &self.arrived),
+        };
+        let link = NearLink::new(self.address.clone(), options, arrived.clone());
+        self.take_place(Some(PeerConnection::Near(link.clone())));
+        Some(link)
+    }
+
+    /// Adds a peer, and releases the `places` that were reserved for it.
+    fn add(&self, way: PeerConnection<T>, places: usize) {
+        if let PeerConnection::Near(link) = &way {
+            self.first.get_or_init(|| link.clone());
+        }
+        let mut state = self.lock();
+        state.welcome = state.welcome.saturating_sub(places);
+        state.peers.push(JoinedPeer { way, posted: false });
+        state.came = state.came.saturating_add(1);
+        let tasks = mem::take(&mut state.tasks);
+        self.note(&state);
+        drop(state);
+        self.joined.notify_all();
+        self.call();
+        tasks.into_iter().for_each(wake);
+    }
+
+    /// Updates `is_alone`. The caller holds the lock.
+    fn note(&self, state: &MutexGuard<'_, Membership<T>>) {
+        let is_complete = state.is_complete();
+        let is_alone = match (&*state.peers, self.first.get()) {
+            (
+                [
+                    JoinedPeer {
+                        way: PeerConnection::Near(one),
+                        ..
+                    },
+                ],
+                Some(first),
+            ) => Arc::ptr_eq(one, first),
+            _ => false,
+        };
+        self.is_alone
+            .store(is_alone && is_complete, Ordering::Release);
+    }
+
+    /// Returns the peer if it is the only one and is in this process.
+    #[inline]
+    pub(super) fn alone(&self) -> Option<&Arc<NearLink<T>>> {
+        if self.is_alone.load(Ordering::Acquire) {
+            self.first.get()
+        } else {
+            None
+        }
+    }
+
+    /// Reserves a place for a peer before it is told that it has joined. The place counts as a
+    /// peer. Returns false if there is no room.
+    pub(super) fn reserve(&self) -> bool {
+        let mut state = self.lock();
+        let has_room = state.peers.len().saturating_add(state.welcome) < MAX_PEERS;
+        state.welcome = state.welcome.saturating_add(usize::from(has_room));
+        has_room
+    }
+
+    /// Uses a reserved place for a peer that has joined, or releases it.
+    pub(super) fn take_place(&self, joined: Option<PeerConnection<T>>) {
+        match joined {
+            Some(way) => self.add(way, 1),
+            None => {
+                let mut state = self.lock();
+                state.welcome = state.welcome.saturating_sub(1);
+                drop(state);
+                self.joined.notify_all();
+                self.call();
+            }
+        }
+    }
+
+    /// Removes a peer that is gone. Returns false if it was removed before.
+    pub(super) fn remove(&self, way: &PeerConnection<T>) -> bool {
+        let mut state = self.lock();
+        let place = state.peers.iter().position(|peer| peer.way.is(way));
+        let gone = place.map(|place| state.peers.remove(place));
+        if gone.as_ref().is_some_and(|peer| peer.posted) {
+            state.posted = state.posted.saturating_sub(1);
+        }
+        self.note(&state);
+        let is_closed = state.is_closed();
+        drop(state);
+        if is_closed {
+            self.call();
+        }
+        gone.is_some()
+    }
+
+    /// Wakes all waiting receivers so that they poll again.
+    fn call(&self) {
+        if let Some(queue) = &self.queue {
+            queue.call();
+        }
+        if self.may_be_near {
+            self.arrived.ring_all();
+        }
+    }
+
+    /// Returns true if all expected peers have joined and all peers are gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().is_closed()
+    }
+
+    /// Returns the number of peers, or 0 until all expected peers have joined.
+    pub(super) fn len(&self) -> usize {
+        let state = self.lock();
+        if state.is_complete() {
+            state.peers.len()
+        } else {
+            0
+        }
+    }
+
+    /// Returns the next peer in round-robin order. Returns `None` until all expected peers have
+    /// joined.
+    pub(super) fn next(&self) -> Option<PeerConnection<T>> {
+        let mut state = self.lock();
+        if !state.is_complete() {
+            return None;
+        }
+        let peer = state.turn()?;
+        Some(peer.way.clone())
+    }
+
+    /// Returns a snapshot of the peers for a receive.
+    pub(super) fn sight(&self) -> Sight<T> {
+        let mut state = self.lock();
+        Sight {
+            count: state.peers.len(),
+            is_posted: state.posted > 0,
+            is_closed: state.is_closed(),
+            first: state.look_at(),
+        }
+    }
+
+    /// Returns the next peer to poll, or `None` if a receive is posted to it.
+    pub(super) fn look_at(&self) -> Option<PeerConnection<T>> {
+        self.lock().look_at()
+    }
+
+    /// Returns true if a peer is outside of this process.
+    pub(super) fn has_far(&self) -> bool {
+        let is_far = |peer: &JoinedPeer<T>| matches!(peer.way, PeerConnection::Far(_));
+        self.lock().peers.iter().any(is_far)
+    }
+
+    /// Returns true if a peer in this process has an object or an event, or if the channel is
+    /// closed.
+    pub(super) fn is_near_ready(&self) -> bool {
+        let is_ready = |peer: &JoinedPeer<T>| match &peer.way {
+            PeerConnection::Near(link) => link.is_ready(),
+            PeerConnection::Far(_) => false,
+        };
+        let state = self.lock();
+        state.is_closed() || state.peers.iter().any(is_ready)
+    }
+
+    /// Posts a receive to each connection that has none. The caller is about to sleep.
+    pub(super) fn post(&self, queue: &CompletionQueue) {
+        let mut state = self.lock();
+        state.sleepers = state.sleepers.saturating_add(1);
+        self.post_all(state, queue);
+    }
+
+    /// Ends the sleep that [`post`](Self::post) announced.
+    pub(super) fn awake(&self) {
+        let mut state = self.lock();
+        state.sleepers = state.sleepers.saturating_sub(1);
+    }
+
+    fn post_all<'c>(&'c self, mut state: MutexGuard<'c, Membership<T>>, queue: &CompletionQueue) {
+        let mut place = 0;
+        while let Some(peer) = state.peers.get_mut(place) {
+            place = place.saturating_add(1);
+            let PeerConnection::Far(endpoint) = &peer.way else {
+                continue;
+            };
+            if mem::replace(&mut peer.posted, true) {
+                continue;
+            }
+            let endpoint = endpoint.clone();
+            state.posted = state.posted.saturating_add(1);
+            drop(state);
+            queue.post_recv_any(&endpoint, 0);
+            state = self.lock();
+        }
+    }
+
+    /// Handles the end of a posted receive. If receivers still sleep and the connection goes on,
+    /// posts another one.
+    pub(super) fn taken(&self, endpoint: &Endpoint, goes_on: bool, queue: &CompletionQueue) {
+        let way = PeerConnection::Far(endpoint.clone());
+        let mut state = self.lock();
+        if goes_on && state.sleepers > 0 {
+            if state.peers.iter().any(|peer| peer.way.is(&way)) {
+                drop(state);
+                queue.post_recv_any(endpoint, 0);
+            }
+            return;
+        }
+        let peer = state.peers.iter_mut().find(|peer| peer.way.is(&way));
+        if peer.is_some_and(|peer| mem::replace(&mut peer.posted, false)) {
+            state.posted = state.posted.saturating_sub(1);
+        }
+    }
+
+    /// Handles a wake-up after a peer has joined or the channel has closed. Passes it on to the
+    /// other sleeping receivers. Returns true if the channel is closed.
+    pub(super) fn called(&self, queue: &CompletionQueue) -> bool {
+        let state = self.lock();
+        if state.is_closed() {
+            drop(state);
+            queue.call();
+            return true;
+        }
+        if state.sleepers > 0 {
+            self.post_all(state, queue);
+        }
+        false
+    }
+
+    /// Blocks until a peer has joined or the channel is closed. Returns false if the deadline
+    /// passes first.
+    pub(super) fn wait(&self, until: Deadline) -> bool {
+        let mut state = self.lock();
+        while state.peers.is_empty() || !state.is_complete() {
+            if state.is_closed() {
+                return true;
+            }
+            state = match until.left() {
+                Some(left) if left.is_zero() => return false,
+                Some(left) => {
+                    let waited = self.joined.wait_timeout(state, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => {
+                    let waited = self.joined.wait(state);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
+            };
+        }
+        true
+    }
+
+    /// Registers `task` to be woken when a peer joins. Returns false if the expected peers have
+    /// already joined.
+    pub(super) fn register(&self, task: &Waker) -> bool {
+        let mut state = self.lock();
+        if state.is_complete() {
+            return false;
+        }
+        if !state.tasks.iter().any(|other| other.will_wake(task)) {
+            state.tasks.push(task.clone());
+        }
+        true
+    }
+
+    /// Locks the state. Poisoning is ignored, because the state is consistent after every
+    /// statement.
+    fn lock(&self) -> MutexGuard<'_, Membership<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Transportable + 'static> Drop for PeerSet<T> {
+    fn drop(&mut self) {
+        if let Some(listening) = self.listening.get_mut() {
+            listening.end();
+        }
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for peer in mem::take(&mut state.peers) {
+            match (&peer.way, self.role) {
+                (PeerConnection::Far(_), _) => {}
+                (PeerConnection::Near(link), Role::Sender) => link.end_sender(),
+                (PeerConnection::Near(link), Role::Receiver) => link.end_receiver(),
+            }
+        }
+    }
+}

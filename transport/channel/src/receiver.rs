@@ -1,0 +1,430 @@
+//! The receiving side of a channel.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use jstream::{Received, Transportable};
+
+use super::error::RecvError;
+use super::near::{NearLink, Parcel};
+use super::peer_set::PeerSet;
+use super::peers::{PeerConnection, Sight};
+use super::receive::{ObjectForm, Receive, ReceiveWait};
+use jstream_base::Address;
+use jstream_base::Header;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::object::{object_of, read};
+use jstream_endpoint::parker::Parker;
+use jstream_endpoint::queue::Done;
+use jstream_endpoint::spin::Spin;
+use jstream_endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
+
+/// Number of objects taken directly from connections in a row, after which the completion queue is
+/// polled first.
+const IN_A_ROW: u32 = 64;
+
+type Outcome<O> = Result<O, RecvError>;
+
+/// The receiving side of a channel. Clones share the senders, and any number of threads and tasks
+/// may receive at the same time. Each object goes to one of them.
+///
+/// The objects of one sender arrive in order, and the senders are served in round-robin order.
+/// While objects arrive quickly, they are taken directly from the connections. A receiver that
+/// blocks waits for all senders at once.
+///
+/// Dropping the last clone closes the channel. Objects that were sent but not received are lost.
+pub struct Receiver<T: Transportable + 'static> {
+    pub(super) crew: Arc<PeerSet<T>>,
+    waits: Arc<WaitState>,
+}
+
+/// State of waiting, shared by the clones.
+#[derive(Debug)]
+struct WaitState {
+    /// Outcomes of recent waits, from which the spin duration is chosen.
+    habit: AtomicU8,
+    /// Number of objects taken since the completion queue was polled last.
+    in_a_row: AtomicU32,
+}
+
+impl<T: Transportable + 'static> Receiver<T> {
+    pub(super) fn new(crew: Arc<PeerSet<T>>) -> Self {
+        Self {
+            crew,
+            waits: Arc::new(WaitState {
+                habit: AtomicU8::new(0),
+                in_a_row: AtomicU32::new(0),
+            }),
+        }
+    }
+
+    /// Returns the address of the channel. Port 0 is replaced by the actual port.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.crew.address
+    }
+
+    /// Blocks until the next object arrives.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Closed`] if all senders have closed and everything was received;
+    /// [`RecvError::Lost`] once for each lost sender; or another [`RecvError`].
+    #[inline]
+    pub fn recv(&self) -> Result<Received<T>, RecvError> {
+        self.recv_as()
+    }
+
+    /// As [`recv`](Self::recv), but blocks for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::TimedOut`] if no object arrived in time, or another [`RecvError`].
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<Received<T>, RecvError> {
+        self.recv_as_within(timeout)
+    }
+
+    /// Returns the next object if it has arrived. Does not block.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Empty`] if none has arrived, or another [`RecvError`].
+    pub fn try_recv(&self) -> Result<Received<T>, RecvError> {
+        self.try_recv_as()
+    }
+
+    /// Returns a future for the next object, for any runtime. Dropping the future loses no object.
+    ///
+    /// # Errors
+    ///
+    /// As for [`recv`](Self::recv).
+    pub fn recv_async(&self) -> Receive<'_, T> {
+        Receive::new(self)
+    }
+
+    /// Returns an iterator over the objects, which ends when the channel is closed.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { receiver: self }
+    }
+
+    #[inline]
+    pub(super) fn recv_as<O: ObjectForm<T>>(&self) -> Outcome<O> {
+        if let Some(outcome) = self.attempt(false) {
+            return outcome;
+        }
+        let received = self.recv_until(Deadline::NEVER);
+        received.unwrap_or_else(|| unreachable!("a receive without a deadline does not time out"))
+    }
+
+    pub(super) fn recv_as_within<O: ObjectForm<T>>(&self, timeout: Duration) -> Outcome<O> {
+        if let Some(outcome) = self.attempt(false) {
+            return outcome;
+        }
+        let received = self.recv_until(Deadline::after(timeout));
+        received.unwrap_or_else(|| {
+            Err(RecvError::TimedOut {
+                after: timeout,
+                address: self.address().clone(),
+            })
+        })
+    }
+
+    pub(super) fn try_recv_as<O: ObjectForm<T>>(&self) -> Outcome<O> {
+        self.attempt(true).unwrap_or(Err(RecvError::Empty))
+    }
+
+    fn recv_until<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Outcome<O>> {
+        let mut spin = self.begin(deadline);
+        let outcome = loop {
+            if let Some(outcome) = self.attempt(false) {
+                break Some(outcome);
+            }
+            if spin.again() {
+                continue;
+            }
+            let slept = if self.crew.may_be_near {
+                self.sleep(deadline)
+            } else {
+                self.sleep_in_queue(deadline)
+            };
+            spin.has_slept();
+            match slept {
+                Some(None) => {}
+                Some(outcome) => break outcome,
+                None => return self.attempt(true),
+            }
+        };
+        self.end(spin);
+        outcome
+    }
+
+    /// Blocks in the completion queue, which reports the events of all connections. Returns `None`
+    /// if the deadline has passed.
+    #[allow(
+        clippy::option_option,
+        reason = "distinguishes a timeout from a wake-up without an object"
+    )]
+    fn sleep_in_queue<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
+        let queue = self.queue();
+        self.crew.post(queue);
+        let done = queue.wait_done(deadline);
+        self.crew.awake();
+        Some(self.take(done?))
+    }
+
+    /// Blocks as a task does, so that senders of this process wake threads and tasks in the same
+    /// way. Returns `None` if the deadline has passed.
+    #[allow(
+        clippy::option_option,
+        reason = "distinguishes a timeout from a wake-up without an object"
+    )]
+    fn sleep<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
+        let mut wait = ReceiveWait::new(self);
+        let parker = Parker::of_thread();
+        loop {
+            if let Poll::Ready(outcome) = wait.poll(parker.waker()) {
+                return Some(Some(outcome));
+            }
+            if deadline.has_passed() {
+                return None;
+            }
+            parker.park(deadline);
+        }
+    }
+
+    fn begin(&self, deadline: Deadline) -> Spin {
+        let habit = self.waits.habit.load(Ordering::Relaxed);
+        Spin::begin(self.crew.options.spin, habit, deadline)
+    }
+
+    fn end(&self, spin: Spin) {
+        let mut habit = self.waits.habit.load(Ordering::Relaxed);
+        spin.end(&mut habit);
+        self.waits.habit.store(habit, Ordering::Relaxed);
+    }
+
+    pub(super) fn queue(&self) -> &CompletionQueue {
+        let Some(queue) = &self.crew.queue else {
+            unreachable!("a receiving side has a queue")
+        };
+        queue
+    }
+
+    /// Returns an object that has already arrived: from the connection for peers without a posted
+    /// receive, from the completion queue for the others. If `settled`, objects that a sender in
+    /// this process is still inserting into its ring are waited for, so that no object sent earlier
+    /// is missed.
+    #[inline]
+    pub(super) fn attempt<O: ObjectForm<T>>(&self, settled: bool) -> Option<Outcome<O>> {
+        if let Some(link) = self.crew.alone() {
+            if let Some(parcel) = if settled {
+                link.take_settled()
+            } else {
+                link.take()
+            } {
+                return Some(Self::unpack(parcel, link));
+            }
+            if !link.has_ended() {
+                return None;
+            }
+        }
+        self.attempt_all(settled)
+    }
+
+    fn attempt_all<O: ObjectForm<T>>(&self, settled: bool) -> Option<Outcome<O>> {
+        let Sight {
+            count,
+            is_posted,
+            is_closed,
+            first,
+        } = self.crew.sight();
+        if is_closed {
+            return Some(self.closed());
+        }
+        if is_posted && self.waits.in_a_row.load(Ordering::Relaxed) >= IN_A_ROW {
+            if let Some(outcome) = self.poll_queue() {
+                return Some(outcome);
+            }
+        }
+        let others = (1..count).map(|_| self.crew.look_at());
+        for way in std::iter::once(first).chain(others).flatten() {
+            let outcome = match &way {
+                PeerConnection::Far(endpoint) => self.look(endpoint),
+                PeerConnection::Near(link) => self.look_near(link, settled),
+            };
+            if let Some(outcome) = outcome {
+                let in_a_row = &self.waits.in_a_row;
+                let more = in_a_row.load(Ordering::Relaxed).saturating_add(1);
+                in_a_row.store(more, Ordering::Relaxed);
+                return Some(outcome);
+            }
+        }
+        if is_posted { self.poll_queue() } else { None }
+    }
+
+    #[inline]
+    fn unpack<O: ObjectForm<T>>(parcel: Parcel<T>, link: &NearLink<T>) -> Outcome<O> {
+        let mut kept = None;
+        let outcome = O::of_parcel(parcel, link, &mut kept);
+        if let Some(parcel) = kept {
+            link.keep(parcel);
+        }
+        outcome
+    }
+
+    /// Returns an object from a sender in this process. A sender that has ended sends no more, but
+    /// the objects that it has already sent are still received.
+    fn look_near<O: ObjectForm<T>>(
+        &self,
+        link: &Arc<NearLink<T>>,
+        settled: bool,
+    ) -> Option<Outcome<O>> {
+        let has_ended = link.has_ended();
+        let parcel = if settled || has_ended {
+            link.take_settled()
+        } else {
+            link.take()
+        };
+        if let Some(parcel) = parcel {
+            return Some(Self::unpack(parcel, link));
+        }
+        if has_ended {
+            self.crew.remove(&PeerConnection::Near(link.clone()));
+            return self.crew.is_closed().then(|| self.closed());
+        }
+        None
+    }
+
+    /// Returns an object from a sender outside of this process.
+    fn look<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
+        let shared = endpoint.shared();
+        let (mut message, mut more) = (Message::nothing(), None);
+        if !shared.look(&mut message, &mut more) {
+            return None;
+        }
+        let object = match more {
+            None => read(message, shared),
+            Some(Ok(arrived)) => object_of(arrived, shared),
+            Some(Err(error)) => return self.trouble(endpoint, error),
+        };
+        Some(self.outcome(object))
+    }
+
+    fn poll_queue<O: ObjectForm<T>>(&self) -> Option<Outcome<O>> {
+        self.waits.in_a_row.store(0, Ordering::Relaxed);
+        while let Some(done) = self.queue().poll_done() {
+            if let Some(outcome) = self.take(done) {
+                return Some(outcome);
+            }
+        }
+        None
+    }
+
+    /// Converts a completion of the queue to an outcome, if it has one.
+    pub(super) fn take<O: ObjectForm<T>>(&self, done: Done) -> Option<Outcome<O>> {
+        match done {
+            Done::Received(_, receipt, endpoint) => {
+                self.crew.taken(&endpoint, receipt.is_ok(), self.queue());
+                match receipt {
+                    Ok(arrived) => Some(self.outcome(object_of(arrived, endpoint.shared()))),
+                    Err(missed) => self.trouble(&endpoint, missed.error),
+                }
+            }
+            Done::Sent(..) => None,
+            Done::Called => self.crew.called(self.queue()).then(|| self.closed()),
+        }
+    }
+
+    fn outcome<O: ObjectForm<T>>(
+        &self,
+        read: Result<(Header, Received<T>), RecvObjectError>,
+    ) -> Outcome<O> {
+        match read {
+            Ok((_, received)) => O::of_received(received, self.address()),
+            Err(RecvObjectError::Read { peer, source, .. }) => {
+                Err(RecvError::Read { peer, source })
+            }
+            Err(RecvObjectError::Receive(error)) => Err(RecvError::NoRoom(error)),
+        }
+    }
+
+    /// Converts an error of an endpoint. Returns `None` if receiving continues. If the connection
+    /// has ended, it is removed.
+    fn trouble<O>(
+        &self,
+        endpoint: &Endpoint,
+        error: jstream_base::RecvError,
+    ) -> Option<Outcome<O>> {
+        use jstream_base::RecvError::{
+            Cancelled, Closed, Empty, NoBuffer, Object, TimedOut, TooSmall,
+        };
+        match error {
+            Empty | Cancelled | TimedOut { .. } | TooSmall { .. } => None,
+            NoBuffer { .. } | Object { .. } => Some(Err(RecvError::NoRoom(error))),
+            Closed { .. } => {
+                self.crew.remove(&PeerConnection::Far(endpoint.clone()));
+                self.crew.is_closed().then(|| self.closed())
+            }
+            source => self
+                .crew
+                .remove(&PeerConnection::Far(endpoint.clone()))
+                .then(|| {
+                    Err(RecvError::Lost {
+                        peer: endpoint.peer().clone(),
+                        source,
+                    })
+                }),
+        }
+    }
+
+    fn closed<O>(&self) -> Outcome<O> {
+        Err(RecvError::Closed {
+            address: self.address().clone(),
+        })
+    }
+}
+
+impl<T: Transportable + 'static> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        Self {
+            crew: self.crew.clone(),
+            waits: self.waits.clone(),
+        }
+    }
+}
+
+impl<T: Transportable + 'static> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Receiver").field(&self.crew.address).finish()
+    }
+}
+
+/// Iterator over the objects of a channel. It ends when the channel is closed. Any other error is
+/// returned as an item and does not end the iteration.
+#[derive(Debug)]
+pub struct Iter<'r, T: Transportable + 'static> {
+    receiver: &'r Receiver<T>,
+}
+
+impl<T: Transportable + 'static> Iterator for Iter<'_, T> {
+    type Item = Result<Received<T>, RecvError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.receiver.recv() {
+            Err(RecvError::Closed { .. }) => None,
+            outcome => Some(outcome),
+        }
+    }
+}
+
+impl<'r, T: Transportable + 'static> IntoIterator for &'r Receiver<T> {
+    type Item = Result<Received<T>, RecvError>;
+    type IntoIter = Iter<'r, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

@@ -1,0 +1,407 @@
+//! Interface between devices and the endpoints above them.
+//!
+//! A device creates connections. A connection has two halves, each of which is driven by one thread
+//! at a time, and a [`Control`] that any thread may use. The only call of a half that blocks is
+//! `wait`. The endpoint decides which thread drives a half and when that thread sleeps:
+//!
+//! ```text
+//! loop {
+//!     if half.header()? is there  -> choose where it goes, half.payload(..)
+//!     spin a while
+//!     half.arm(None) == Armed::Ready  -> once more
+//!     half.source() in poll or epoll, or half.wait(deadline), which does both at once
+//! }
+//! ```
+//!
+//! These traits are private to the crate, so unsafe code may rely on their contracts.
+
+use std::io::{self, IoSlice};
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::task::Waker;
+
+use jstream::Erased;
+use jstream::buffer::{Filled, Filling, PoolError};
+
+use super::deadline::Deadline;
+use super::shm::Outbox;
+use jstream_base::Address;
+use jstream_base::Header;
+use jstream_base::Options;
+use jstream_base::{AcceptError, ConnectError, HandshakeError, HeaderError, ListenError};
+pub use jstream_sync::watcher::{Interest, Watcher};
+
+/// A transport for messages.
+///
+/// A device provides reliable, ordered and bounded messages with a fixed header, and reports when
+/// the peer is gone. A device never reconnects by itself.
+pub trait Device: Send + Sync {
+    /// Returns the URI scheme of the device's addresses.
+    fn scheme(&self) -> &'static str;
+
+    /// Listens on an address of this device.
+    fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError>;
+
+    /// Connects to an address of this device and exchanges greetings.
+    fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError>;
+}
+
+/// The device side of a listener.
+pub trait Accept: Send + Sync {
+    /// Returns the listener's address. A port of 0 is replaced by the real port.
+    fn local(&self) -> &Address;
+
+    /// Returns the next pending connection, if there is one. Several threads may call this at the
+    /// same time.
+    fn try_accept(&self) -> Result<Option<Accepted>, AcceptError>;
+
+    /// Returns a descriptor that is readable while a connection is pending, and always after the
+    /// listener was closed. Spurious readiness is allowed.
+    fn source(&self) -> BorrowedFd<'_>;
+
+    /// Prepares to wait for the next connection; see [`Outgoing::arm`].
+    fn arm(&self, _waker: &Waker) -> Armed {
+        Armed::Source
+    }
+
+    /// Stops listening and frees the address. `try_accept` then fails with `ClosedLocally`.
+    fn close(&self);
+}
+
+/// An accepted connection before the greetings were exchanged.
+pub struct Accepted {
+    /// The address of the peer.
+    pub peer: Address,
+    /// The connection, whose greetings are not exchanged yet.
+    pub half_made: Box<dyn Establish>,
+}
+
+/// A connection whose greetings are not exchanged yet.
+pub trait Establish: Send {
+    /// Exchanges greetings within the handshake timeout.
+    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError>;
+
+    /// Returns the connection's socket, if there is one. Shutting it down ends `establish`.
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// Tells the peer the reason of the refusal, of which at most `MAX_REASON` bytes are sent.
+    /// Blocks only briefly. The peer's `connect` fails with `ConnectError::Refused`.
+    fn refuse(self: Box<Self>, reason: &str);
+}
+
+/// Maximum length of a transmitted reason, in bytes. Longer reasons are truncated.
+pub(crate) const MAX_REASON: usize = 256;
+
+/// An established connection.
+pub struct Connection {
+    /// The address of the peer.
+    pub peer: Address,
+    /// The scheme of the device that created the connection.
+    pub scheme: &'static str,
+    /// The send half.
+    pub outgoing: Box<dyn Outgoing>,
+    /// The receive half.
+    pub incoming: Box<dyn Incoming>,
+    /// Operations that any thread may call.
+    pub control: Arc<dyn Control>,
+    /// The limits of the connection.
+    pub limits: Limits,
+    /// The user id of the peer's process, if the operating system reports it.
+    pub peer_user: Option<u32>,
+    /// Features that were requested or would be faster, but are not available: one sentence for
+    /// each, for humans.
+    pub degraded: Vec<String>,
+}
+
+/// The limits of a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The longest payload that the peer accepts, in bytes.
+    pub max_send: u64,
+    /// The longest payload that this side accepts, in bytes.
+    pub max_receive: u64,
+    /// The longest payload that is sent in one piece with its header, in bytes.
+    pub inline: usize,
+    /// The longest payload that is accepted without waiting for the peer while buffer space is
+    /// available, in bytes.
+    pub eager: usize,
+    /// True if the device moves buffers and in-place objects to the peer without copying them.
+    pub moves: bool,
+}
+
+impl Limits {
+    /// Returns the limits of a device that sends nothing in one piece with its header, and moves
+    /// nothing.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_lengths(max_send: u64, max_receive: u64, eager: usize) -> Self {
+        Self {
+            max_send,
+            max_receive,
+            inline: 0,
+            eager,
+            moves: false,
+        }
+    }
+}
+
+/// Operations on a connection that any thread may call.
+pub trait Control: Send + Sync {
+    /// Closes both directions immediately. All waiting threads wake up, and both halves then fail
+    /// with [`Fault::ClosedLocally`]. If possible, the device still delivers the data that it has
+    /// accepted.
+    fn close(&self);
+
+    /// Like [`close`](Self::close), for a peer that violated the protocol. The peer notices even
+    /// while it is sending, and may lose data that the device has accepted.
+    fn reject(&self) {
+        self.close();
+    }
+
+    /// Returns true if the peer is known to accept no more data. Data that the peer sent earlier
+    /// may still be unread. Makes a system call. A device that can't tell returns false.
+    fn is_gone(&self) -> bool {
+        false
+    }
+
+    /// Returns the source of buffers that the peer reads in place, if the device has one.
+    fn outbox(&self) -> Option<&Outbox> {
+        None
+    }
+}
+
+/// A message that is being sent.
+pub struct Outbound<'a> {
+    /// The header, with the length of the payload.
+    pub header: Header,
+    /// The payload.
+    pub body: Body<'a>,
+    /// Number of bytes that the device has accepted, initially 0. Written by the device.
+    pub taken: u64,
+}
+
+impl<'a> Outbound<'a> {
+    /// Creates a message of the program.
+    #[inline]
+    pub fn new(header: Header, length: u64, body: Body<'a>) -> Self {
+        Self {
+            header: header.with_length(length).with_op(0),
+            body,
+            taken: 0,
+        }
+    }
+}
+
+/// The payload of a message that is being sent.
+pub enum Body<'a> {
+    /// Memory of the program, which must not change until the device is done.
+    Borrowed(&'a [IoSlice<'a>]),
+    /// A buffer. A device that moves the buffer replaces it by `Taken`. So does a device that keeps
+    /// it until the kernel has released it; such a device puts the buffer, or a copy, back if
+    /// sending fails.
+    Owned(Filled),
+    /// An in-place object. Only a device that [moves](Limits::moves) accepts it, and replaces it by
+    /// `Taken`.
+    Object(Erased),
+    /// The device has taken the payload, or the message is the rest of the device's
+    /// [gathered](Outgoing::flush) messages.
+    Taken,
+}
+
+/// The result of a push.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Push {
+    /// The device has accepted the whole message, and does not read its memory any more.
+    Done,
+    /// The device has accepted a part of the message, or still reads its memory. This message must
+    /// be completed before anything else can be sent.
+    Begun,
+    /// The device has accepted nothing.
+    Untouched,
+}
+
+/// The send half of a connection. Dropping it tells the peer that no more messages follow; accepted
+/// data is still delivered.
+///
+/// # Safety
+///
+/// Between calls, the device reads the memory of a message only from a push that returned
+/// [`Push::Begun`] until a push returns [`Push::Done`], or [`abandon`](Self::abandon) or the drop
+/// of this half returns.
+pub unsafe trait Outgoing: Send {
+    /// Sends as much of a message as is possible without blocking. After `Begun`, the next push
+    /// must be of the same message, and the memory of its payload must neither move nor change
+    /// (`message` itself may move).
+    fn push(&mut self, message: &mut Outbound<'_>) -> Result<Push, Fault>;
+
+    /// Gives up a message that was begun. When this returns, the device does not read the memory of
+    /// the message any more. The direction is broken, and every later push fails. May block briefly
+    /// in a system call.
+    fn abandon(&mut self, message: &mut Outbound<'_>);
+
+    /// Returns true if the device gathers small messages.
+    fn gathers(&self) -> bool {
+        false
+    }
+
+    /// Copies a message to the gather buffer, which is sent before the next message that is pushed,
+    /// or by `flush`. Returns false if the caller has to push the message instead, because the
+    /// gather buffer is full or the device gathers nothing. Must not be called while a message is
+    /// begun.
+    fn gather(&mut self, _header: Header, _segments: &[IoSlice<'_>]) -> bool {
+        false
+    }
+
+    /// Sends the gathered messages. If the device can't accept all of them now, returns the rest as
+    /// a message that the caller has to push next. The device may have accepted a part of it.
+    fn flush(&mut self) -> Result<Option<Outbound<'static>>, Fault> {
+        Ok(None)
+    }
+
+    /// Prepares to sleep until a push can make progress. Without a waker, or if the result is
+    /// [`Armed::Source`], the sleeping thread polls [`source`](Self::source).
+    fn arm(&mut self, waker: Option<&Waker>) -> Armed;
+
+    /// Returns the descriptor to poll after arming, and the readiness to poll for.
+    fn source(&self) -> (BorrowedFd<'_>, Interest);
+
+    /// Arms and sleeps until a push can make progress or the deadline has passed. May wake up
+    /// spuriously.
+    fn wait(&mut self, deadline: Deadline) -> Result<(), Fault>;
+}
+
+/// The receive half of a connection.
+///
+/// Dropping it tells the peer immediately if the connection is within the process or over shared
+/// memory. Over sockets, the peer is told when both halves were dropped.
+pub trait Incoming: Send {
+    /// Returns the header of the next message, if it has arrived. Returns the same header until
+    /// `payload` has returned the message. The length in the header is at most
+    /// [`Limits::max_receive`].
+    fn header(&mut self) -> Result<Option<Header>, Fault>;
+
+    /// Continues to receive the payload of the message whose header was returned. `into` is the
+    /// buffer that the caller has chosen, with capacity for the whole payload, or `None`, which the
+    /// device replaces by a buffer of the pool. `into` holds the bytes received so far, and must be
+    /// the same in each call for one message. When the payload is complete, it is returned and
+    /// `into` is `None`. A device that moves buffers may return another buffer than the one in
+    /// `into`.
+    fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault>;
+
+    /// Receives the whole next message, if no part of it was received, and stores it in `header`
+    /// and `payload`. A device without a faster path for this returns [`Whole::Other`].
+    fn receive(&mut self, _header: &mut Header, _payload: &mut Filled) -> Result<Whole, Fault> {
+        Ok(Whole::Other)
+    }
+
+    /// Receives the next message into the front of `memory`, if all of it has arrived, no part of
+    /// it was received, and it fits. A device without a faster path for this than by a buffer
+    /// returns [`Whole::Other`].
+    fn receive_into(&mut self, _memory: &mut [u8], _header: &mut Header) -> Result<Whole, Fault> {
+        Ok(Whole::Other)
+    }
+
+    /// Like [`receive_into`](Self::receive_into), but only for a message whose header `wants`
+    /// accepts.
+    fn receive_wanted(
+        &mut self,
+        _memory: &mut [u8],
+        _header: &mut Header,
+        _wants: &dyn Fn(&Header) -> bool,
+    ) -> Result<Whole, Fault> {
+        Ok(Whole::Other)
+    }
+
+    /// Returns true if the whole next message has arrived, so that receiving it needs no system
+    /// call. A device that gathers nothing returns false.
+    fn has_whole(&self) -> bool {
+        false
+    }
+
+    /// Returns true if no received bytes are left and [`wait`](Self::wait) receives in the system
+    /// call that sleeps. A receive attempt before `wait` is then a wasted call.
+    fn receives_asleep(&self) -> bool {
+        false
+    }
+
+    /// Returns the number of bytes received of an incomplete message, by which slow peers are
+    /// detected.
+    fn begun(&self) -> u64;
+
+    /// Prepares to sleep until data arrives; see [`Outgoing::arm`].
+    fn arm(&mut self, waker: Option<&Waker>) -> Armed;
+
+    /// Returns the descriptor to poll for readability after arming.
+    fn source(&self) -> BorrowedFd<'_>;
+
+    /// Lets `watcher` call the waker, without a registration for this connection alone. To be
+    /// called after arming with a waker returned [`Armed::Source`]. Returns false if the device
+    /// does not support this.
+    fn watch(&mut self, _waker: &Waker, _watcher: &Arc<Watcher>) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    /// Arms and sleeps until data has arrived or the deadline has passed. May wake up spuriously.
+    /// If that saves a system call, it also receives; the next `header` or `payload` then finds the
+    /// data. `into` is as for `payload`, of the message that was begun.
+    fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault>;
+}
+
+/// The result of receiving a whole message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whole {
+    /// The whole message was received.
+    Here,
+    /// No message has arrived.
+    Nothing,
+    /// The caller has to use `header` and `payload`.
+    Other,
+}
+
+/// A received payload.
+pub enum Payload {
+    /// Bytes that were not validated yet.
+    Bytes(Filled),
+    /// An object of this process that was moved.
+    Object(Erased),
+}
+
+/// The result of arming a half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Armed {
+    /// Progress is possible now, so the caller must not sleep.
+    Ready,
+    /// The waker will be called once.
+    Waker,
+    /// The source will become ready.
+    Source,
+}
+
+/// The reason why a half of a connection fails. All faults except [`NoBuffer`](Self::NoBuffer) are
+/// permanent.
+#[derive(Debug)]
+pub enum Fault {
+    /// The connection was closed by this program.
+    ClosedLocally,
+    /// The peer has ended its direction properly: it sends or accepts no more messages.
+    Ended,
+    /// The connection failed: the peer died, or ended inside a message (`UnexpectedEof`).
+    Lost(io::Error),
+    /// The peer announced a payload that exceeds the limit.
+    TooLarge {
+        /// Length of the payload, in bytes.
+        length: u64,
+    },
+    /// The peer sent data that no peer of this version sends.
+    Malformed(HeaderError),
+    /// The pool has no free buffer. The message stays queued, and the call may be repeated.
+    NoBuffer {
+        /// Length of the payload, in bytes.
+        length: u64,
+        /// The error of the pool.
+        source: PoolError,
+    },
+}

@@ -1,0 +1,425 @@
+//! Handshake: from a connected Unix socket to shared memory.
+//!
+//! ```text
+//! client:  Hello                 Offer                                    Can, outbox
+//! server:         Hello Verdict         Offer + memory, socket, outbox
+//! ```
+//!
+//! An offer contains the address of a random value in the sender's memory. The other side tries to
+//! read the value there, and its answer says whether that worked. The sides exchange outboxes if
+//! both offers say that they trust each other. Numbers are in the byte order of the host.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+use socket2::{Domain, Socket, Type};
+
+use super::incoming::ShmIncoming;
+use super::line::ShmConnection;
+use super::mapping::{DATA, Lane, Mapping};
+use super::outgoing::ShmOutgoing;
+use super::remote::{Credentials, Nonce, NonceMark, Remote};
+use super::ring::{Consumer, INLINE, Producer};
+use super::signal::Barriers;
+use super::trusted::{Offered, TrustedInbox};
+use crate::connection::{Connection, Interest, Limits};
+use crate::deadline::Deadline;
+use crate::poll::sleep_on;
+use crate::stream::greeting::{self, Unwelcome};
+use crate::stream::hello::Hello;
+use crate::stream::socket::SocketWire;
+use jstream_base::Address;
+use jstream_base::HandshakeError;
+use jstream_base::Options;
+
+/// Flag: barriers of other processes take effect in the sender's process.
+const PASSES_BARRIERS: u64 = 1;
+/// Flag: the sender reads the other side's memory.
+const READS: u64 = 2;
+/// Flag: the sender trusts the other side, and has an outbox for it.
+const TRUSTS: u64 = 4;
+/// All flags that this version supports.
+const KNOWN: u64 = PASSES_BARRIERS | READS | TRUSTS;
+/// Maximum length of a message that is sent without waiting for the receiver if there is room, in
+/// bytes.
+const EAGER: usize = DATA / 8;
+/// Maximum number of descriptors that accompany a record.
+const DESCRIPTORS: usize = 3;
+
+const OFFER: usize = 32;
+
+/// Announcement of a side: its mark and flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Offer {
+    mark: NonceMark,
+    flags: u64,
+}
+
+impl Offer {
+    fn to_bytes(self) -> [u8; OFFER] {
+        let [low, high] = self.mark.value;
+        zerocopy::transmute!([self.mark.address, low, high, self.flags])
+    }
+
+    fn from_bytes(bytes: [u8; OFFER]) -> Result<Self, HandshakeError> {
+        let [address, low, high, flags]: [u64; 4] = zerocopy::transmute!(bytes);
+        if flags & !KNOWN != 0 {
+            return Err(HandshakeError::Reserved { theirs: flags });
+        }
+        Ok(Self {
+            mark: NonceMark {
+                address,
+                value: [low, high],
+            },
+            flags,
+        })
+    }
+}
+
+fn our_flags() -> u64 {
+    match Barriers::of_this_process() {
+        Barriers::Sleeper => PASSES_BARRIERS,
+        Barriers::Both => 0,
+    }
+}
+
+/// Reason why the peer's memory is not read.
+enum Unread {
+    /// An option disables it.
+    Unwanted,
+    Failed(io::Error),
+}
+
+impl Unread {
+    #[cold]
+    fn another_process() -> Self {
+        Self::Failed(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "its descriptors belong to another process than the listener",
+        ))
+    }
+}
+
+/// Tries to read the memory of a process, if the options permit it.
+fn probe(process: Credentials, mark: NonceMark, options: &Options) -> Result<Remote, Unread> {
+    if !options.remote_reads {
+        return Err(Unread::Unwanted);
+    }
+    Remote::probe(process.pid, mark).map_err(Unread::Failed)
+}
+
+/// Returns the mark by which the peer may read this process's memory, or an invalid one if the
+/// options forbid it.
+fn mark(nonce: &Nonce, options: &Options) -> NonceMark {
+    if options.remote_reads {
+        nonce.mark()
+    } else {
+        NonceMark::NOWHERE
+    }
+}
+
+/// Checks that the peer's process belongs to the same user. Between processes of one user, the
+/// device adds no rights that they do not have already.
+fn same_user(socket: &Socket) -> Result<Credentials, HandshakeError> {
+    let system = |source| HandshakeError::System { source };
+    let peer = Credentials::of_peer(socket.as_fd()).map_err(system)?;
+    if peer.uid == rustix::process::geteuid().as_raw() {
+        return Ok(peer);
+    }
+    Err(system(io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        format!("the peer belongs to another user, {}", peer.uid),
+    )))
+}
+
+/// Performs the client's part of the handshake.
+pub(super) fn connect(
+    socket: Socket,
+    peer: Address,
+    options: &Options,
+) -> Result<Connection, Unwelcome> {
+    let deadline = Deadline::after(options.handshake_timeout);
+    let listening = same_user(&socket)?;
+    let theirs = greeting::greet(&wire(&socket)?, options)?;
+    let nonce = Nonce::new();
+    let talk = Talk {
+        socket: &socket,
+        deadline,
+        options,
+    };
+    let mut trusted = Offered::new(options);
+    let ours = Offer {
+        mark: mark(&nonce, options),
+        flags: our_flags() | trusted.flag(TRUSTS),
+    };
+    talk.say(&ours.to_bytes(), &[])?;
+    let mut given = Vec::new();
+    let offer = Offer::from_bytes(talk.hear(&mut given)?)?;
+    let inbox = trusted.agree(offer.flags & TRUSTS != 0, || given.pop())?;
+    let (Some(bells), Some(memory)) = (given.pop(), given.pop()) else {
+        return Err(odd("the peer sent no descriptor of shared memory").into());
+    };
+    let system = |source| HandshakeError::System { source };
+    let [outgoing, incoming] = Mapping::open(memory).map_err(system)?.lanes();
+    let bells = Socket::from(bells);
+    // The peer may have forwarded a socket and a mark of another process. This process must not
+    // read that process's memory on behalf of the peer.
+    let remote = if same_user(&bells)?.pid == listening.pid {
+        probe(listening, offer.mark, options)
+    } else {
+        Err(Unread::another_process())
+    };
+    let can = if remote.is_ok() { READS } else { 0 };
+    let fd = trusted.fd();
+    talk.say(&can.to_ne_bytes(), fd.as_slice())?;
+    Ok(Made {
+        peer,
+        sockets: [socket, bells],
+        lanes: [outgoing, incoming],
+        nonce,
+        theirs,
+        passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
+        read: options.remote_reads && offer.flags & READS != 0,
+        remote,
+        trusted,
+        inbox,
+    }
+    .connection(options))
+}
+
+/// Performs the server's part of the handshake.
+pub(super) fn accept(
+    socket: Socket,
+    peer: Address,
+    options: &Options,
+) -> Result<Connection, HandshakeError> {
+    let deadline = Deadline::after(options.handshake_timeout);
+    let peer_process = match same_user(&socket) {
+        Ok(peer) => peer,
+        Err(error) => {
+            greeting::refuse(
+                &wire(&socket)?,
+                options,
+                "processes of other users are refused",
+            );
+            return Err(error);
+        }
+    };
+    let theirs = greeting::welcome(&wire(&socket)?, options)?;
+    let talk = Talk {
+        socket: &socket,
+        deadline,
+        options,
+    };
+    let offer = Offer::from_bytes(talk.hear(&mut Vec::new())?)?;
+    let remote = probe(peer_process, offer.mark, options);
+    let nonce = Nonce::new();
+    let system = |source| HandshakeError::System { source };
+    let (mapping, memory) = Mapping::create().map_err(system)?;
+    let (bells, theirs_too) = Socket::pair(Domain::UNIX, Type::STREAM, None).map_err(system)?;
+    let mut trusted = Offered::new(options);
+    let ours = Offer {
+        mark: mark(&nonce, options),
+        flags: our_flags() | trusted.flag(TRUSTS) | if remote.is_ok() { READS } else { 0 },
+    };
+    let trusts = offer.flags & TRUSTS != 0;
+    let mut descriptors = vec![memory.as_fd(), theirs_too.as_fd()];
+    descriptors.extend(trusted.fd().filter(|_| trusts));
+    talk.say(&ours.to_bytes(), &descriptors)?;
+    let mut given = Vec::new();
+    let can = u64::from_ne_bytes(talk.hear(&mut given)?);
+    let inbox = trusted.agree(trusts, || given.pop())?;
+    if can & !READS != 0 {
+        return Err(HandshakeError::Reserved { theirs: can });
+    }
+    let [incoming, outgoing] = mapping.lanes();
+    Ok(Made {
+        peer,
+        sockets: [socket, bells],
+        lanes: [outgoing, incoming],
+        nonce,
+        theirs,
+        passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
+        read: options.remote_reads && can & READS != 0,
+        remote,
+        trusted,
+        inbox,
+    }
+    .connection(options))
+}
+
+/// Tells a client why it is refused.
+pub(super) fn refuse(socket: &Socket, options: &Options, reason: &str) {
+    if let Ok(wire) = wire(socket) {
+        greeting::refuse(&wire, options, reason);
+    }
+}
+
+fn wire(socket: &Socket) -> Result<SocketWire, HandshakeError> {
+    match socket.try_clone() {
+        Ok(socket) => Ok(SocketWire::new(socket)),
+        Err(source) => Err(HandshakeError::System { source }),
+    }
+}
+
+fn odd(what: &'static str) -> HandshakeError {
+    HandshakeError::System {
+        source: io::Error::new(io::ErrorKind::InvalidData, what),
+    }
+}
+
+/// Result of the handshake, the same for both sides.
+struct Made {
+    peer: Address,
+    sockets: [Socket; 2],
+    /// The lane for sending and the lane for receiving.
+    lanes: [Lane; 2],
+    nonce: Nonce,
+    theirs: Hello,
+    passes: bool,
+    /// True if the peer reads this process's memory.
+    read: bool,
+    remote: Result<Remote, Unread>,
+    trusted: Offered,
+    inbox: Option<TrustedInbox>,
+}
+
+impl Made {
+    fn connection(self, options: &Options) -> Connection {
+        let [published, consumed] = self.sockets;
+        let [outgoing, incoming] = self.lanes;
+        let barriers = if self.passes {
+            Barriers::Sleeper
+        } else {
+            Barriers::Both
+        };
+        let mut degraded = Vec::new();
+        if let Err(Unread::Failed(error)) = &self.remote {
+            degraded.push(format!(
+                "the peer's memory can't be read ({error}): its large messages are copied twice"
+            ));
+        }
+        if options.remote_reads && !self.read {
+            degraded.push(
+                "the peer can't read this process's memory: large messages are copied twice".into(),
+            );
+        }
+        degraded.extend(self.trusted.lacks());
+        let line = ShmConnection::new(
+            published,
+            consumed,
+            outgoing.clone(),
+            incoming.clone(),
+            self.nonce,
+        );
+        let line = Arc::new(line.with_outbox(self.trusted.into_outbox()));
+        let sends = ShmOutgoing::new(line.clone(), Producer::new(outgoing, barriers), self.read);
+        let receives = ShmIncoming::new(
+            line.clone(),
+            Consumer::new(incoming, barriers),
+            self.remote.ok(),
+            options.pool.clone(),
+            options.max_message,
+        )
+        .with_inbox(self.inbox);
+        Connection {
+            peer: self.peer,
+            scheme: "shm",
+            outgoing: Box::new(sends),
+            incoming: Box::new(receives),
+            control: line,
+            limits: Limits {
+                max_send: self.theirs.max_message,
+                max_receive: options.max_message,
+                inline: INLINE,
+                eager: EAGER,
+                moves: false,
+            },
+            // Processes of other users were refused.
+            peer_user: Some(rustix::process::geteuid().as_raw()),
+            degraded,
+        }
+    }
+}
+
+/// Exchange of records over the socket, with a deadline.
+struct Talk<'a> {
+    socket: &'a Socket,
+    deadline: Deadline,
+    options: &'a Options,
+}
+
+impl Talk<'_> {
+    /// Sends a few bytes. An empty socket buffer always has room for them.
+    fn say(
+        &self,
+        bytes: &[u8],
+        descriptors: &[std::os::fd::BorrowedFd<'_>],
+    ) -> Result<(), HandshakeError> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
+            return Err(odd("too many descriptors for one record"));
+        }
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        loop {
+            let parts = [IoSlice::new(bytes)];
+            return match rustix::net::sendmsg(self.socket, &parts, &mut control, flags) {
+                Ok(n) if n == bytes.len() => Ok(()),
+                Ok(_) => Err(odd("the socket has no room for a handshake record")),
+                Err(Errno::INTR) => continue,
+                Err(Errno::PIPE) => Err(HandshakeError::Closed { received: 0 }),
+                Err(error) => Err(HandshakeError::System {
+                    source: error.into(),
+                }),
+            };
+        }
+    }
+
+    /// Receives exactly `N` bytes, and the descriptors that accompany them.
+    fn hear<const N: usize>(&self, given: &mut Vec<OwnedFd>) -> Result<[u8; N], HandshakeError> {
+        let mut bytes = [0; N];
+        let mut received = 0_usize;
+        while let Some(rest) = bytes.get_mut(received..).filter(|rest| !rest.is_empty()) {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+            let mut parts = [IoSliceMut::new(rest)];
+            let heard = rustix::net::recvmsg(self.socket, &mut parts, &mut control, flags);
+            for message in control.drain() {
+                if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                    given.extend(descriptors);
+                }
+            }
+            match heard {
+                Ok(heard) if heard.bytes == 0 => return Err(HandshakeError::Closed { received }),
+                Ok(heard) => received = received.saturating_add(heard.bytes),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    if self.deadline.has_passed() {
+                        return Err(HandshakeError::TimedOut {
+                            received,
+                            after: self.options.handshake_timeout,
+                        });
+                    }
+                    let source = (self.socket.as_fd(), Interest::Readable);
+                    sleep_on([source], self.deadline)
+                        .map_err(|source| HandshakeError::System { source })?;
+                }
+                Err(error) => {
+                    return Err(HandshakeError::System {
+                        source: error.into(),
+                    });
+                }
+            }
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,160 @@
+//! Listener of shared memory connections.
+
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use rustix::io::Errno;
+use socket2::{Domain, Socket, Type};
+
+use super::handshake;
+use super::remote::Credentials;
+use crate::connection::{Accept, Accepted, Armed, Connection, Establish};
+use jstream_base::Address;
+use jstream_base::Options;
+use jstream_base::{AcceptError, HandshakeError};
+
+/// Maximum number of connections that wait to be accepted. The system may allow fewer.
+const BACKLOG: i32 = 1024;
+
+/// Maximum number of wakers that are kept. If there are more, the oldest one is woken spuriously.
+const MOST_WAITING: usize = 64;
+
+pub(super) struct ShmListener {
+    address: Address,
+    options: Options,
+    /// The listening socket. Once closed, the descriptor refers to a connection that was hung up.
+    socket: Socket,
+    closed: AtomicBool,
+    /// Wakers of tasks that wait for a connection. `close` wakes them, because the socket that the
+    /// system watches for them is then gone.
+    waiting: Mutex<Vec<Waker>>,
+}
+
+impl ShmListener {
+    pub(super) fn new(address: &Address, options: &Options) -> io::Result<Self> {
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&super::socket_name(address)?)?;
+        socket.listen(BACKLOG)?;
+        Ok(Self {
+            address: address.clone(),
+            options: options.clone(),
+            socket,
+            closed: AtomicBool::new(false),
+            waiting: Mutex::default(),
+        })
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Accept for ShmListener {
+    fn local(&self) -> &Address {
+        &self.address
+    }
+
+    fn try_accept(&self) -> Result<Option<Accepted>, AcceptError> {
+        let accepted = self.socket.accept();
+        if self.closed.load(Ordering::Acquire) {
+            return Err(AcceptError::ClosedLocally {
+                address: self.address.clone(),
+            });
+        }
+        match accepted {
+            Ok((socket, _)) => {
+                let peer = named(&self.address, &socket);
+                let half_made = Box::new(PendingShm {
+                    socket,
+                    peer: peer.clone(),
+                    options: self.options.clone(),
+                });
+                Ok(Some(Accepted { peer, half_made }))
+            }
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
+                _ => Err(AcceptError::System {
+                    address: self.address.clone(),
+                    source: error,
+                }),
+            },
+        }
+    }
+
+    fn source(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn arm(&self, waker: &Waker) -> Armed {
+        let mut waiting = self.waiting();
+        // Checked under the lock: `close` sets the flag before it takes the list.
+        if self.closed.load(Ordering::Acquire) {
+            return Armed::Ready;
+        }
+        if !waiting.iter().any(|other| other.will_wake(waker)) {
+            let first = (waiting.len() >= MOST_WAITING).then(|| waiting.remove(0));
+            waiting.push(waker.clone());
+            drop(waiting);
+            if let Some(first) = first {
+                first.wake();
+            }
+        }
+        Armed::Source
+    }
+
+    fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // Wakes threads that sleep on the socket. The name is released once no descriptor refers to
+        // the socket, so the descriptor is replaced by one that is always readable. The replacement
+        // is readable from the start, because a woken thread polls the descriptor once more and is
+        // not notified of later changes.
+        let _ = self.socket.shutdown(Shutdown::Both);
+        if let Ok((end, other)) = Socket::pair(Domain::UNIX, Type::STREAM, None) {
+            drop(other);
+            let flags = libc::O_CLOEXEC;
+            // SAFETY: Both descriptors are open and owned here. The second one afterwards refers to
+            // another socket; no code here relies on which socket it refers to.
+            unsafe { libc::dup3(end.as_raw_fd(), self.socket.as_raw_fd(), flags) };
+        }
+        let waiting = std::mem::take(&mut *self.waiting());
+        for waker in waiting {
+            waker.wake();
+        }
+    }
+}
+
+/// Returns the listener's name with the process ID of the peer.
+fn named(listener: &Address, socket: &Socket) -> Address {
+    let pid = Credentials::of_peer(socket.as_fd()).map_or(0, |peer| peer.pid);
+    match listener {
+        Address::Shm { name, .. } => Address::shm_peer(format!("{name}/{pid}")),
+        other => other.clone(),
+    }
+}
+
+struct PendingShm {
+    socket: Socket,
+    peer: Address,
+    options: Options,
+}
+
+impl Establish for PendingShm {
+    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
+        handshake::accept(self.socket, self.peer, &self.options)
+    }
+
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
+    }
+
+    fn refuse(self: Box<Self>, reason: &str) {
+        handshake::refuse(&self.socket, &self.options, reason);
+    }
+}

@@ -1,0 +1,160 @@
+//! Listening sockets.
+
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use socket2::{SockAddr, Socket};
+
+use super::connection;
+use super::greeting::{refuse, welcome};
+use super::hello::Hello;
+use super::socket::SocketWire;
+use crate::connection::{Accept, Accepted, Connection, Establish};
+use jstream_base::Address;
+use jstream_base::Options;
+use jstream_base::{AcceptError, HandshakeError};
+
+/// Maximum number of connections that the kernel queues until they are accepted.
+pub(crate) const BACKLOG: i32 = 1024;
+
+/// The differences between kinds of sockets.
+pub(crate) trait Family: Send + Sync + 'static {
+    const SCHEME: &'static str;
+
+    /// Returns the address of the peer of an accepted socket.
+    fn peer(&self, socket: &Socket, from: &SockAddr) -> io::Result<Address>;
+
+    /// Sets the socket options of every connection.
+    fn prepare(socket: &Socket, options: &Options) -> io::Result<()>;
+
+    /// Creates a connection after the greetings were exchanged.
+    fn connection(wire: SocketWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
+        connection(wire, (peer, Self::SCHEME), theirs, options)
+    }
+
+    /// Creates the handshake state of an accepted socket.
+    fn half_made(socket: Socket, peer: Address, options: &Options) -> Box<dyn Establish>
+    where
+        Self: Sized,
+    {
+        Box::new(PendingStream::<Self> {
+            socket,
+            peer,
+            options: options.clone(),
+            family: std::marker::PhantomData,
+        })
+    }
+
+    /// Frees the address. Called once.
+    fn free(&self) {}
+}
+
+/// A listening socket.
+pub(crate) struct SocketListener<F: Family> {
+    socket: Socket,
+    address: Address,
+    options: Options,
+    family: F,
+    closed: AtomicBool,
+}
+
+impl<F: Family> SocketListener<F> {
+    /// Creates a listener from `socket`, which listens at `address`.
+    pub(crate) fn new(
+        socket: Socket,
+        address: Address,
+        options: &Options,
+        family: F,
+    ) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            socket,
+            address,
+            options: options.clone(),
+            family,
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    fn failed(&self, source: io::Error) -> AcceptError {
+        let address = self.address.clone();
+        if self.closed.load(Ordering::Acquire) {
+            AcceptError::ClosedLocally { address }
+        } else {
+            AcceptError::System { address, source }
+        }
+    }
+}
+
+impl<F: Family> Accept for SocketListener<F> {
+    fn local(&self) -> &Address {
+        &self.address
+    }
+
+    fn try_accept(&self) -> Result<Option<Accepted>, AcceptError> {
+        loop {
+            if self.closed.load(Ordering::Acquire) {
+                return Err(self.failed(io::ErrorKind::ConnectionAborted.into()));
+            }
+            let (socket, from) = match self.socket.accept() {
+                Ok(accepted) => accepted,
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => return Ok(None),
+                    // If the peer has already disconnected, the next connection is accepted.
+                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => continue,
+                    _ => return Err(self.failed(error)),
+                },
+            };
+            let peer = self.family.peer(&socket, &from);
+            let peer = peer.map_err(|error| self.failed(error))?;
+            let half_made = F::half_made(socket, peer.clone(), &self.options);
+            return Ok(Some(Accepted { peer, half_made }));
+        }
+    }
+
+    fn source(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            self.family.free();
+            // New connections are refused from now on, and the socket stays readable.
+            let _ = self.socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl<F: Family> Drop for SocketListener<F> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// An accepted socket before the greetings were exchanged.
+struct PendingStream<F> {
+    socket: Socket,
+    peer: Address,
+    options: Options,
+    family: std::marker::PhantomData<F>,
+}
+
+impl<F: Family> Establish for PendingStream<F> {
+    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
+        F::prepare(&self.socket, &self.options)
+            .map_err(|source| HandshakeError::System { source })?;
+        let wire = SocketWire::new(self.socket);
+        let theirs = welcome(&wire, &self.options)?;
+        Ok(F::connection(wire, self.peer, theirs, &self.options))
+    }
+
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
+    }
+
+    fn refuse(self: Box<Self>, reason: &str) {
+        refuse(&SocketWire::new(self.socket), &self.options, reason);
+    }
+}

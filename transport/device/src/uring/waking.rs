@@ -1,0 +1,93 @@
+//! Waking of threads and tasks that wait for sockets of a ring.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Weak};
+use std::task::{Wake, Waker};
+
+use super::ring::{Issuer, ReceiveRing};
+use super::state::RingState;
+use jstream_sync::watcher::Watcher;
+
+/// A waker, called by a watcher, that processes the completions of a ring.
+pub(super) struct CompletionWaker(Weak<ReceiveRing>);
+
+impl CompletionWaker {
+    pub(super) fn of(ring: Weak<ReceiveRing>) -> Waker {
+        Arc::new(Self(ring)).into()
+    }
+}
+
+impl Wake for CompletionWaker {
+    fn wake(self: Arc<Self>) {
+        if let Some(ring) = self.0.upgrade() {
+            ring.tell();
+        }
+    }
+}
+
+impl ReceiveRing {
+    /// Arranges that `waker` is called once when data can be taken. It is called by `watcher`
+    /// unless there is a single issuer, and in any case by a thread that processes completions.
+    /// Returns false if the caller has to watch the socket itself.
+    pub(super) fn watch(
+        &self,
+        number: usize,
+        waker: &Waker,
+        watcher: &Arc<Watcher>,
+    ) -> io::Result<bool> {
+        let mut state = self.state();
+        let looked = self.look(&mut state);
+        state.disarm(number);
+        let watched = looked.and_then(|()| self.watch_locked(&mut state, number, waker, watcher));
+        self.leave(state);
+        watched
+    }
+
+    fn watch_locked(
+        &self,
+        state: &mut RingState,
+        number: usize,
+        waker: &Waker,
+        watcher: &Arc<Watcher>,
+    ) -> io::Result<bool> {
+        let RingState {
+            receivers,
+            places,
+            to_wake,
+            ..
+        } = state;
+        let receiver = receivers.get_mut(number).and_then(Option::as_mut);
+        let Some(receiver) = receiver.filter(|it| it.receiving || it.has_some()) else {
+            return Ok(false);
+        };
+        if receiver.has_some() {
+            to_wake.push(waker.clone());
+            return Ok(true);
+        }
+        let told = self.issuer == Issuer::Any;
+        let place = if told {
+            places.rely(watcher, self.uring.as_fd(), &self.bell)?
+        } else {
+            0
+        };
+        receiver.armed = Some(place);
+        match &mut receiver.waker {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+        Ok(told)
+    }
+
+    /// Processes completions after a watcher was notified.
+    fn tell(&self) {
+        let mut state = self.state();
+        let looked = self.look(&mut state);
+        let again = state.places.watch_again(self.uring.as_fd(), &self.bell);
+        if looked.is_err() || !again {
+            // The woken threads then process the completions themselves.
+            state.wake_all();
+        }
+        self.leave(state);
+    }
+}

@@ -1,0 +1,181 @@
+//! Notification of all tasks that wait for a direction, called by the device when the direction can
+//! make progress.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Wake, Waker};
+
+use super::reactor;
+use jstream_sync::watcher::{Watcher, wake};
+
+/// No task waits.
+const IDLE: u8 = 0;
+/// Tasks wait, and the device is not armed.
+const WANTED: u8 = 1;
+/// The device is armed and is going to call.
+const ARMED: u8 = 2;
+
+/// The waker with which a half is armed. It wakes every waiting task, so a task that was forgotten
+/// or does not poll again does not delay the others.
+///
+/// The state changes only under the lock of the tasks, which is the innermost of all locks.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm {
+    state: AtomicU8,
+    tasks: Mutex<AlarmTasks>,
+    /// True if a carrier is to be woken when nothing is posted any more. Changes under the lock of
+    /// the tasks.
+    has_carrier: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct AlarmTasks {
+    wakers: VecDeque<Waker>,
+    /// The watcher with which all tasks have their sources registered; `None` for the reactor's.
+    place: Option<Weak<Watcher>>,
+    /// Waker to be called when nothing is posted any more.
+    carrier: Option<Waker>,
+}
+
+impl Alarm {
+    /// Registers `carrier` to be woken once when nothing is posted any more, regardless of which
+    /// thread drove the operations: the device may not call then. `carrier` must not be a task of
+    /// the program, because the thread that wakes it may hold locks.
+    pub(super) fn set_carrier(&self, carrier: &Waker) {
+        let mut tasks = self.lock();
+        let before = tasks.carrier.replace(carrier.clone());
+        self.has_carrier.store(true, Ordering::Relaxed);
+        drop(tasks);
+        drop(before);
+    }
+
+    /// Wakes the carrier, because nothing is posted any more.
+    #[inline]
+    pub(super) fn tell_carrier(&self) {
+        if self.has_carrier.load(Ordering::Relaxed) {
+            let mut tasks = self.lock();
+            self.has_carrier.store(false, Ordering::Relaxed);
+            let carrier = tasks.carrier.take();
+            drop(tasks);
+            if let Some(carrier) = carrier {
+                carrier.wake();
+            }
+        }
+    }
+
+    /// Registers `task` to be woken by the next call of the device. If the owner of the task polls
+    /// `place` whenever the task matters, the source may be registered there, which relieves the
+    /// reactor. This is not done while other tasks wait as well.
+    pub(crate) fn register(&self, task: &Waker, place: Option<&Arc<Watcher>>) {
+        let mut tasks = self.lock();
+        let known = match (&tasks.place, place) {
+            (Some(known), Some(place)) => std::ptr::eq(known.as_ptr(), Arc::as_ptr(place)),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let alone = tasks.wakers.is_empty();
+        let moved = !known && (alone || tasks.place.is_some());
+        if moved {
+            tasks.place = place.filter(|_| alone).map(Arc::downgrade);
+        }
+        if !tasks.wakers.iter().any(|other| other.will_wake(task)) {
+            tasks.wakers.push_back(task.clone());
+        }
+        // The device is armed with the previous watcher.
+        if moved || self.state.load(Ordering::Relaxed) == IDLE {
+            self.state.store(WANTED, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the watcher with which to register the source.
+    pub(crate) fn watcher(&self) -> io::Result<Arc<Watcher>> {
+        let place = self.lock().place.as_ref().and_then(Weak::upgrade);
+        place.map_or_else(|| reactor::watcher().cloned(), Ok)
+    }
+
+    /// Unregisters `task`, which need not be woken any more as far as the caller knows.
+    pub(crate) fn forget(&self, task: &Waker) {
+        let mut tasks = self.lock();
+        let mut wakers = tasks.wakers.iter();
+        let place = wakers.position(|other| other.will_wake(task));
+        let forgotten = place.and_then(|place| tasks.wakers.remove(place));
+        drop(tasks);
+        drop(forgotten);
+    }
+
+    /// Returns true if tasks wait, as far as is known without the lock.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.state.load(Ordering::Relaxed) != IDLE
+    }
+
+    /// Returns true if the device should be armed: tasks wait, and the device is not going to call.
+    #[inline]
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == WANTED
+    }
+
+    /// Marks the device as armed. Called right before arming, because the device may call before it
+    /// returns.
+    pub(crate) fn set_armed(&self) {
+        let tasks = self.lock();
+        self.state.store(ARMED, Ordering::Relaxed);
+        drop(tasks);
+    }
+
+    /// Marks the device as not armed, because it may have lost that state.
+    #[inline]
+    pub(crate) fn disarm(&self) {
+        if self.state.load(Ordering::Relaxed) == ARMED {
+            let tasks = self.lock();
+            if self.state.load(Ordering::Relaxed) == ARMED {
+                let state = if tasks.wakers.is_empty() {
+                    IDLE
+                } else {
+                    WANTED
+                };
+                self.state.store(state, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// As [`ring`](Self::ring), for a caller that holds a lock and wakes the tasks after releasing
+    /// it.
+    pub(crate) fn take(&self, to_wake: &mut Vec<Waker>) {
+        let mut tasks = self.lock();
+        self.state.store(IDLE, Ordering::Relaxed);
+        to_wake.extend(tasks.wakers.drain(..));
+    }
+
+    /// Wakes the tasks that wait now.
+    pub(crate) fn ring(&self) {
+        let mut tasks = self.lock();
+        self.state.store(IDLE, Ordering::Relaxed);
+        // Tasks that register from here on wait for the next call.
+        for _ in 0..tasks.wakers.len() {
+            let Some(task) = tasks.wakers.pop_front() else {
+                break;
+            };
+            drop(tasks);
+            wake(task);
+            tasks = self.lock();
+        }
+    }
+
+    /// Locks the tasks. While the lock is held, no code of the program runs except the cloning of
+    /// wakers.
+    fn lock(&self) -> MutexGuard<'_, AlarmTasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.ring();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
+    }
+}

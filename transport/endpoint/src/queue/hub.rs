@@ -1,0 +1,442 @@
+//! State of a queue that it shares with the directions to which it has posted.
+
+use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+use std::{io, mem};
+
+use super::member::{Done, QueueMember, RawOutcome};
+use crate::reactor;
+use crate::spin::Spin;
+use jstream_base::process::Origin;
+use jstream_device::deadline::Deadline;
+use jstream_sync::watcher::Interest;
+use jstream_sync::watcher::{Watch, WatchBuffers, Watcher, wake};
+
+/// Number of polls without result before a direction is armed, while a thread polls or spins.
+/// Arming costs as much as several polls, and in a busy queue most polls find something.
+pub(super) const LOOKS: u8 = 3;
+
+/// Number of consecutive completions after which the watcher is polled as well.
+const MOST_UNTURNED: u32 = 64;
+
+/// Shared state of a queue.
+///
+/// The lock of a hub is an inner lock: code that holds it does not use an endpoint, and runs no
+/// code of the program except the cloning of wakers.
+pub(super) struct Hub {
+    origin: Origin,
+    watcher: Arc<Watcher>,
+    state: Mutex<HubState>,
+    /// Waker that the reactor calls when there is work for a task.
+    bell: Waker,
+    #[cfg(test)]
+    pub(super) visits: std::sync::atomic::AtomicUsize,
+}
+
+struct HubState {
+    /// Completions, in order.
+    done: VecDeque<CompletionEntry>,
+    /// True if `done` contains a call.
+    called: bool,
+    /// Directions that may make progress, each at most once.
+    rung: VecDeque<Arc<QueueMember>>,
+    /// Directions that were polled without result and are not armed. Empty while a waiter relies on
+    /// a wake-up: a thread that has polled such a direction then arms it, and a thread that begins
+    /// to rely on a wake-up arms all of them first.
+    again: VecDeque<Arc<QueueMember>>,
+    /// Number of threads that are in the watcher or about to enter it.
+    asleep: usize,
+    /// Number of those threads that sleep until they are woken.
+    relying: usize,
+    /// Number of completions taken since the watcher was polled.
+    unturned: u32,
+    /// True if the program may poll the watcher's descriptor.
+    polled: bool,
+    spin: Duration,
+    /// Outcomes of recent waits.
+    habit: u8,
+    /// Tasks that wait for a completion, with the keys of their futures.
+    tasks: VecDeque<(u64, Waker)>,
+    /// Key of the next future.
+    next: u64,
+    /// Registration of the watcher with the reactor, for the tasks.
+    watch: Option<Watch>,
+    /// Event buffers for reuse.
+    rooms: Vec<WatchBuffers>,
+    closed: bool,
+}
+
+impl HubState {
+    /// Returns true if a waiter relies on a wake-up and does not poll. A thread that does not spin
+    /// is about to sleep.
+    fn is_relied_on(&self) -> bool {
+        self.relying > 0 || self.polled || !self.tasks.is_empty() || self.spin.is_zero()
+    }
+
+    /// Schedules all directions that are not armed to be armed. Returns true if there are any.
+    fn cool(&mut self) -> bool {
+        for member in &self.again {
+            member.cool(LOOKS);
+        }
+        let any = !self.again.is_empty();
+        self.rung.append(&mut self.again);
+        any
+    }
+}
+
+/// Element of the completion list.
+enum CompletionEntry {
+    /// A completed operation.
+    Ended(Arc<QueueMember>, u64, RawOutcome),
+    /// A call of the waiters.
+    Call,
+}
+
+/// Result of a step.
+enum HubStep {
+    Took(Done),
+    /// The step visited a direction.
+    Visited,
+    Nothing,
+}
+
+/// Waker that wakes the tasks of a hub.
+struct TaskWaker(Weak<Hub>);
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        if let Some(hub) = self.0.upgrade() {
+            hub.wake_tasks(hub.lock());
+        }
+    }
+}
+
+impl Hub {
+    pub(super) fn new() -> io::Result<Arc<Self>> {
+        let watcher = Watcher::new()?;
+        let state = Mutex::new(HubState {
+            done: VecDeque::new(),
+            called: false,
+            rung: VecDeque::new(),
+            again: VecDeque::new(),
+            asleep: 0,
+            relying: 0,
+            unturned: 0,
+            polled: false,
+            spin: Duration::ZERO,
+            habit: 0,
+            tasks: VecDeque::new(),
+            next: 0,
+            watch: None,
+            rooms: Vec::new(),
+            closed: false,
+        });
+        Ok(Arc::new_cyclic(|hub| Self {
+            origin: Origin::here(),
+            watcher,
+            state,
+            bell: Arc::new(TaskWaker(hub.clone())).into(),
+            #[cfg(test)]
+            visits: Default::default(),
+        }))
+    }
+
+    pub(super) fn watcher(&self) -> &Arc<Watcher> {
+        &self.watcher
+    }
+
+    /// Makes the watcher's descriptor report all events from now on.
+    pub(super) fn set_polled(&self) {
+        let mut state = self.lock();
+        state.polled = true;
+        if state.cool() {
+            self.tell(state);
+        }
+    }
+
+    /// Schedules a direction that may make progress.
+    pub(super) fn ring(&self, member: Arc<QueueMember>) {
+        let mut state = self.lock();
+        member.warm();
+        if !state.closed && member.set_rung(true) {
+            state.rung.push_back(member);
+            self.tell(state);
+        }
+    }
+
+    /// Schedules another poll of a direction that was polled without result and is not armed.
+    fn look_again(&self, member: Arc<QueueMember>) {
+        let mut state = self.lock();
+        if state.closed || !member.set_rung(true) {
+            return;
+        }
+        if state.is_relied_on() {
+            state.rung.push_back(member);
+            self.tell(state);
+        } else {
+            member.cool(1);
+            state.again.push_back(member);
+        }
+    }
+
+    /// Adds a completion.
+    pub(super) fn complete(&self, member: Arc<QueueMember>, user: u64, ended: RawOutcome) {
+        let mut state = self.lock();
+        if !state.closed {
+            state
+                .done
+                .push_back(CompletionEntry::Ended(member, user, ended));
+            self.tell(state);
+        }
+    }
+
+    /// Makes one current or future waiter return [`Done::Called`].
+    pub(super) fn call(&self) {
+        let mut state = self.lock();
+        if !state.closed && !state.called {
+            state.called = true;
+            state.done.push_back(CompletionEntry::Call);
+            self.tell(state);
+        }
+    }
+
+    /// Wakes the waiters after something was added.
+    fn tell(&self, state: MutexGuard<'_, HubState>) {
+        if (state.asleep > 0 || state.polled) && !self.origin.is_elsewhere() {
+            self.watcher.ring();
+        }
+        self.wake_tasks(state);
+    }
+
+    /// Wakes all tasks, because it is not known which of them still poll.
+    fn wake_tasks<'h>(&'h self, mut state: MutexGuard<'h, HubState>) {
+        // Tasks that register from here on have already polled.
+        for _ in 0..state.tasks.len() {
+            let task = state.tasks.pop_front();
+            drop(state);
+            if let Some((_, task)) = task {
+                wake(task);
+            }
+            state = self.lock();
+        }
+    }
+
+    /// Returns the next completion without blocking.
+    pub(super) fn poll(&self) -> Option<Done> {
+        let mut turned = self.begin_to_look();
+        if turned {
+            self.turn(Some(Duration::ZERO));
+        }
+        loop {
+            match self.step() {
+                HubStep::Took(done) => return Some(done),
+                HubStep::Visited => {}
+                HubStep::Nothing if turned => return None,
+                HubStep::Nothing => {
+                    self.turn(Some(Duration::ZERO));
+                    turned = true;
+                }
+            }
+        }
+    }
+
+    /// Schedules another poll of the directions that are not armed. Returns true if the watcher has
+    /// to be polled as well.
+    fn begin_to_look(&self) -> bool {
+        let mut state = self.lock();
+        let HubState { rung, again, .. } = &mut *state;
+        rung.append(again);
+        state.unturned >= MOST_UNTURNED && state.done.is_empty()
+    }
+
+    /// Blocks until there is a completion. Returns `None` if the deadline passes first.
+    pub(super) fn wait(&self, deadline: Deadline) -> Option<Done> {
+        if self.begin_to_look() {
+            self.turn(Some(Duration::ZERO));
+        }
+        let mut spin = None;
+        loop {
+            match self.step() {
+                HubStep::Took(done) => {
+                    if let Some(spin) = spin {
+                        Spin::end(spin, &mut self.lock().habit);
+                    }
+                    return Some(done);
+                }
+                HubStep::Visited => {}
+                HubStep::Nothing if deadline.has_passed() || self.origin.is_elsewhere() => {
+                    return self.poll();
+                }
+                HubStep::Nothing => {
+                    let spin = spin.get_or_insert_with(|| self.begin_to_spin(deadline));
+                    if spin.again() {
+                        self.turn(Some(Duration::ZERO));
+                        self.begin_to_look();
+                    } else {
+                        self.turn(deadline.left());
+                        spin.has_slept();
+                    }
+                }
+            }
+        }
+    }
+
+    fn begin_to_spin(&self, deadline: Deadline) -> Spin {
+        let state = self.lock();
+        Spin::begin(state.spin, state.habit, deadline)
+    }
+
+    /// Sets how long a waiting thread spins before it sleeps.
+    pub(super) fn set_spin(&self, spin: Duration) {
+        self.lock().spin = spin;
+    }
+
+    /// Returns the next completion, or registers `task` to be woken when there may be one. `future`
+    /// is the key of the caller; `None` in the first call.
+    pub(super) fn poll_task(
+        &self,
+        future: &mut Option<u64>,
+        task: &Waker,
+    ) -> io::Result<Option<Done>> {
+        loop {
+            if let Some(done) = self.poll() {
+                return Ok(Some(done));
+            }
+            if self.origin.is_elsewhere() {
+                let words = "the queue belongs to the process that this one was forked from";
+                return Err(io::Error::other(words));
+            }
+            // The replaced waker belongs to the program, so it is dropped without the lock.
+            let mut before = None;
+            let mut state = self.lock();
+            if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
+                continue;
+            }
+            let number = *future.get_or_insert(state.next);
+            state.next = state.next.max(number.wrapping_add(1));
+            let place = state.tasks.iter_mut().find(|(other, _)| *other == number);
+            match place {
+                Some((_, old)) if old.will_wake(task) => {}
+                Some((_, old)) => before = Some(std::mem::replace(old, task.clone())),
+                None => state.tasks.push_back((number, task.clone())),
+            }
+            let source = self.watcher.source();
+            let reactor = reactor::watcher()?;
+            reactor.watch(&mut state.watch, source, Interest::Readable, &self.bell)?;
+            drop(state);
+            drop(before);
+            return Ok(None);
+        }
+    }
+
+    /// Removes the registration of a future.
+    pub(super) fn forget_task(&self, future: u64) {
+        let mut state = self.lock();
+        let place = state.tasks.iter().position(|(other, _)| *other == future);
+        let forgotten = place.and_then(|place| state.tasks.remove(place));
+        drop(state);
+        drop(forgotten);
+    }
+
+    fn step(&self) -> HubStep {
+        let mut state = self.lock();
+        if let Some(waiting) = state.done.pop_front() {
+            state.unturned = state.unturned.saturating_add(1);
+            state.called &= !matches!(waiting, CompletionEntry::Call);
+            let more = !state.done.is_empty() || !state.rung.is_empty();
+            let others = more && state.asleep > 0;
+            drop(state);
+            if others {
+                self.watcher.ring();
+            }
+            return HubStep::Took(match waiting {
+                CompletionEntry::Ended(member, user, ended) => member.take(user, ended),
+                CompletionEntry::Call => Done::Called,
+            });
+        }
+        let Some(member) = state.rung.pop_front() else {
+            return HubStep::Nothing;
+        };
+        // A wake-up from here on schedules another visit.
+        member.set_rung(false);
+        let arms = member.is_cool() || state.is_relied_on();
+        drop(state);
+        #[cfg(test)]
+        self.visits
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if member.visit(arms) && !arms {
+            self.look_again(member);
+        }
+        HubStep::Visited
+    }
+
+    /// Polls the watcher, or sleeps in it up to `timeout`, and calls the wakers of the events.
+    fn turn(&self, timeout: Option<Duration>) {
+        // In a forked child, the watcher's kernel objects belong to the parent.
+        if self.origin.is_elsewhere() {
+            return;
+        }
+        let mut state = self.lock();
+        state.unturned = 0;
+        let relies = timeout != Some(Duration::ZERO);
+        if relies && (!state.done.is_empty() || !state.rung.is_empty() || state.cool()) {
+            return;
+        }
+        let mut room = state.rooms.pop().unwrap_or_default();
+        state.asleep = state.asleep.saturating_add(1);
+        if relies {
+            state.relying = state.relying.saturating_add(1);
+        }
+        drop(state);
+        self.watcher.sleep(&mut room, timeout);
+        let mut state = self.lock();
+        state.asleep = state.asleep.saturating_sub(1);
+        if relies {
+            state.relying = state.relying.saturating_sub(1);
+        }
+        drop(state);
+        self.watcher.call(&mut room);
+        self.lock().rooms.push(room);
+    }
+
+    /// Calls `sleep` with a descriptor that is readable while the queue may have work. Returns
+    /// `None` without calling it if the queue already has work.
+    pub(super) fn sleep_beside<R>(&self, sleep: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
+        let mut state = self.lock();
+        if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
+            return None;
+        }
+        state.asleep = state.asleep.saturating_add(1);
+        state.relying = state.relying.saturating_add(1);
+        drop(state);
+        let slept = self.watcher.sleep_beside(sleep);
+        let mut state = self.lock();
+        state.asleep = state.asleep.saturating_sub(1);
+        state.relying = state.relying.saturating_sub(1);
+        Some(slept)
+    }
+
+    /// Closes the queue. Completions that were not taken are dropped.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        let done = mem::take(&mut state.done);
+        let rung = (mem::take(&mut state.rung), mem::take(&mut state.again));
+        let (watch, tasks) = (state.watch.take(), mem::take(&mut state.tasks));
+        drop(state);
+        if self.origin.is_elsewhere() {
+            mem::forget(watch);
+            return;
+        }
+        drop((done, rung, watch, tasks));
+    }
+
+    /// Locks the state. Poisoning is ignored, because the state is consistent after every
+    /// statement.
+    fn lock(&self) -> MutexGuard<'_, HubState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,507 @@
+//! The receive direction, under its lock: the half, posted receives, and messages whose receives
+//! were dropped.
+
+mod arrived;
+mod direction;
+mod posted;
+mod receive_sink;
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+use std::time::Duration;
+
+use jstream::buffer::{Filling, PoolError, Spent};
+
+pub(super) use self::arrived::Destination;
+pub use self::arrived::{Arrived, Missed, Receipt};
+pub use self::receive_sink::{BypassedMessages, Choice, ReceiveSink, Replies};
+
+use self::arrived::too_small;
+use super::alarm::Alarm;
+use super::connection_info::{ConnectionInfo, EndReason, Trouble};
+use super::counters::Tally;
+use super::direction_lock::{Common, Direction};
+use super::message::Message;
+use super::ops::{Notify, OpId, Ops};
+use super::remote::Remote;
+use super::shared::Shared;
+use jstream_base::Header;
+use jstream_base::RecvError;
+use jstream_base::begun::BegunShare;
+use jstream_device::connection::{Armed, Fault, Incoming, Payload, Whole};
+
+/// Messages of up to this many bytes are received into a scratch buffer of the endpoint if the
+/// caller wants them in its own memory. They need no buffer of the pool then.
+pub(super) const SCRATCH: usize = 4096;
+
+struct RecvOp {
+    spent: Option<Spent>,
+    receipt: Option<Receipt>,
+    notify: Notify,
+}
+
+/// State of the receive direction.
+pub(crate) struct Receiving {
+    pub(super) half: Option<Box<dyn Incoming>>,
+    pub(super) end: Option<EndReason>,
+    /// Destination of the message that has begun.
+    pub(super) into: Option<Filling>,
+    /// True if a destination was chosen for the next message.
+    pub(super) begun: bool,
+    /// True if that destination is the scratch buffer.
+    scratched: bool,
+    pub(super) scratch: Option<Spent>,
+    /// Messages whose operations were dropped, in order of arrival.
+    pub(super) kept: VecDeque<Arrived>,
+    pub(super) posted: VecDeque<OpId>,
+    ops: Ops<RecvOp>,
+    /// Time that the message that has begun may still take.
+    pub(super) left: Duration,
+    next: u64,
+    pub(super) common: Common,
+    pub(super) info: Arc<ConnectionInfo>,
+    pub(super) tally: Arc<Tally>,
+    pub(super) alarm: Arc<Alarm>,
+    alarm_waker: Waker,
+    /// Puts and gets of both sides.
+    pub(super) remote: Remote,
+    /// The receive sink, which gets all messages on arrival.
+    taker: Option<Arc<dyn ReceiveSink>>,
+    /// True once a receive sink was set. From then on, no other caller receives messages, because a
+    /// message that has begun may be in the sink's memory.
+    taken: bool,
+    /// True if a message had begun for another receiver when the sink was set.
+    begun_before: bool,
+    /// True if the pool has no room for the next message of the sink.
+    held: bool,
+    /// True if the connection was closed in this program. A half that is put back is then dropped.
+    is_closed: bool,
+    /// Share of this connection in the bytes of all begun messages.
+    begun_share: BegunShare,
+    /// Messages that the receive sink sends.
+    replies: Replies,
+}
+
+impl Receiving {
+    pub(super) fn new(
+        half: Box<dyn Incoming>,
+        info: Arc<ConnectionInfo>,
+        tally: Arc<Tally>,
+        alarm: Arc<Alarm>,
+        begun_share: BegunShare,
+        shared: Weak<Shared>,
+    ) -> Self {
+        Self {
+            half: Some(half),
+            end: None,
+            into: None,
+            begun: false,
+            scratched: false,
+            scratch: None,
+            kept: VecDeque::new(),
+            posted: VecDeque::new(),
+            ops: Ops::default(),
+            left: info.message_timeout,
+            next: 0,
+            common: Common::default(),
+            info,
+            tally,
+            alarm_waker: alarm.clone().into(),
+            alarm,
+            remote: Remote::new(shared),
+            taker: None,
+            taken: false,
+            begun_before: false,
+            held: false,
+            is_closed: false,
+            begun_share,
+            replies: Replies::default(),
+        }
+    }
+
+    /// Receives a message for a blocking call into `message`, behind everything posted. If the fast
+    /// path of the device does not apply, or if receiving fails, the outcome goes to `other`.
+    /// Returns true if either was set.
+    ///
+    /// The message is passed by reference because results and options copy a returned value at each
+    /// level.
+    #[inline]
+    pub(super) fn receive_whole(
+        &mut self,
+        message: &mut Message,
+        other: &mut Option<Result<Arrived, RecvError>>,
+    ) -> bool {
+        if !self.posted.is_empty() {
+            return false;
+        }
+        let is_free = self.kept.is_empty() && !self.begun && !self.taken;
+        if let (Some(half), true) = (&mut self.half, is_free) {
+            match half.receive(&mut message.header, &mut message.payload) {
+                Ok(Whole::Here) => {
+                    self.end_message(&message.header);
+                    self.take_number();
+                    return true;
+                }
+                Ok(Whole::Nothing) => return false,
+                Ok(Whole::Other) => {}
+                Err(fault) => {
+                    *other = self.trouble(fault).map(Err);
+                    return other.is_some();
+                }
+            }
+        }
+        *other = self.next(Destination::Pool);
+        other.is_some()
+    }
+
+    /// Returns true if polling before a sleep would be a wasted system call: nothing has arrived,
+    /// or the call that sleeps receives it as well.
+    #[inline]
+    pub(super) fn receives_asleep(&self) -> bool {
+        let is_free = self.posted.is_empty() && self.kept.is_empty() && !self.begun && !self.taken;
+        is_free
+            && self
+                .half
+                .as_ref()
+                .is_some_and(|half| half.receives_asleep())
+    }
+
+    /// Detects an end that the device already knows of. Messages stay in the device.
+    pub(super) fn look(&mut self) {
+        let half = self.half.as_mut();
+        if let Some(Err(fault)) = half.map(|half| half.header()) {
+            self.trouble(fault);
+        }
+    }
+
+    /// As [`receive_whole`](Self::receive_whole), for a message that is wanted in `memory`. Returns
+    /// true if it was received, or if `failed` was set.
+    #[inline]
+    pub(super) fn receive_into(
+        &mut self,
+        memory: &mut [u8],
+        header: &mut Header,
+        failed: &mut Option<RecvError>,
+    ) -> bool {
+        if !self.posted.is_empty() {
+            return false;
+        }
+        let is_free = self.kept.is_empty() && !self.begun && !self.taken;
+        if let (Some(half), true) = (&mut self.half, is_free) {
+            match half.receive_into(memory, header) {
+                Ok(Whole::Here) => {
+                    self.end_message(header);
+                    self.take_number();
+                    return true;
+                }
+                Ok(Whole::Nothing) => return false,
+                Ok(Whole::Other) => {}
+                Err(fault) => {
+                    *failed = self.trouble(fault);
+                    return failed.is_some();
+                }
+            }
+        }
+        let Some(received) = self.next(Destination::Memory(memory.len())) else {
+            return false;
+        };
+        match received.and_then(|arrived| self.copy_out(arrived, memory)) {
+            Ok(copied) => *header = copied,
+            Err(error) => *failed = Some(error),
+        }
+        true
+    }
+
+    /// Returns the next message if it has arrived.
+    #[inline]
+    fn next(&mut self, place: Destination<'_>) -> Option<Result<Arrived, RecvError>> {
+        if !self.kept.is_empty() || self.taken {
+            return self.next_kept(&place);
+        }
+        self.next_new(place)
+    }
+
+    /// Returns the next message of the device.
+    #[inline]
+    pub(super) fn next_new(
+        &mut self,
+        mut place: Destination<'_>,
+    ) -> Option<Result<Arrived, RecvError>> {
+        let Some(half) = &mut self.half else {
+            let end = self.end.as_ref()?;
+            return Some(Err(self.info.recv_error(end)));
+        };
+        let header = match half.header() {
+            Ok(Some(header)) => header,
+            Ok(None) => return None,
+            Err(fault) => return self.trouble(fault).map(Err),
+        };
+        if header.op() != 0 {
+            return self.next_behind_frames(place);
+        }
+        if let Some(error) = too_small(&place, header.length) {
+            return Some(Err(error));
+        }
+        if !self.begun {
+            if let Err((held, limit)) = self.begun_share.begin(header.length) {
+                return Some(Err(self.no_begun_bytes(header.length, held, limit)));
+            }
+            self.begun = true;
+            match &mut place {
+                Destination::Pool => {}
+                Destination::Jbuf(spent) => self.into = spent.take().map(Spent::filling),
+                Destination::Memory(_) => {
+                    // A device that moves buffers already has one.
+                    if header.length <= SCRATCH as u64 && !self.info.limits.moves {
+                        let scratch = self.scratch.take();
+                        let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
+                        self.into = Some(scratch.filling());
+                        self.scratched = true;
+                    }
+                }
+            }
+        }
+        match half.payload(&mut self.into) {
+            Ok(Some(payload)) => Some(Ok(self.complete_message(header, payload, &place))),
+            Ok(None) => None,
+            Err(fault) => self.trouble(fault).map(Err),
+        }
+    }
+
+    #[inline]
+    fn complete_message(
+        &mut self,
+        header: Header,
+        mut payload: Payload,
+        place: &Destination<'_>,
+    ) -> Arrived {
+        self.end_message(&header);
+        if self.scratched && !matches!(place, Destination::Memory(_)) {
+            payload = self.leave_scratch(payload);
+        }
+        self.number(header, payload)
+    }
+
+    /// Resets the per-message state when all of a message or frame was received.
+    #[inline]
+    pub(super) fn end_message(&mut self, header: &Header) {
+        self.begun = false;
+        self.begun_share.end();
+        self.left = self.info.message_timeout;
+        self.common.waited_since = None;
+        // Data was received since the device was armed, so it may not signal the next message.
+        self.alarm.disarm();
+        self.tally.received(header.length);
+        self.info.trace(header, "received");
+    }
+
+    /// Gives a received message the next number.
+    #[inline]
+    pub(super) fn number(&mut self, header: Header, payload: Payload) -> Arrived {
+        Arrived {
+            header,
+            payload,
+            number: self.take_number(),
+        }
+    }
+
+    /// Returns the number of the next message.
+    fn take_number(&mut self) -> u64 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        number
+    }
+
+    /// Moves a message out of the scratch buffer. It was begun for a caller with its own memory and
+    /// goes to another receiver.
+    #[cold]
+    pub(super) fn leave_scratch(&mut self, payload: Payload) -> Payload {
+        self.scratched = false;
+        let Payload::Bytes(filled) = payload else {
+            return payload;
+        };
+        let copied = self.info.pool.take(filled.len()).ok().and_then(|spent| {
+            let copied = spent.copy_from(filled.as_bytes());
+            copied.ok()
+        });
+        match copied {
+            Some(copied) => {
+                self.scratch = Some(filled.into_spent());
+                Payload::Bytes(copied)
+            }
+            // If the pool is full, the message keeps the scratch buffer, and the next one gets a
+            // new scratch buffer.
+            None => Payload::Bytes(filled),
+        }
+    }
+
+    /// Copies a message to the front of `memory`.
+    #[inline]
+    pub(super) fn copy_out(
+        &mut self,
+        arrived: Arrived,
+        memory: &mut [u8],
+    ) -> Result<Header, RecvError> {
+        let number = arrived.number;
+        let (header, filled) = match arrived.into_bytes(&self.info.pool) {
+            Ok(message) => message,
+            Err(unwritten) => {
+                if let Some(arrived) = unwritten.arrived {
+                    self.keep(arrived);
+                }
+                return Err(unwritten.error);
+            }
+        };
+        let Some(room) = memory.get_mut(..filled.len()) else {
+            // The object was modified, so its message is longer than the buffer in which it was
+            // received.
+            self.keep(Arrived {
+                header,
+                payload: Payload::Bytes(filled),
+                number,
+            });
+            return Err(RecvError::TooSmall {
+                length: header.length,
+                capacity: memory.len(),
+            });
+        };
+        room.copy_from_slice(filled.as_bytes());
+        if std::mem::take(&mut self.scratched) {
+            self.scratch = Some(filled.into_spent());
+        }
+        Ok(header)
+    }
+
+    fn next_kept(&mut self, place: &Destination<'_>) -> Option<Result<Arrived, RecvError>> {
+        if self.taken {
+            let peer = self.info.peer.clone();
+            return Some(Err(RecvError::Taken { peer }));
+        }
+        let length = self.kept.front()?.header.length;
+        if let Some(error) = too_small(place, length) {
+            return Some(Err(error));
+        }
+        self.take_kept().map(Ok)
+    }
+
+    #[cold]
+    fn no_begun_bytes(&self, length: u64, held: u64, limit: u64) -> RecvError {
+        let bytes = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        RecvError::NoBuffer {
+            length,
+            peer: self.info.peer.clone(),
+            source: PoolError::Exhausted {
+                wanted: bytes(length),
+                mapped: bytes(held),
+                max_mapped: bytes(limit),
+            },
+        }
+    }
+
+    /// Converts a fault to the error for the receiver. A permanent fault ends the direction.
+    #[cold]
+    pub(super) fn trouble(&mut self, fault: Fault) -> Option<RecvError> {
+        let begun = self.half.as_ref().map_or(0, |half| half.begun());
+        match Trouble::of(fault, begun) {
+            Trouble::NoBuffer { length, source } => {
+                // The next attempt may choose another destination.
+                self.begun = self.into.is_some();
+                Some(RecvError::NoBuffer {
+                    length,
+                    peer: self.info.peer.clone(),
+                    source,
+                })
+            }
+            Trouble::End(end) => {
+                let error = self.info.recv_error(&end);
+                self.end_with(end);
+                Some(error)
+            }
+        }
+    }
+
+    /// Records the end. `drive` then ends the posted operations.
+    pub(super) fn end_with(&mut self, end: EndReason) {
+        // Threads that wait for the half to come back would otherwise wait forever.
+        self.common.news = true;
+        // The watcher drops its registration before the descriptor is closed.
+        self.common.watch = None;
+        self.half = None;
+        self.into = None;
+        self.begun = false;
+        self.begun_share.end();
+        if matches!(end, EndReason::ClosedLocally | EndReason::Forked) {
+            self.kept.clear();
+            self.remote.kept_bytes = 0;
+        }
+        if end.breaks() {
+            self.info.blame(&end);
+            self.common.broke = true;
+        }
+        if self.end.is_none() {
+            self.info.note_end(&end, "receiving");
+            self.end = Some(end);
+        }
+    }
+
+    pub(super) fn source(&self) -> io::Result<OwnedFd> {
+        let half = self.half.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        half.source().try_clone_to_owned()
+    }
+
+    /// Prepares for a sleep in the program's own poll. Returns true if something must be received
+    /// first.
+    pub(super) fn arm_bare(&mut self) -> bool {
+        let is_ready = match &mut self.half {
+            Some(half) if self.kept.is_empty() => half.arm(None) == Armed::Ready,
+            // Another receiving thread holds the half and handles the next message.
+            None => self.end.is_some(),
+            Some(_) => true,
+        };
+        self.alarm.disarm();
+        is_ready
+    }
+
+    /// Ends the direction because the connection was closed in this program.
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+        self.kept.clear();
+        self.remote.kept_bytes = 0;
+        self.drive();
+        self.look();
+    }
+
+    /// Counts time that was spent polling, without a sleep, towards the timeout of the message that
+    /// has begun. One call counts at most a quarter of the timeout, so that a pause of the program
+    /// alone does not exceed it.
+    pub(super) fn count_begun(&mut self, elapsed: Duration) {
+        let Some(left) = self.patience() else {
+            return;
+        };
+        let most = self.info.message_timeout.checked_div(4);
+        self.left = left.saturating_sub(elapsed.min(most.unwrap_or_default()));
+        if self.left.is_zero() {
+            self.expire();
+            self.drive();
+        }
+    }
+
+    /// Ends the direction because the message that has begun timed out.
+    fn expire(&mut self) {
+        let received = self.half.as_ref().map_or(0, |half| half.begun());
+        self.end_with(EndReason::Stalled { received });
+    }
+}
+
+impl Drop for Receiving {
+    /// Drops the watcher's registration before the descriptor is closed.
+    fn drop(&mut self) {
+        self.common.watch = None;
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

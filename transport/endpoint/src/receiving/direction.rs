@@ -1,0 +1,155 @@
+//! Implementation of [`Direction`] for the receive direction.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use jstream::buffer::Filling;
+
+use super::{Destination, Receiving};
+use crate::connection_info::EndReason;
+use crate::direction_lock::{Common, Direction};
+use jstream_device::connection::{Armed, Fault, Incoming, Interest};
+use jstream_device::deadline::Deadline;
+
+/// The receive half and its destination buffer, moved out of the lock for a sleep.
+pub(crate) struct Asleep {
+    half: Box<dyn Incoming>,
+    into: Option<Filling>,
+    /// True if a message had begun before the sleep.
+    measured: bool,
+}
+
+impl Direction for Receiving {
+    type Half = Asleep;
+
+    fn common(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    #[inline]
+    fn drive(&mut self) {
+        while let Some(id) = self.posted.front().copied() {
+            let Some(op) = self.ops.get_mut(id) else {
+                return;
+            };
+            let mut spent = op.spent.take();
+            let place = if spent.is_some() {
+                Destination::Jbuf(&mut spent)
+            } else {
+                Destination::Pool
+            };
+            let next = self.next(place);
+            if let Some(op) = self.ops.get_mut(id) {
+                op.spent = spent;
+            }
+            let Some(result) = next else {
+                // A part may have been received, or the device may have restarted the operation for
+                // which it was armed.
+                self.alarm.disarm();
+                return;
+            };
+            self.posted.pop_front();
+            self.complete(id, result);
+        }
+        if self.taker.is_some() {
+            self.drive_taker();
+        } else if self.remote.is_active() {
+            self.drive_remote();
+        }
+    }
+
+    #[inline]
+    fn has_posted(&self) -> bool {
+        !self.posted.is_empty()
+            || (self.end.is_none() && (self.remote.is_waiting() || self.has_taker()))
+    }
+
+    fn has_half(&self) -> bool {
+        self.half.is_some()
+    }
+
+    fn patience(&mut self) -> Option<Duration> {
+        let begun = self.half.as_ref().is_some_and(|half| half.begun() > 0);
+        begun.then_some(self.left)
+    }
+
+    fn take_half(&mut self) -> Option<Self::Half> {
+        let measured = self.patience().is_some();
+        Some(Asleep {
+            half: self.half.take()?,
+            into: self.into.take(),
+            measured,
+        })
+    }
+
+    fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault> {
+        half.half.wait(&mut half.into, deadline)
+    }
+
+    fn arm_bare(half: &mut Self::Half) -> Armed {
+        half.half.arm(None)
+    }
+
+    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest) {
+        (half.half.source(), Interest::Readable)
+    }
+
+    fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
+        self.half = Some(half.half);
+        self.into = half.into;
+        match slept {
+            // Earlier messages are still in the device, which itself reports the end behind them.
+            Ok(()) | Err(Fault::NoBuffer { .. }) => {}
+            Err(fault) => {
+                let _ = self.trouble(fault);
+                return;
+            }
+        }
+        if self.is_closed {
+            self.look();
+        }
+        if half.measured && self.patience().is_some() {
+            self.left = self.left.saturating_sub(elapsed);
+            if self.left.is_zero() {
+                self.expire();
+            }
+        }
+    }
+
+    fn disown(&mut self) {
+        std::mem::forget((self.half.take(), self.common.watch.take()));
+        if self.end.is_none() {
+            self.end_with(EndReason::Forked);
+            self.drive();
+        }
+    }
+
+    fn arm(&mut self) -> bool {
+        let Some(half) = &mut self.half else {
+            return true;
+        };
+        self.alarm.set_armed();
+        match half.arm(Some(&self.alarm_waker)) {
+            Armed::Ready => {
+                self.alarm.disarm();
+                return false;
+            }
+            Armed::Waker => {}
+            Armed::Source => {
+                let (waker, watch) = (&self.alarm_waker, &mut self.common.watch);
+                let watched = self.alarm.watcher().and_then(|watcher| {
+                    if half.watch(waker, &watcher)? {
+                        return Ok(());
+                    }
+                    watcher.watch(watch, half.source(), Interest::Readable, waker)
+                });
+                // The device cannot wake the tasks, so they are woken to poll again once the lock
+                // is released.
+                if watched.is_err() {
+                    self.alarm.take(&mut self.common.to_wake);
+                }
+            }
+        }
+        true
+    }
+}

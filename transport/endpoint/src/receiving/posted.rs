@@ -1,0 +1,136 @@
+//! Posted receives.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use jstream::buffer::Spent;
+
+use super::{Arrived, Missed, Receipt, Receiving, RecvOp};
+use crate::connection_info::EndReason;
+use crate::direction_lock::Direction;
+use crate::ops::{Notify, OpId, Ops, Sink};
+use jstream_base::RecvError;
+
+impl Receiving {
+    /// Appends a receive operation.
+    pub(crate) fn post(&mut self, spent: Option<Spent>, notify: Notify) -> OpId {
+        let id = self.ops.insert(RecvOp {
+            spent,
+            receipt: None,
+            notify,
+        });
+        self.posted.push_back(id);
+        self.drive();
+        id
+    }
+
+    /// Returns the outcome of an operation that has ended.
+    pub(crate) fn take(&mut self, id: OpId) -> Option<Receipt> {
+        self.ops.get_mut(id)?.receipt.as_ref()?;
+        self.ops.remove(id)?.receipt
+    }
+
+    /// Registers `task` to be woken when the operation ends, in place of the task that polled
+    /// before.
+    pub(crate) fn notify(&mut self, id: OpId, task: &Waker) {
+        let op = self.ops.get_mut(id);
+        if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
+            self.release(&other);
+        }
+    }
+
+    /// Cancels an operation that has no message. The outcome contains its buffer, unless that holds
+    /// a part of a message.
+    pub(crate) fn cancel(&mut self, id: OpId) {
+        let place = self.posted.iter().position(|posted| *posted == id);
+        if let Some(place) = place {
+            self.posted.remove(place);
+            self.complete(id, Err(RecvError::Cancelled));
+        }
+    }
+
+    /// Drops an operation. If it has received a message, the message is kept for the next receive.
+    /// The caller drops the returned value outside of the lock.
+    pub(crate) fn forget(&mut self, id: OpId) -> Option<Missed> {
+        let op = self.ops.get_mut(id)?;
+        if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
+            self.release(&task);
+        }
+        self.cancel(id);
+        match self.take(id)? {
+            Ok(arrived) => {
+                self.keep(arrived);
+                None
+            }
+            Err(missed) => Some(missed),
+        }
+    }
+
+    /// Drops the operations of a sink. Returns their buffers, which the caller drops outside of the
+    /// lock.
+    pub(crate) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) -> Vec<Missed> {
+        let of_sink = |id: &OpId, ops: &mut Ops<RecvOp>| {
+            ops.get_mut(*id).is_some_and(|op| op.notify.is_of(sink))
+        };
+        let mut missed = Vec::new();
+        while let Some(id) = self
+            .posted
+            .iter()
+            .copied()
+            .find(|id| of_sink(id, &mut self.ops))
+        {
+            if let Some(op) = self.ops.get_mut(id) {
+                op.notify = Notify::Nobody;
+            }
+            missed.extend(self.forget(id));
+        }
+        missed
+    }
+
+    /// Unregisters a task that does not wait for one operation any more, unless it waits for
+    /// another one.
+    fn release(&mut self, task: &Waker) {
+        let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
+        if !posted.any(|op| op.notify.is_task(task)) {
+            self.alarm.forget(task);
+        }
+    }
+
+    pub(super) fn complete(&mut self, id: OpId, result: Result<Arrived, RecvError>) {
+        let Some(op) = self.ops.get_mut(id) else {
+            return;
+        };
+        let spent = op.spent.take();
+        op.receipt = Some(result.map_err(|error| Missed { error, spent }));
+        match std::mem::replace(&mut op.notify, Notify::Ticket) {
+            Notify::Ticket
+            | Notify::Nobody
+            | Notify::Request
+            | Notify::Answer
+            | Notify::Gathered => self.common.news = true,
+            Notify::Task(task) => {
+                self.alarm.forget(&task);
+                self.common.to_wake.push(task);
+            }
+            Notify::Sink(sink, user) => {
+                if let Some(receipt) = self.take(id) {
+                    sink.received(user, receipt);
+                }
+            }
+        }
+    }
+
+    /// Keeps a message for the next receive, as if it had not been received yet.
+    pub(crate) fn keep(&mut self, arrived: Arrived) {
+        if matches!(self.end, Some(EndReason::ClosedLocally)) {
+            return;
+        }
+        let kept_bytes = &mut self.remote.kept_bytes;
+        *kept_bytes = kept_bytes.saturating_add(arrived.header.length);
+        // Numbers may wrap: a number is later if it is ahead by less than half of the range.
+        let later = |kept: &Arrived| kept.number.wrapping_sub(arrived.number) < u64::MAX / 2;
+        let place = self.kept.iter().position(later);
+        self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
+        self.drive();
+    }
+}

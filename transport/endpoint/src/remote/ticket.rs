@@ -1,0 +1,160 @@
+//! Handles of posted puts and gets.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use jstream::buffer::Filled;
+
+use super::asker::Answer;
+use super::error::RemoteError;
+use crate::ops::OpId;
+use crate::shared::{Patience, Shared};
+
+/// A put or a get, with the sole right to take its answer.
+pub(super) struct RemoteRequest {
+    shared: Arc<Shared>,
+    state: TicketState,
+}
+
+enum TicketState {
+    /// The operation was refused for this reason.
+    Refused(Box<RemoteError>),
+    Posted(OpId),
+    Over,
+}
+
+impl RemoteRequest {
+    pub(super) fn new(shared: Arc<Shared>, posted: Result<OpId, RemoteError>) -> Self {
+        let state = match posted {
+            Ok(id) => TicketState::Posted(id),
+            Err(error) => TicketState::Refused(Box::new(error)),
+        };
+        Self { shared, state }
+    }
+
+    /// Waits for the answer. Returns it once, or `None` if it does not arrive in time.
+    pub(super) fn wait(&mut self, patience: Patience) -> Option<Answer> {
+        let answer = match &self.state {
+            TicketState::Posted(id) => self.shared.wait_answer(*id, patience)?,
+            _ => self.refusal()?,
+        };
+        self.state = TicketState::Over;
+        Some(answer)
+    }
+
+    /// Polls for the answer.
+    ///
+    /// # Panics
+    ///
+    /// If the answer was taken before.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
+        let answer = match &self.state {
+            TicketState::Posted(id) => self.shared.poll_answer(*id, context.waker()),
+            TicketState::Refused(_) => self.refusal(),
+            TicketState::Over => panic!("polled after it was ready"),
+        };
+        match answer {
+            Some(answer) => {
+                self.state = TicketState::Over;
+                Poll::Ready(answer)
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    fn refusal(&mut self) -> Option<Answer> {
+        match std::mem::replace(&mut self.state, TicketState::Over) {
+            TicketState::Refused(error) => Some(Err(*error)),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for RemoteRequest {
+    fn drop(&mut self) {
+        if let TicketState::Posted(id) = self.state {
+            self.shared.forget_answer(id);
+        }
+    }
+}
+
+macro_rules! ticket {
+    ($(#[$docs:meta])* $ticket:ident -> $output:ty, $of:expr) => {
+        $(#[$docs])*
+        #[must_use = "contains the outcome of the operation"]
+        pub struct $ticket {
+            pub(super) asked: RemoteRequest,
+        }
+
+        impl $ticket {
+            /// Blocks until the answer arrives.
+            ///
+            /// # Errors
+            ///
+            /// [`RemoteError`].
+            ///
+            /// # Panics
+            ///
+            /// If the answer was taken before.
+            pub fn wait(mut self) -> Result<$output, RemoteError> {
+                match self.asked.wait(Patience::Endless) {
+                    Some(answer) => answer.map($of),
+                    None => panic!("the answer was taken before"),
+                }
+            }
+
+            /// As [`wait`](Self::wait), but blocks for at most `timeout`. Returns `None` if the
+            /// answer did not arrive in time, or was taken before.
+            pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<$output, RemoteError>> {
+                let answer = self.asked.wait(Patience::For(timeout))?;
+                Some(answer.map($of))
+            }
+
+            /// Returns the answer once, if it has arrived.
+            pub fn try_take(&mut self) -> Option<Result<$output, RemoteError>> {
+                Some(self.asked.wait(Patience::None)?.map($of))
+            }
+        }
+
+        impl Future for $ticket {
+            type Output = Result<$output, RemoteError>;
+
+            fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+                self.asked.poll(context).map(|answer| answer.map($of))
+            }
+        }
+
+        impl fmt::Debug for $ticket {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($ticket)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+ticket! {
+    /// Handle of a posted put.
+    ///
+    /// Waiting for it, or polling it as a future, drives all operations of its endpoint. If the
+    /// ticket is dropped, the put is still carried out.
+    PutTicket -> (), |_| ()
+}
+
+ticket! {
+    /// Handle of a posted get.
+    ///
+    /// The ticket works as a [`PutTicket`]. If the ticket is dropped, the pieces that were not
+    /// requested yet are not requested.
+    GetTicket -> Filled, got
+}
+
+fn got(filled: Option<Filled>) -> Filled {
+    match filled {
+        Some(filled) => filled,
+        None => unreachable!("a get that succeeds has its data"),
+    }
+}

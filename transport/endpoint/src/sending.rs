@@ -1,0 +1,469 @@
+//! Send direction, under its lock: the device half and the posted messages.
+
+mod credit_queue;
+mod direction;
+mod gathered;
+
+pub(super) use self::gathered::Flushed;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use super::alarm::Alarm;
+use super::connection_info::{ConnectionInfo, EndReason};
+use super::counters::Tally;
+use super::direction_lock::{Common, Direction};
+use super::gate::{Credit, Gate};
+use super::ops::{Notify, OpId, Ops, Sink};
+use super::remote::MOST_REQUESTS;
+use jstream_base::Header;
+use jstream_base::SendError;
+use jstream_device::connection::{Body, Outbound, Outgoing};
+
+/// Maximum number of posted answers. Those beyond [`MOST_REQUESTS`] have reached the peer, but the
+/// device has not reported it yet. A peer that exceeds its number of requests also makes answers
+/// wait.
+const MOST_ANSWERS: usize = 2 * MOST_REQUESTS;
+
+/// Outcome of a send, with the message body if it was not consumed.
+pub struct SendOutcome {
+    /// The result for the caller.
+    pub result: Result<(), SendError>,
+    /// The rest of the payload.
+    pub body: Body<'static>,
+}
+
+/// Kind of posted messages that were not sent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Leftover {
+    Nothing,
+    /// Messages that wait for credit, and so for messages of the peer.
+    Waiting,
+    /// Messages that wait for the device.
+    InLine,
+}
+
+/// A posted message.
+struct SendOp {
+    message: Outbound<'static>,
+    result: Option<Result<(), SendError>>,
+    notify: Notify,
+    /// Credit that was charged, or is to be charged.
+    cost: Credit,
+    /// Value of `clock` at posting time.
+    since: Duration,
+    /// Position in the queue, counted over all messages that were ever queued; 0 if not queued.
+    place: u64,
+}
+
+/// State of the direction.
+///
+/// INVARIANT: while the half is present, no message of a blocking call is in progress. Such a call
+/// takes the half until its message is complete.
+pub(crate) struct SendDirection {
+    /// Declared before the messages so that it is dropped first. Afterwards the device does not
+    /// read their memory.
+    half: Option<Box<dyn Outgoing>>,
+    end: Option<EndReason>,
+    /// Queued operations, in order, and the number of operations that were ever queued.
+    posted: VecDeque<OpId>,
+    ever_posted: u64,
+    ops: Ops<SendOp>,
+    /// Operations that wait for credit of the peer before they are queued.
+    gate: Gate<OpId>,
+    /// True if the posted messages have no owner any more.
+    is_left_behind: bool,
+    /// True if the device has taken a part of the first message.
+    begun: bool,
+    /// Total time that threads have waited while messages were posted.
+    clock: Duration,
+    /// Value of `clock` when the last message was sent.
+    went: Duration,
+    /// Number of posted answers to requests of the peer.
+    answers: usize,
+    common: Common,
+    info: Arc<ConnectionInfo>,
+    tally: Arc<Tally>,
+    alarm: Arc<Alarm>,
+    alarm_waker: Waker,
+    /// Waker to call when the next posted message has been sent.
+    at_gone: Option<Waker>,
+    /// True if the connection was closed locally. A half that is put back is then dropped.
+    is_closed: bool,
+}
+
+impl SendDirection {
+    pub(super) fn new(
+        half: Box<dyn Outgoing>,
+        info: Arc<ConnectionInfo>,
+        tally: Arc<Tally>,
+        alarm: Arc<Alarm>,
+    ) -> Self {
+        Self {
+            half: Some(half),
+            end: None,
+            posted: VecDeque::new(),
+            ever_posted: 0,
+            ops: Ops::default(),
+            gate: Gate::default(),
+            is_left_behind: false,
+            begun: false,
+            clock: Duration::ZERO,
+            went: Duration::ZERO,
+            answers: 0,
+            common: Common::default(),
+            info,
+            tally,
+            alarm_waker: alarm.clone().into(),
+            alarm,
+            at_gone: None,
+            is_closed: false,
+        }
+    }
+
+    /// Returns the half for a blocking caller, unless posted messages precede its message.
+    #[inline]
+    pub(super) fn free_half(&mut self) -> Option<&mut Box<dyn Outgoing>> {
+        if !self.posted.is_empty() {
+            return None;
+        }
+        self.half.as_mut()
+    }
+
+    /// Appends an operation to the queue.
+    pub(super) fn line_one_up(&mut self, id: OpId) {
+        self.posted.push_back(id);
+        self.ever_posted = self.ever_posted.wrapping_add(1);
+        if let Some(op) = self.ops.get_mut(id) {
+            op.place = self.ever_posted;
+        }
+    }
+
+    /// Returns the last position that was assigned, and the position up to which all operations
+    /// have completed.
+    pub(super) fn count_posted(&self) -> (u64, u64) {
+        let first = self.posted.front().and_then(|id| self.ops.get(*id));
+        let gone = first.map_or(self.ever_posted, |op| op.place.wrapping_sub(1));
+        (self.ever_posted, gone)
+    }
+
+    /// Registers `waker` to be called once when the next posted operation has completed. Replaces
+    /// the previous waker.
+    pub(super) fn tell_when_gone(&mut self, waker: Waker) {
+        self.at_gone = Some(waker);
+    }
+
+    /// Returns the kind of messages that were not sent.
+    pub(super) fn unsent(&self) -> Leftover {
+        match (self.posted.is_empty(), self.gate.is_empty()) {
+            (false, _) => Leftover::InLine,
+            (true, false) => Leftover::Waiting,
+            (true, true) => Leftover::Nothing,
+        }
+    }
+
+    /// Returns true if a blocking caller can send now, or if it can never send. The caller has its
+    /// credit or needs none, so operations that wait for credit do not block it: they may wait for
+    /// the result of its message.
+    pub(super) fn has_turn(&self) -> bool {
+        self.end.is_some() || (self.posted.is_empty() && self.half.is_some())
+    }
+
+    /// Returns the error if nothing can be sent any more.
+    pub(super) fn ended(&self) -> Option<SendError> {
+        self.end.as_ref().map(|end| self.info.unsendable(end))
+    }
+
+    #[inline]
+    pub(super) fn count(&self, header: &Header) {
+        self.tally.sent(header.length);
+        self.info.trace(header, "sent");
+    }
+
+    /// Appends an operation. If it can't be sent, it completes at once.
+    pub(super) fn post(
+        &mut self,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        notify: Notify,
+    ) -> OpId {
+        self.post_costly(message, refused, notify, Credit::FREE)
+    }
+
+    /// Continues a message of which the device has a part, and which has no owner. No other message
+    /// is posted.
+    pub(super) fn adopt(&mut self, message: Outbound<'static>) {
+        self.go_on_with(message, Notify::Nobody);
+        self.begun = true;
+    }
+
+    fn go_on_with(&mut self, message: Outbound<'static>, notify: Notify) {
+        let id = self.ops.insert(SendOp {
+            message,
+            result: None,
+            notify,
+            cost: Credit::FREE,
+            since: self.clock,
+            place: 0,
+        });
+        self.line_one_up(id);
+    }
+
+    /// Appends an answer to a request of the peer. Returns false if too many answers wait, which
+    /// means that the peer violates the protocol.
+    ///
+    /// A peer that has received an answer may send its next request before the device reports that
+    /// the answer was sent. Therefore, the device is polled first, and some extra answers are
+    /// accepted for devices that report late.
+    pub(super) fn post_answer(&mut self, message: Outbound<'static>) -> bool {
+        if self.answers >= MOST_REQUESTS {
+            self.drive();
+        }
+        let few = self.answers < MOST_ANSWERS;
+        if few {
+            self.answers = self.answers.saturating_add(1);
+            self.post(message, None, Notify::Answer);
+        }
+        few
+    }
+
+    /// Removes an operation that has completed, and returns its outcome.
+    pub(super) fn take(&mut self, id: OpId) -> Option<SendOutcome> {
+        self.ops.get_mut(id)?.result.as_ref()?;
+        let op = self.ops.remove(id)?;
+        Some(SendOutcome {
+            result: op.result?,
+            body: op.message.body,
+        })
+    }
+
+    /// Registers `task` to be woken when the operation completes. Replaces the previous task.
+    pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
+        let op = self.ops.get_mut(id);
+        if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
+            self.release(&other);
+        }
+    }
+
+    /// Detaches an operation from its owner. The operation is still carried out. Returns the
+    /// outcome if it has completed.
+    pub(super) fn forget(&mut self, id: OpId) -> Option<SendOutcome> {
+        let op = self.ops.get_mut(id)?;
+        if op.result.is_some() {
+            return self.take(id);
+        }
+        if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
+            self.release(&task);
+        }
+        None
+    }
+
+    /// Unregisters a task from the alarm unless it waits for another operation.
+    fn release(&mut self, task: &Waker) {
+        let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
+        if !posted.any(|op| op.notify.is_task(task)) {
+            self.alarm.forget(task);
+        }
+    }
+
+    /// Detaches the operations of a sink. The operations are still carried out.
+    pub(super) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) {
+        for id in &self.posted {
+            if let Some(op) = self.ops.get_mut(*id) {
+                if op.notify.is_of(sink) {
+                    op.notify = Notify::Nobody;
+                }
+            }
+        }
+    }
+
+    /// Cancels an operation of which the device has taken nothing. Returns false if the device has
+    /// taken a part.
+    pub(super) fn cancel(&mut self, id: OpId) -> bool {
+        let place = self.posted.iter().position(|posted| *posted == id);
+        let Some(place) = place else {
+            return true;
+        };
+        if place == 0 && self.begun {
+            return false;
+        }
+        self.posted.remove(place);
+        self.complete(id, Err(SendError::Cancelled));
+        true
+    }
+
+    /// Takes the half for a caller that blocks outside of the lock.
+    pub(super) fn take_out(&mut self) -> Option<Box<dyn Outgoing>> {
+        self.half.take()
+    }
+
+    pub(super) fn give_back(&mut self, half: Box<dyn Outgoing>) {
+        self.half = Some(half);
+        if self.is_closed {
+            self.end_closed();
+        }
+    }
+
+    /// Closes the direction locally.
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+        self.drive();
+        self.end_closed();
+    }
+
+    /// Drops the half. If another thread has taken it, this is done when it is put back.
+    fn end_closed(&mut self) {
+        if self.half.is_some() {
+            self.fail(EndReason::ClosedLocally, false);
+        }
+    }
+
+    /// Ends the direction, and returns the half so that the caller can notify the peer.
+    pub(super) fn finish(&mut self) -> Option<Box<dyn Outgoing>> {
+        self.end.get_or_insert(EndReason::ClosedLocally);
+        self.common.news = true;
+        self.common.watch = None;
+        self.half.take()
+    }
+
+    /// Ends the direction and all posted operations. If `pushed`, it is unknown whether the peer
+    /// has the first message.
+    pub(super) fn fail(&mut self, end: EndReason, pushed: bool) {
+        // Wakes the threads that wait for the half, which is not put back.
+        self.common.news = true;
+        // The watcher has to remove the descriptor before it is closed.
+        self.common.watch = None;
+        if let (Some(mut half), true) = (self.half.take(), self.begun) {
+            if let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) {
+                half.abandon(&mut op.message);
+            }
+        }
+        if end.silences() {
+            self.common.broke = true;
+        }
+        let mut first = std::mem::take(&mut self.begun) || pushed;
+        while let Some(id) = self.posted.pop_front() {
+            let error = if std::mem::take(&mut first) {
+                self.info.send_error(&end)
+            } else {
+                self.info.unsendable(&end)
+            };
+            self.complete(id, Err(error));
+        }
+        self.end_all_waiting(&end);
+        if self.end.is_none() {
+            self.info.note_end(&end, "sending");
+            self.end = Some(end);
+        }
+    }
+
+    fn complete(&mut self, id: OpId, result: Result<(), SendError>) {
+        let Some(op) = self.ops.get_mut(id) else {
+            return;
+        };
+        // Gathered messages were counted when they were gathered.
+        if result.is_ok() && !matches!(op.notify, Notify::Gathered) {
+            self.tally.sent(op.message.header.length);
+            self.info.trace(&op.message.header, "sent");
+        }
+        if result.is_err() && op.cost != Credit::FREE {
+            self.gate.refund(std::mem::take(&mut op.cost));
+        }
+        // A waiter for the answer would wait indefinitely, so the connection ends unless it has
+        // ended already.
+        let missed = matches!(
+            result,
+            Err(SendError::TimedOut { .. } | SendError::NoBuffer { .. })
+        );
+        op.result = Some(result);
+        self.common.to_wake.extend(self.at_gone.take());
+        match std::mem::replace(&mut op.notify, Notify::Ticket) {
+            Notify::Ticket => self.common.news = true,
+            Notify::Task(task) => {
+                self.alarm.forget(&task);
+                self.common.to_wake.push(task);
+            }
+            Notify::Nobody => drop(self.ops.remove(id)),
+            frame @ (Notify::Request | Notify::Answer | Notify::Gathered) => {
+                drop(self.ops.remove(id));
+                self.common.broke |= missed;
+                if matches!(frame, Notify::Answer) {
+                    self.answers = self.answers.saturating_sub(1);
+                }
+            }
+            Notify::Sink(sink, user) => {
+                if let Some(sent) = self.take(id) {
+                    sink.sent(user, sent);
+                }
+            }
+        }
+    }
+
+    /// Completes the first operation.
+    fn complete_first(&mut self, result: Result<(), SendError>) {
+        if let Some(id) = self.posted.pop_front() {
+            self.begun = false;
+            let failed = result.is_err();
+            if !failed {
+                self.went = self.clock;
+            }
+            self.common.waited_since = None;
+            self.complete(id, result);
+            if failed {
+                self.line_up();
+            }
+        }
+    }
+
+    /// Returns the time left for the first operation. Operations behind it have waited since they
+    /// were posted, unless a message was sent meanwhile. So they all time out together if nothing
+    /// is sent.
+    fn left(&self) -> Option<Duration> {
+        let op = self.posted.front().and_then(|id| self.ops.get(*id))?;
+        let waited = self.clock.saturating_sub(op.since.max(self.went));
+        Some(self.info.send_timeout.saturating_sub(waited))
+    }
+
+    /// Completes the first operation, which has timed out.
+    fn expire(&mut self) {
+        let after = self.info.send_timeout;
+        let peer = self.info.peer.clone();
+        let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) else {
+            return;
+        };
+        if !self.begun {
+            return self.complete_first(Err(SendError::TimedOut { after, peer }));
+        }
+        let (sent, total) = progress(&op.message);
+        if let Some(half) = &mut self.half {
+            half.abandon(&mut op.message);
+        }
+        self.complete_first(Err(SendError::Stalled {
+            sent,
+            total,
+            after,
+            peer,
+        }));
+        self.common.watch = None;
+        self.half = None;
+        self.fail(EndReason::Stalled { received: 0 }, false);
+    }
+}
+
+/// Returns the number of bytes that the device took, and the total including the header.
+pub(super) fn progress(message: &Outbound<'_>) -> (u64, u64) {
+    let total = message
+        .header
+        .length
+        .saturating_add(Header::WIRE_LENGTH as u64);
+    (message.taken, total)
+}
+
+impl Drop for SendDirection {
+    /// Removes the descriptor from the watcher before it is closed.
+    fn drop(&mut self) {
+        self.common.watch = None;
+    }
+}

@@ -1,0 +1,413 @@
+//! State that the handles of one connection share: its two directions, each behind its own lock.
+//!
+//! There are two kinds of callers. Blocking calls and blocking tickets drive all posted operations
+//! of their direction while they wait. The others are notified:
+//!
+//! - an operation is posted with a `Notify`: either for a ticket, which is
+//!   queried later, or for a `Sink`, which gets the outcome without a ticket;
+//! - a task that polls its ticket, or calls [`progress`](Shared::progress) for operations of a
+//!   sink, is woken when the direction can make progress. The task then has to call again, because
+//!   no operation progresses by itself.
+
+mod calls;
+mod gathering;
+mod posted;
+mod taken;
+
+use std::any::Any;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, OnceLock, Weak};
+use std::task::Waker;
+use std::time::Duration;
+
+use jstream::Writer;
+
+use self::gathering::Gathering;
+use super::alarm::Alarm;
+use super::codec_cache::CodecCache;
+use super::connection_info::ConnectionInfo;
+use super::counters::{self, Tally};
+use super::direction_lock::{Broke, Direction, DirectionLock};
+use super::ops::Sink;
+use super::progress::Carrier;
+use super::receiving::Receiving;
+use super::sending::SendDirection;
+use jstream_base::Address;
+use jstream_base::Options;
+use jstream_base::SendError;
+use jstream_device::connection::Connection;
+use jstream_device::deadline::Deadline;
+use jstream_sync::watcher::Watcher;
+
+/// Time that a call may wait.
+#[derive(Debug, Clone, Copy)]
+pub enum Patience {
+    /// No waiting.
+    None,
+    /// At most this long.
+    For(Duration),
+    /// Until the connection ends.
+    Endless,
+}
+
+/// Callers with a timeout of at most this length poll once before they sleep, because the sleep may
+/// be over before it has begun.
+const LONG: Duration = Duration::from_millis(1);
+
+impl Patience {
+    /// Returns true if the timeout is long enough to sleep without polling first.
+    #[inline]
+    fn is_long(self) -> bool {
+        match self {
+            Self::None => false,
+            Self::For(timeout) => timeout > LONG,
+            Self::Endless => true,
+        }
+    }
+
+    pub(super) fn deadline(self) -> Deadline {
+        match self {
+            Self::None => Deadline::after(Duration::ZERO),
+            Self::For(timeout) => Deadline::after(timeout),
+            Self::Endless => Deadline::NEVER,
+        }
+    }
+}
+
+/// One of the two directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Half {
+    /// The direction of sent messages.
+    Out,
+    /// The direction of received messages.
+    In,
+}
+
+/// State that all handles of a connection share.
+pub struct Shared {
+    pub(super) sending: DirectionLock<SendDirection>,
+    pub(super) receiving: DirectionLock<Receiving>,
+    info: Arc<ConnectionInfo>,
+    tally: Arc<Tally>,
+    sending_alarm: Arc<Alarm>,
+    pub(super) receiving_alarm: Arc<Alarm>,
+    carrier: Carrier,
+    gathering: Gathering,
+    /// True if the receive half receives in the same system call that sleeps, as reported before
+    /// any message arrived.
+    sleeps_receiving: bool,
+    /// Descriptor that is polled for messages, created on the first request.
+    pub(super) source: OnceLock<OwnedFd>,
+    /// Writers and readers of objects.
+    pub(super) codecs: CodecCache,
+    /// State that a higher layer has attached to the connection.
+    attached: OnceLock<Weak<dyn Any + Send + Sync>>,
+}
+
+impl Shared {
+    pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Arc<Self> {
+        let scheme = connection.scheme;
+        let info = Arc::new(ConnectionInfo::new(
+            address.clone(),
+            (connection.peer, connection.peer_user),
+            scheme,
+            connection.limits,
+            connection.degraded,
+            connection.control,
+            options,
+        ));
+        let tally = counters::enlist(scheme);
+        let (sending_alarm, receiving_alarm) = (Arc::new(Alarm::default()), Arc::default());
+        let gathering = Gathering::new(&*connection.outgoing, scheme);
+        let sleeps_receiving = connection.incoming.receives_asleep();
+        let sending = SendDirection::new(
+            connection.outgoing,
+            info.clone(),
+            tally.clone(),
+            sending_alarm.clone(),
+        );
+        tracing::debug!(peer = %info.peer, scheme, "connected");
+        for sentence in &info.degraded {
+            tracing::info!(peer = %info.peer, scheme, "{sentence}");
+        }
+        let half_of_pool = options.pool.options().max_mapped.wrapping_shr(1);
+        Arc::new_cyclic(|shared| {
+            let receiving = Receiving::new(
+                connection.incoming,
+                info.clone(),
+                tally.clone(),
+                Arc::clone(&receiving_alarm),
+                options.begun_share(options.max_begun_bytes.min(half_of_pool as u64)),
+                shared.clone(),
+            );
+            Self {
+                sending: DirectionLock::new(sending, info.spin, sending_alarm.clone(), info.origin),
+                receiving: DirectionLock::new(
+                    receiving,
+                    info.spin,
+                    receiving_alarm.clone(),
+                    info.origin,
+                ),
+                info,
+                tally,
+                sending_alarm,
+                receiving_alarm,
+                carrier: Carrier::default(),
+                gathering,
+                sleeps_receiving,
+                source: OnceLock::new(),
+                codecs: CodecCache::default(),
+                attached: OnceLock::new(),
+            }
+        })
+    }
+
+    pub(super) fn carrier(&self) -> &Carrier {
+        &self.carrier
+    }
+
+    /// Returns the properties of the connection that do not change.
+    pub fn info(&self) -> &ConnectionInfo {
+        &self.info
+    }
+
+    /// Returns true if the connection belongs to the process that this one was forked from.
+    #[inline]
+    pub fn is_elsewhere(&self) -> bool {
+        self.info.origin.is_elsewhere()
+    }
+
+    /// Calls `work` with one of the endpoint's own writers.
+    pub fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> R) -> R {
+        self.codecs.with_writer(work)
+    }
+
+    /// Returns true if posted messages were not sent yet.
+    pub fn has_unsent(&self) -> bool {
+        self.sending.is_pending()
+    }
+
+    /// Attaches the state of a higher layer. Returns false if a layer has already done so.
+    pub fn attach(&self, attached: Weak<dyn Any + Send + Sync>) -> bool {
+        self.attached.set(attached).is_ok()
+    }
+
+    /// Returns the attached state while it is alive.
+    pub fn attached(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.attached.get()?.upgrade()
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Drives the posted operations without waiting. Returns true if some have not ended; `task`,
+    /// if given, is then woken once when the direction can make progress. `place` is the watcher
+    /// with which the source may be registered meanwhile, provided that the owner of the task polls
+    /// that watcher.
+    pub fn progress(&self, way: Half, task: Option<&Waker>, place: Option<&Arc<Watcher>>) -> bool {
+        let is_left = match way {
+            Half::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
+            Half::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
+        };
+        if is_left {
+            self.progress_beside(way, task, place);
+        }
+        is_left
+    }
+
+    /// Drives the posted operations of the other direction, for a task that waits for this one. The
+    /// peer may be blocked until it gets an answer, or until its messages are received.
+    pub(super) fn progress_beside(
+        &self,
+        way: Half,
+        task: Option<&Waker>,
+        place: Option<&Arc<Watcher>>,
+    ) {
+        match way {
+            Half::Out if self.receiving.is_pending_by_now() => {
+                self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
+            }
+            Half::In if self.sending.is_pending_by_now() => {
+                self.progress_of(&self.sending, &self.sending_alarm, task, place);
+            }
+            Half::Out | Half::In => {}
+        }
+    }
+
+    /// Registers `carrier` to be woken when no sends are posted any more.
+    pub(super) fn tell_when_sent(&self, carrier: &Waker) {
+        self.sending_alarm.set_carrier(carrier);
+    }
+
+    /// As [`progress`](Self::progress), for a task that also drives operations that are posted
+    /// later.
+    pub(crate) fn attend(&self, way: Half, task: &Waker) {
+        match way {
+            Half::Out => self.sending_alarm.register(task, None),
+            Half::In => self.receiving_alarm.register(task, None),
+        }
+        self.progress(way, Some(task), None);
+    }
+
+    /// Detaches a sink. Its sends are still carried out, but their outcomes are dropped. Its
+    /// receives are cancelled, and their messages go to other receivers. Returns the number of
+    /// cancelled receives. `task` is unregistered.
+    pub(crate) fn forget_sink(
+        self: &Arc<Self>,
+        way: Half,
+        sink: &Arc<dyn Sink>,
+        task: &Waker,
+    ) -> usize {
+        match way {
+            Half::Out => {
+                let mut held = self.sending.lock();
+                held.drive();
+                held.forget_sink(sink);
+                Self::forget_task(&mut *held, &self.sending_alarm, task);
+                let is_left = held.has_posted();
+                self.settle(self.sending.leave(held));
+                self.forget_beside(&self.receiving, &self.receiving_alarm, task);
+                if is_left {
+                    self.carry();
+                }
+                0
+            }
+            Half::In => {
+                let mut held = self.receiving.lock();
+                let missed = held.forget_sink(sink);
+                Self::forget_task(&mut *held, &self.receiving_alarm, task);
+                held.drive();
+                self.settle(self.receiving.leave(held));
+                self.forget_beside(&self.sending, &self.sending_alarm, task);
+                missed.len()
+            }
+        }
+    }
+
+    /// As [`forget_waker`](Self::forget_waker), for a task that may have registered the sources
+    /// with its watcher.
+    pub(crate) fn forget_watching(&self, task: &Waker) {
+        self.forget_beside(&self.receiving, &self.receiving_alarm, task);
+        self.forget_beside(&self.sending, &self.sending_alarm, task);
+    }
+
+    /// Unregisters a task from a direction that it may have driven in addition to its own.
+    fn forget_beside<D: Direction>(&self, turn: &DirectionLock<D>, alarm: &Alarm, task: &Waker) {
+        let mut held = turn.lock();
+        Self::forget_task(&mut *held, alarm, task);
+        self.settle(turn.leave(held));
+    }
+
+    /// Unregisters a task together with its watcher registration. Other waiting tasks register the
+    /// source again.
+    fn forget_task<D: Direction>(held: &mut D, alarm: &Alarm, task: &Waker) {
+        alarm.forget(task);
+        alarm.disarm();
+        held.common().watch = None;
+    }
+
+    fn progress_of<D: Direction>(
+        &self,
+        turn: &DirectionLock<D>,
+        alarm: &Alarm,
+        task: Option<&Waker>,
+        place: Option<&Arc<Watcher>>,
+    ) -> bool {
+        let mut held = turn.lock();
+        DirectionLock::drive_for_task(&mut *held);
+        let is_left = held.has_posted();
+        if let (Some(task), true) = (task, is_left) {
+            alarm.register(task, place);
+        }
+        self.settle(turn.leave(held));
+        is_left
+    }
+
+    /// Shuts down the send direction behind everything posted.
+    pub(crate) fn finish(&self) -> Result<(), SendError> {
+        self.try_flush();
+        let patience = Patience::For(self.info.send_timeout);
+        let held = self.sending.lock();
+        let all_gone = |sending: &mut SendDirection| {
+            let all_gone = sending.has_turn() && !sending.waits_for_credit();
+            all_gone.then_some(())
+        };
+        let deadline = || patience.deadline();
+        let (mut held, come) = self
+            .sending
+            .wait_until(&self.receiving, held, deadline, all_gone);
+        let half = come.and_then(|()| held.finish());
+        self.settle(self.sending.leave(held));
+        drop(half);
+        come.ok_or_else(|| self.late(patience))
+    }
+
+    /// Closes the connection. All blocked callers return with an error.
+    pub(crate) fn close(&self) {
+        if self.is_elsewhere() {
+            return;
+        }
+        self.try_flush();
+        self.info.close();
+        let mut held = self.receiving.lock();
+        held.close();
+        self.settle(self.receiving.leave(held));
+        let mut held = self.sending.lock();
+        held.close();
+        self.settle(self.sending.leave(held));
+        self.info.release();
+    }
+
+    /// Duplicates the descriptor that is polled for messages.
+    pub(super) fn source(&self) -> io::Result<OwnedFd> {
+        let held = self.receiving.lock();
+        let source = held.source();
+        self.settle(self.receiving.leave(held));
+        source
+    }
+
+    /// Prepares for a sleep in the program's own poll. Returns true if something must be received
+    /// first.
+    pub(super) fn arm(&self) -> bool {
+        let mut held = self.receiving.lock();
+        let is_ready = held.arm_bare();
+        self.settle(self.receiving.leave(held));
+        is_ready
+    }
+
+    /// Ends the other direction if one has failed.
+    #[inline]
+    pub(super) fn settle(&self, broke: Broke) {
+        if broke.0 {
+            self.break_off();
+        }
+    }
+
+    #[cold]
+    fn break_off(&self) {
+        // An end that the peer announced takes precedence, whichever direction has failed first.
+        let mut held = self.receiving.lock();
+        held.look();
+        let _ = self.receiving.leave(held);
+        self.info.break_off();
+        self.progress(Half::In, None, None);
+        self.progress(Half::Out, None, None);
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if self.is_elsewhere() {
+            self.sending.get_mut().disown();
+            self.receiving.get_mut().disown();
+            std::mem::forget(self.info.clone());
+        }
+        counters::retire(self.info.scheme, &self.tally);
+        tracing::debug!(peer = %self.info.peer, scheme = self.info.scheme, "dropped");
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

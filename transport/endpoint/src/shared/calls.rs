@@ -1,0 +1,486 @@
+//! Blocking calls: messages that are sent and received behind everything posted.
+
+use std::io::IoSlice;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jstream::buffer::{Filled, Spent};
+
+use super::{Patience, Shared};
+use crate::connection_info::{EndReason, Trouble};
+use crate::direction_lock::{Direction, TurnGuard};
+use crate::gate::Credit;
+use crate::message::Message;
+use crate::receiving::{Arrived, Receiving};
+use crate::sending::{self, SendDirection};
+use crate::spin::Spin;
+use jstream_base::Header;
+use jstream_base::{RecvError, SendError};
+use jstream_device::connection::{Body, Fault, Outbound, Outgoing, Push};
+use jstream_device::deadline::Deadline;
+
+impl Shared {
+    /// Creates an outgoing message with its length filled in. Also returns the error if the length
+    /// is not allowed.
+    #[inline]
+    pub fn outbound<'a>(
+        &self,
+        header: Header,
+        length: Option<u64>,
+        body: Body<'a>,
+    ) -> (Outbound<'a>, Option<SendError>) {
+        let length = length.unwrap_or(u64::MAX);
+        let refused = self.check_length(length).err();
+        (Outbound::new(header, length, body), refused)
+    }
+
+    /// Checks that the peer accepts messages of this length.
+    #[inline]
+    pub(crate) fn check_length(&self, length: u64) -> Result<(), SendError> {
+        let max = self.info.limits.max_send;
+        if length > max {
+            return Err(self.too_large(length, max));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_large(&self, length: u64, max: u64) -> SendError {
+        SendError::TooLarge {
+            length,
+            max,
+            peer: self.info.peer.clone(),
+        }
+    }
+
+    /// Sends a message behind everything posted. The body is left in `message` if the device did
+    /// not move it.
+    #[inline]
+    pub(crate) fn send(
+        self: &Arc<Self>,
+        message: &mut Outbound<'_>,
+        patience: Patience,
+    ) -> Result<(), SendError> {
+        self.send_costly(message, patience, Credit::FREE)
+    }
+
+    /// As [`send`](Self::send), for a message that needs credit of the peer. Returns
+    /// [`WouldBlock`](SendError::WouldBlock) if there is not enough credit.
+    #[inline(always)]
+    pub(crate) fn send_costly(
+        self: &Arc<Self>,
+        message: &mut Outbound<'_>,
+        patience: Patience,
+        cost: Credit,
+    ) -> Result<(), SendError> {
+        let mut held = self.sending.lock();
+        if cost != Credit::FREE && !held.charge(cost) {
+            self.settle(self.sending.leave(held));
+            return Err(SendError::WouldBlock);
+        }
+        let mut pushed = None;
+        if let Some(half) = held.free_half() {
+            match half.push(message) {
+                Ok(Push::Done) => {
+                    held.count(&message.header);
+                    self.settle(self.sending.leave(held));
+                    return Ok(());
+                }
+                other => pushed = Some(other),
+            }
+        }
+        let sent = self.send_slowly(held, message, pushed, patience);
+        if sent.is_err() && cost != Credit::FREE {
+            self.refund(cost);
+        }
+        sent
+    }
+
+    #[cold]
+    fn refund(&self, cost: Credit) {
+        let mut held = self.sending.lock();
+        held.refund(cost);
+        self.settle(self.sending.leave(held));
+    }
+
+    #[cold]
+    fn send_slowly<'s>(
+        self: &'s Arc<Self>,
+        mut held: TurnGuard<'s, SendDirection>,
+        message: &mut Outbound<'_>,
+        mut pushed: Option<Result<Push, Fault>>,
+        patience: Patience,
+    ) -> Result<(), SendError> {
+        let deadline = patience.deadline();
+        if pushed.is_none() {
+            let (mut turn, come) = self.sending.wait_until(
+                &self.receiving,
+                held,
+                || deadline,
+                |sending| sending.has_turn().then_some(()),
+            );
+            if come.is_none() {
+                self.settle(self.sending.leave(turn));
+                return Err(self.late(patience));
+            }
+            if let Some(error) = turn.ended() {
+                self.settle(self.sending.leave(turn));
+                return Err(error);
+            }
+            pushed = turn.free_half().map(|half| half.push(message));
+            held = turn;
+        }
+        let begun = match pushed {
+            Some(Ok(Push::Begun)) => {
+                if matches!(patience, Patience::None) {
+                    self.let_go(held, message);
+                    return Ok(());
+                }
+                true
+            }
+            Some(Ok(Push::Untouched)) | None => {
+                if matches!(patience, Patience::None) {
+                    self.settle(self.sending.leave(held));
+                    return Err(SendError::WouldBlock);
+                }
+                false
+            }
+            Some(Ok(Push::Done)) => {
+                held.count(&message.header);
+                self.settle(self.sending.leave(held));
+                return Ok(());
+            }
+            Some(Err(fault)) => return Err(self.send_failed(held, fault)),
+        };
+        let Some(mut half) = held.take_out() else {
+            unreachable!("the half to which the message was pushed is present")
+        };
+        self.settle(self.sending.leave(held));
+        let outcome = self.push_until(&mut half, message, begun, deadline);
+        self.sending_alarm.disarm();
+        let mut held = self.sending.lock();
+        held.give_back(half);
+        let result = match outcome {
+            Ok(()) => {
+                held.count(&message.header);
+                Ok(())
+            }
+            Err(Unpushed::Late) => Err(self.late(patience)),
+            Err(Unpushed::Stalled) => {
+                let (sent, total) = sending::progress(message);
+                held.fail(EndReason::Stalled { received: 0 }, false);
+                Err(SendError::Stalled {
+                    sent,
+                    total,
+                    after: self.info.send_timeout,
+                    peer: self.info.peer.clone(),
+                })
+            }
+            Err(Unpushed::Fault(fault)) => return Err(self.send_failed(held, fault)),
+        };
+        held.drive();
+        self.settle(self.sending.leave(held));
+        result
+    }
+
+    /// Has the rest of a message sent without its caller, as if it had been posted.
+    #[cold]
+    fn let_go(
+        self: &Arc<Self>,
+        mut held: TurnGuard<'_, SendDirection>,
+        message: &mut Outbound<'_>,
+    ) {
+        let body = match std::mem::replace(&mut message.body, Body::Taken) {
+            Body::Borrowed(segments) => Body::Owned(self.gather(segments)),
+            Body::Owned(filled) => Body::Owned(filled),
+            // The device has the rest of the message.
+            Body::Taken => Body::Taken,
+            Body::Object(_) => unreachable!("an object is never moved in part"),
+        };
+        held.adopt(Outbound {
+            header: message.header,
+            body,
+            taken: message.taken,
+        });
+        self.settle(self.sending.leave(held));
+        self.carry();
+    }
+
+    /// Copies the payload of a message to one buffer. A connection has at most one such copy at a
+    /// time, so if the pool is full, the buffer is allocated on the heap.
+    pub fn gather(&self, segments: &[IoSlice<'_>]) -> Filled {
+        let length = segments.iter().map(|segment| segment.len());
+        let length = length.fold(0, usize::saturating_add);
+        let spent = self.info.pool.take(length);
+        let mut filling = spent.unwrap_or_else(|_| Spent::heap(length)).filling();
+        for segment in segments {
+            let fits = filling.extend(segment);
+            debug_assert!(fits, "there is room for all of them");
+        }
+        filling.finish()
+    }
+
+    /// Returns true if a message that is not posted could be sent now, as far as posted messages
+    /// are concerned.
+    pub(crate) fn has_turn(&self) -> bool {
+        let mut held = self.sending.lock();
+        held.drive();
+        let has_turn = held.has_turn();
+        self.settle(self.sending.leave(held));
+        has_turn
+    }
+
+    /// Pushes one message until it is done. The calling thread holds the half.
+    fn push_until(
+        &self,
+        half: &mut Box<dyn Outgoing>,
+        message: &mut Outbound<'_>,
+        mut begun: bool,
+        deadline: Deadline,
+    ) -> Result<(), Unpushed> {
+        let mut spin = Spin::begin(self.info.spin, 0, deadline);
+        loop {
+            match half.push(message).map_err(Unpushed::Fault)? {
+                Push::Done => return Ok(()),
+                Push::Begun => begun = true,
+                Push::Untouched => {}
+            }
+            // Operations that are posted to the other direction are driven during the sleep.
+            // Messages for a receive sink are also received before it.
+            if (!self.receiving.is_pending() || self.takes_beside()) && spin.again() {
+                continue;
+            }
+            if deadline.has_passed() {
+                if begun {
+                    half.abandon(message);
+                    return Err(Unpushed::Stalled);
+                }
+                return Err(Unpushed::Late);
+            }
+            let (slept, broke) = self.receiving.sleep_beside::<SendDirection>(half, deadline);
+            self.settle(broke);
+            slept.map_err(Unpushed::Fault)?;
+        }
+    }
+
+    pub(super) fn late(&self, patience: Patience) -> SendError {
+        match patience {
+            Patience::None => SendError::WouldBlock,
+            Patience::For(after) => SendError::TimedOut {
+                after,
+                peer: self.info.peer.clone(),
+            },
+            Patience::Endless => unreachable!("a wait without a deadline does not time out"),
+        }
+    }
+
+    fn send_failed(&self, mut held: TurnGuard<'_, SendDirection>, fault: Fault) -> SendError {
+        let error = match Trouble::of(fault, 0) {
+            Trouble::NoBuffer { length, source } => SendError::NoBuffer {
+                length,
+                peer: self.info.peer.clone(),
+                source,
+            },
+            Trouble::End(end) => {
+                let error = self.info.send_error(&end);
+                held.fail(end, false);
+                error
+            }
+        };
+        held.drive();
+        self.settle(self.sending.leave(held));
+        error
+    }
+
+    /// Receives a message behind everything posted: into `message`, or into `other` if the fast
+    /// path of the device does not apply.
+    #[inline]
+    pub(crate) fn receive(
+        &self,
+        message: &mut Message,
+        other: &mut Option<Arrived>,
+        patience: Patience,
+    ) -> Result<(), RecvError> {
+        let mut held = self.receiving.lock();
+        let mut more = None;
+        let asleep = patience.is_long() && self.receives_asleep(&held);
+        if asleep || !held.receive_whole(message, &mut more) {
+            let attempt = |receiving: &mut Receiving| receiving.receive_whole(message, &mut more);
+            let (turn, come) = self.receive_slowly(held, patience, attempt);
+            if !come {
+                more = Some(Err(self.unreceived(patience)));
+            }
+            held = turn;
+        }
+        self.settle(self.receiving.leave(held));
+        more.map_or(Ok(()), |more| leave_to(other, more))
+    }
+
+    /// As `receive`, but all outcomes off the fast path go to `more`. Returns
+    /// false if no message arrives before `until` or within `slice`. The slice begins when spinning
+    /// is over or, if the time is limited, after the first polls.
+    #[inline]
+    pub fn receive_within(
+        &self,
+        message: &mut Message,
+        more: &mut Option<Result<Arrived, RecvError>>,
+        slice: Duration,
+        until: Deadline,
+    ) -> bool {
+        let mut held = self.receiving.lock();
+        let asleep = self.receives_asleep(&held) && until.left().is_none_or(|left| left > slice);
+        let mut come = !asleep && held.receive_whole(message, more);
+        if !come {
+            let (turn, beside) = (&self.receiving, &self.sending);
+            let deadline = || Deadline::after(slice).or_sooner(until);
+            let attempt = |receiving: &mut Receiving| {
+                let come = receiving.receive_whole(message, more);
+                come.then_some(())
+            };
+            let is_bounded = until.moment().is_some();
+            let waited = turn.wait_beyond_spinning(beside, held, is_bounded, deadline, attempt);
+            (held, come) = (waited.0, waited.1.is_some());
+        }
+        self.gathering.note(come, held.half.as_deref());
+        self.settle(self.receiving.leave(held));
+        come
+    }
+
+    /// As [`receive_within`](Self::receive_within), for a message that has already arrived. Returns
+    /// false if none has, or if posted receives go first.
+    #[inline]
+    pub fn look(
+        &self,
+        message: &mut Message,
+        more: &mut Option<Result<Arrived, RecvError>>,
+    ) -> bool {
+        self.look_again(message, more, || false)
+    }
+
+    /// As [`look`](Self::look), but polls under one lock while `again` returns true, no other
+    /// thread has taken the half, and nothing is posted to the send direction.
+    #[inline]
+    pub fn look_again(
+        &self,
+        message: &mut Message,
+        more: &mut Option<Result<Arrived, RecvError>>,
+        again: impl FnMut() -> bool,
+    ) -> bool {
+        let mut held = self.receiving.lock();
+        let mut come = held.receive_whole(message, more);
+        if !come {
+            let attempt = |receiving: &mut Receiving| {
+                let come = receiving.receive_whole(message, more);
+                come.then_some(())
+            };
+            let (turn, found) = self
+                .receiving
+                .spin_until(&self.sending, held, again, attempt);
+            (held, come) = (turn, found.is_some());
+        }
+        self.gathering.note(come, held.half.as_deref());
+        self.settle(self.receiving.leave(held));
+        come
+    }
+
+    /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
+    #[inline]
+    pub(crate) fn receive_into(
+        &self,
+        memory: &mut [u8],
+        patience: Patience,
+    ) -> Result<Header, RecvError> {
+        let mut held = self.receiving.lock();
+        let (mut header, mut failed) = (Header::default(), None);
+        if !held.receive_into(memory, &mut header, &mut failed) {
+            let attempt = |receiving: &mut Receiving| {
+                receiving.receive_into(memory, &mut header, &mut failed)
+            };
+            let (turn, come) = self.receive_slowly(held, patience, attempt);
+            if !come {
+                failed = Some(self.unreceived(patience));
+            }
+            held = turn;
+        }
+        self.settle(self.receiving.leave(held));
+        match failed {
+            None => Ok(header),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Blocks until `attempt` returns true or the time is over. The caller has polled already, or
+    /// knows that polling would find nothing.
+    fn receive_slowly<'s>(
+        &'s self,
+        held: TurnGuard<'s, Receiving>,
+        patience: Patience,
+        mut attempt: impl FnMut(&mut Receiving) -> bool,
+    ) -> (TurnGuard<'s, Receiving>, bool) {
+        let deadline = || patience.deadline();
+        let attempt = |receiving: &mut Receiving| attempt(receiving).then_some(());
+        let waited = self
+            .receiving
+            .wait_after_look(&self.sending, held, deadline, attempt);
+        (waited.0, waited.1.is_some())
+    }
+
+    /// Returns true if a waiting caller sleeps without polling first, because the poll would mostly
+    /// be a wasted system call.
+    #[inline]
+    fn receives_asleep(&self, held: &Receiving) -> bool {
+        self.receiving.never_spins() && held.receives_asleep()
+    }
+
+    /// Returns true if [`sleep_or_called`](Self::sleep_or_called) may sleep, as far as is known
+    /// without the lock.
+    #[inline]
+    pub fn may_be_called(&self) -> bool {
+        self.sleeps_receiving && !self.has_more()
+    }
+
+    /// Sleeps until a message may have arrived, or `bell` is readable. Returns false without
+    /// sleeping if a message has arrived, or if other threads handle arriving messages.
+    pub fn sleep_or_called(&self, bell: BorrowedFd<'_>, until: Deadline) -> bool {
+        let mut held = self.receiving.lock();
+        let sleeps = held.receives_asleep() && !self.sending.is_pending();
+        if sleeps {
+            let (turn, beside) = (&self.receiving, &self.sending);
+            held = turn.sleep_or_called(beside, held, bell, until);
+        }
+        self.settle(self.receiving.leave(held));
+        sleeps
+    }
+
+    #[cold]
+    fn unreceived(&self, patience: Patience) -> RecvError {
+        match patience {
+            Patience::None => RecvError::Empty,
+            Patience::For(after) => RecvError::TimedOut {
+                after,
+                peer: self.info.peer.clone(),
+            },
+            Patience::Endless => unreachable!("a wait without a deadline does not time out"),
+        }
+    }
+}
+
+/// Stores an outcome off the fast path in `other`, or returns its error.
+#[inline(never)]
+fn leave_to(
+    other: &mut Option<Arrived>,
+    more: Result<Arrived, RecvError>,
+) -> Result<(), RecvError> {
+    *other = Some(more?);
+    Ok(())
+}
+
+/// Reason why a message was not pushed completely.
+enum Unpushed {
+    /// The deadline passed before the device took any of it.
+    Late,
+    /// The deadline passed after the device took a part of it.
+    Stalled,
+    Fault(Fault),
+}

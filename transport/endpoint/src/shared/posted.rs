@@ -1,0 +1,252 @@
+//! Posted operations: waiting for them, polling them, and dropping their handles.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use jstream::buffer::Spent;
+
+use super::{Half, Patience, Shared};
+use crate::direction_lock::{Direction, DirectionLock, TurnGuard};
+use crate::gate::Credit;
+use crate::ops::{Notify, OpId};
+use crate::receiving::{Arrived, Receipt};
+use crate::sending::{SendDirection, SendOutcome};
+use jstream_base::SendError;
+use jstream_device::connection::Outbound;
+
+impl Shared {
+    /// Posts a message. A refused one ends at once.
+    pub fn post_send(
+        self: &Arc<Self>,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        notify: Notify,
+    ) -> OpId {
+        self.post_costly(message, refused, notify, Credit::FREE)
+    }
+
+    /// As [`post_send`](Self::post_send), without a handle for the outcome. `noted` is called with
+    /// the message's position in the send queue and the position up to which all messages were
+    /// sent. If the message was refused, the first argument is the last position that was assigned.
+    /// The calls are in the order of the positions. `noted` must not use this connection.
+    pub fn post_noted(
+        self: &Arc<Self>,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        noted: impl FnOnce(u64, u64),
+    ) {
+        let mut held = self.sending.lock();
+        held.post(message, refused, Notify::Request);
+        let (place, gone) = held.count_posted();
+        noted(place, gone);
+        self.see_to_posted(held);
+    }
+
+    /// As [`post_send`](Self::post_send), for a message that may have to wait for credit of the
+    /// peer.
+    pub fn post_costly(
+        self: &Arc<Self>,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        notify: Notify,
+        cost: Credit,
+    ) -> OpId {
+        let mut held = self.sending.lock();
+        if !held.has_credit(cost) {
+            // Credit may have arrived that no thread has received yet.
+            self.settle(self.sending.leave(held));
+            self.drive();
+            held = self.sending.lock();
+        }
+        let id = held.post_costly(message, refused, notify, cost);
+        self.see_to_posted(held);
+        id
+    }
+
+    fn see_to_posted(self: &Arc<Self>, held: TurnGuard<'_, SendDirection>) {
+        let is_left = held.has_posted();
+        self.settle(self.sending.leave(held));
+        // Callers that already wait for a message do not know of the posted one.
+        if is_left && (self.sending.has_sleepers_beside() || self.receiving_alarm.is_waited_for()) {
+            self.carry();
+        }
+    }
+
+    /// Returns the position in the send queue up to which all posted messages were sent or have
+    /// ended.
+    pub fn count_gone(&self) -> u64 {
+        let held = self.sending.lock();
+        let (_, gone) = held.count_posted();
+        self.settle(self.sending.leave(held));
+        gone
+    }
+
+    /// Registers `waker` to be called once when the next posted message was sent or has ended.
+    pub fn tell_when_gone(&self, waker: Waker) {
+        let mut held = self.sending.lock();
+        held.tell_when_gone(waker);
+        self.settle(self.sending.leave(held));
+    }
+
+    /// Cancels a message of a sink if it waits for credit.
+    pub fn cancel_waiting(&self, user: u64) -> bool {
+        let mut held = self.sending.lock();
+        let cancelled = held.cancel_waiting(user);
+        self.settle(self.sending.leave(held));
+        cancelled
+    }
+
+    /// Returns true if messages wait for credit.
+    pub fn waits_for_credit(&self) -> bool {
+        if !self.sending.is_pending() {
+            return false;
+        }
+        let held = self.sending.lock();
+        let waits = held.waits_for_credit();
+        self.settle(self.sending.leave(held));
+        waits
+    }
+
+    /// Has a background thread drive the posted sends, although no caller waits for them.
+    pub fn carry(self: &Arc<Self>) {
+        if self.info.scheme == "sim" {
+            // Only the thread of a simulation can drive it.
+            self.carrier.carry_in_simulation(self);
+        } else {
+            self.carrier.carry(self);
+        }
+    }
+
+    /// Posts a receive into the given buffer, or into one of the pool.
+    pub(crate) fn post_recv(self: &Arc<Self>, spent: Option<Spent>, notify: Notify) -> OpId {
+        let mut held = self.receiving.lock();
+        let id = held.post(spent, notify);
+        let is_left = held.has_posted();
+        self.settle(self.receiving.leave(held));
+        // Tasks that already wait for a send do not know of the posted receive.
+        if is_left && self.sending_alarm.is_waited_for() {
+            self.sending_alarm.ring();
+        }
+        // Threads that sleep in a send do not know of it either.
+        if is_left && self.receiving.has_sleepers_beside() && self.info.scheme != "sim" {
+            self.carrier.carry_receives(self);
+        }
+        id
+    }
+
+    /// Keeps a message for the next receive, as if it had not been received yet.
+    pub(crate) fn keep(&self, arrived: Arrived) {
+        let mut held = self.receiving.lock();
+        held.keep(arrived);
+        self.settle(self.receiving.leave(held));
+    }
+
+    /// Blocks until a posted send has ended, and returns its outcome. Returns `None` if it does not
+    /// end in time.
+    pub(crate) fn wait_sent(&self, id: OpId, patience: Patience) -> Option<SendOutcome> {
+        let mut held = self.sending.lock();
+        let sent = held.take(id);
+        let (held, sent) = match sent {
+            Some(sent) => (held, Some(sent)),
+            None => {
+                let deadline = || patience.deadline();
+                self.sending
+                    .wait_until(&self.receiving, held, deadline, |sending| sending.take(id))
+            }
+        };
+        self.settle(self.sending.leave(held));
+        sent
+    }
+
+    /// Blocks until a posted receive has ended, and returns its outcome. Returns `None` if it does
+    /// not end in time.
+    pub(crate) fn wait_received(&self, id: OpId, patience: Patience) -> Option<Receipt> {
+        let mut held = self.receiving.lock();
+        let receipt = held.take(id);
+        let (held, receipt) = match receipt {
+            Some(receipt) => (held, Some(receipt)),
+            None => {
+                let deadline = || patience.deadline();
+                self.receiving
+                    .wait_until(&self.sending, held, deadline, |receiving| {
+                        receiving.take(id)
+                    })
+            }
+        };
+        self.settle(self.receiving.leave(held));
+        receipt
+    }
+
+    /// Returns the outcome of a posted send. If it has not ended, registers `task` to be woken when
+    /// it may have.
+    pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<SendOutcome> {
+        let mut held = self.sending.lock();
+        DirectionLock::drive_for_task(&mut *held);
+        let sent = held.take(id);
+        if sent.is_none() {
+            held.notify(id, task);
+            self.sending_alarm.register(task, None);
+        }
+        self.settle(self.sending.leave(held));
+        if sent.is_none() {
+            self.progress_beside(Half::Out, Some(task), None);
+        }
+        sent
+    }
+
+    /// Returns the outcome of a posted receive. If it has not ended, registers `task` to be woken
+    /// when it may have.
+    pub(crate) fn poll_received(self: &Arc<Self>, id: OpId, task: &Waker) -> Option<Receipt> {
+        let mut held = self.receiving.lock();
+        DirectionLock::drive_for_task(&mut *held);
+        let receipt = held.take(id);
+        if receipt.is_none() {
+            held.notify(id, task);
+            self.receiving_alarm.register(task, None);
+        }
+        self.settle(self.receiving.leave(held));
+        if receipt.is_none() {
+            self.progress_beside(Half::In, Some(task), None);
+        }
+        receipt
+    }
+
+    /// Cancels a posted send of which the device has taken nothing. Returns false if the device has
+    /// taken a part.
+    pub(crate) fn cancel_send(&self, id: OpId) -> bool {
+        let mut held = self.sending.lock();
+        let cancelled = held.cancel(id);
+        held.drive();
+        self.settle(self.sending.leave(held));
+        cancelled
+    }
+
+    /// Cancels a posted receive that has no message.
+    pub(crate) fn cancel_receive(&self, id: OpId) {
+        let mut held = self.receiving.lock();
+        held.cancel(id);
+        held.drive();
+        self.settle(self.receiving.leave(held));
+    }
+
+    /// Drops the handle of a posted send. The send is still carried out.
+    pub(crate) fn forget_send(self: &Arc<Self>, id: OpId) {
+        let mut held = self.sending.lock();
+        let sent = held.forget(id);
+        let is_left = held.has_posted();
+        self.settle(self.sending.leave(held));
+        drop(sent);
+        if is_left {
+            self.carry();
+        }
+    }
+
+    /// Drops the handle of a posted receive. A message that it has received is kept for the next
+    /// receive.
+    pub(crate) fn forget_receive(&self, id: OpId) {
+        let mut held = self.receiving.lock();
+        let missed = held.forget(id);
+        self.settle(self.receiving.leave(held));
+        drop(missed);
+    }
+}

@@ -1,0 +1,143 @@
+//! Receive sinks: messages that a [`ReceiveSink`] gets on arrival.
+
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use super::Shared;
+use crate::direction_lock::Direction;
+use crate::receiving::{BypassedMessages, ReceiveSink};
+use jstream_base::Header;
+
+impl Shared {
+    /// Makes `taker` the receiver of all messages, regardless of which threads wait. Returns false
+    /// if another one was set before.
+    pub fn set_taker(&self, taker: Arc<dyn ReceiveSink>) -> bool {
+        let mut held = self.receiving.lock();
+        let is_first = held.set_taker(taker);
+        self.settle(self.receiving.leave(held));
+        is_first
+    }
+
+    /// Counts time that was spent polling, without a sleep, towards the timeout of a message that
+    /// has begun. If the message exceeds it, the connection ends.
+    pub fn count_begun(&self, elapsed: Duration) {
+        let mut held = self.receiving.lock();
+        held.count_begun(elapsed);
+        self.settle(self.receiving.leave(held));
+    }
+
+    /// Retries messages for which the pool had no room.
+    pub fn resume(&self) {
+        let mut held = self.receiving.lock();
+        held.resume();
+        self.settle(self.receiving.leave(held));
+    }
+
+    /// Gives the receive sink the messages that have arrived, and drives the posted sends.
+    #[inline]
+    pub fn drive(&self) {
+        let mut held = self.receiving.lock();
+        held.drive();
+        self.settle(self.receiving.leave(held));
+        if self.sending.is_pending() {
+            let mut held = self.sending.lock();
+            held.drive();
+            self.settle(self.sending.leave(held));
+        }
+    }
+
+    /// Fast path: receives the next message to the front of `memory`, bypassing the receive sink,
+    /// if it arrives while `again` returns true. `may` is called first, and again after other
+    /// threads had the lock. `wants` decides by the header whether to receive the message, and
+    /// `note` is called with the header of the received message. All three run under the lock.
+    #[inline]
+    pub fn receive_past(
+        &self,
+        memory: &mut [u8],
+        may: impl Fn() -> bool,
+        wants: impl Fn(&Header) -> bool,
+        note: impl FnOnce(&Header),
+        mut again: impl FnMut() -> bool,
+    ) -> Option<Header> {
+        let mut held = self.receiving.lock();
+        let mut may_go_on = may();
+        let mut received = None;
+        while may_go_on {
+            match held.receive_past(memory, &wants) {
+                BypassedMessages::Received(header) => {
+                    note(&header);
+                    received = Some(header);
+                    break;
+                }
+                BypassedMessages::Nothing => {}
+                BypassedMessages::Other => break,
+            }
+            if self.sending.is_pending() || !again() {
+                break;
+            }
+            if self.receiving.is_wanted() {
+                self.settle(self.receiving.leave(held));
+                std::thread::yield_now();
+                held = self.receiving.lock();
+                may_go_on = may();
+            }
+        }
+        self.settle(self.receiving.leave(held));
+        received
+    }
+
+    /// Unregisters a task that does not wait any more. A device that was armed for this task alone
+    /// is not armed again.
+    pub fn forget_waker(&self, task: &Waker) {
+        self.receiving_alarm.forget(task);
+        self.sending_alarm.forget(task);
+    }
+
+    /// Has a background thread drive the posted sends, if there are any, although no caller waits
+    /// for them.
+    pub fn carry_what_is_left(self: &Arc<Self>) {
+        if self.sending.is_pending() {
+            self.carry();
+        }
+    }
+
+    /// Marks the posted messages as abandoned: no caller asks for their outcomes any more. They are
+    /// still sent. Messages that wait for credit are kept as long as some credit arrives within the
+    /// send timeout.
+    pub fn leave_behind(self: &Arc<Self>) {
+        let mut held = self.sending.lock();
+        held.leave_behind();
+        self.settle(self.sending.leave(held));
+        self.carry_what_is_left();
+        self.carrier.look_again(self);
+    }
+
+    /// Returns the number of abandoned messages that wait for credit, or `None` if there are none
+    /// or if other messages go first.
+    pub(crate) fn count_left_behind(&self) -> Option<usize> {
+        let held = self.sending.lock();
+        let count = held.count_left_behind();
+        self.settle(self.sending.leave(held));
+        count
+    }
+
+    /// Fails the abandoned messages that wait for credit.
+    pub(crate) fn give_up_left_behind(&self) {
+        let mut held = self.sending.lock();
+        held.close_gate();
+        self.settle(self.sending.leave(held));
+    }
+
+    /// Gives the receive sink the messages that have arrived, for a call that sends. Returns false
+    /// if there is no receive sink.
+    pub(super) fn takes_beside(&self) -> bool {
+        let mut held = self.receiving.lock();
+        let takes = held.has_taker();
+        if takes {
+            held.drive();
+        }
+        self.settle(self.receiving.leave(held));
+        takes
+    }
+}

@@ -1,0 +1,229 @@
+//! Adaptive spinning before a thread sleeps.
+
+use std::hint;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jstream_device::deadline::Deadline;
+
+/// Number of polls between two readings of the clock.
+const LOOKS: u32 = 8;
+
+/// Number of times that the thread yields the processor before it sleeps. If there are more threads
+/// than cores, the awaited thread gets to run.
+const YIELDS: u8 = 2;
+
+/// Upper estimate of the time that it takes to wake both sides. If a sleep exceeded the budget by
+/// no more than this, spinning might have succeeded had the other side not slept too.
+const WAKING: Duration = Duration::from_micros(200);
+
+/// Maximum number of times that the budget is halved.
+const MOST_VAIN: u8 = 6;
+
+/// Of this many waits that end in a sleep, one spins for as long as a wake-up takes. Otherwise, two
+/// sides that both sleep before the other one answers, because each has to wake first, would never
+/// leave this state.
+const LONG_AMONG: u8 = 32;
+
+/// Outcomes of recent waits. The lower `VAIN_BITS` count the spins without result; the bits above
+/// count the waits that ended in a sleep since the last long spin.
+pub type Habit = u8;
+
+const VAIN_BITS: u32 = 3;
+
+/// State of one spinning wait. The budget is halved after each spin without result, and grows again
+/// after a success.
+pub struct Spin {
+    begun: Option<Instant>,
+    budget: Duration,
+    full: Duration,
+    looks: u32,
+    yields: u8,
+    slept: Option<Instant>,
+    in_vain: bool,
+}
+
+impl Spin {
+    /// Begins a wait that spins for `full` at most.
+    #[must_use]
+    pub fn begin(full: Duration, habit: Habit, deadline: Deadline) -> Self {
+        let (vain, sleeps) = parts(habit);
+        let mut budget = full;
+        if sleeps.wrapping_add(1) == LONG_AMONG && !full.is_zero() {
+            budget = full.max(WAKING);
+        } else if full != Duration::MAX {
+            for _ in 0..vain.min(MOST_VAIN) {
+                budget = budget.checked_div(2).unwrap_or_default();
+            }
+        }
+        let mut spin = Self {
+            begun: None,
+            budget,
+            full,
+            looks: 0,
+            yields: YIELDS,
+            slept: None,
+            in_vain: false,
+        };
+        spin.end_by(deadline);
+        spin
+    }
+
+    /// Limits the budget to the deadline.
+    pub(crate) fn end_by(&mut self, deadline: Deadline) {
+        if let Some(left) = deadline.left() {
+            self.budget = self.budget.min(left);
+        }
+        if self.budget.is_zero() {
+            self.yields = 0;
+        }
+    }
+
+    /// Returns true if the next call of [`again`](Self::again) does not read the clock.
+    #[inline]
+    pub(crate) fn is_timeless(&self) -> bool {
+        self.looks.wrapping_add(1) % LOOKS != 0
+    }
+
+    /// Returns true if the caller should poll once more.
+    #[inline]
+    pub fn again(&mut self) -> bool {
+        if self.budget.is_zero() || self.in_vain {
+            self.give_up();
+            return false;
+        }
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks % LOOKS != 0 {
+            hint::spin_loop();
+            return true;
+        }
+        self.has_time()
+    }
+
+    fn has_time(&mut self) -> bool {
+        // A thread that never sleeps does not need the clock.
+        if self.budget == Duration::MAX {
+            return true;
+        }
+        let now = Instant::now();
+        let begun = *self.begun.get_or_insert(now);
+        if now.saturating_duration_since(begun) < self.budget {
+            return true;
+        }
+        if let Some(left) = self.yields.checked_sub(1) {
+            self.yields = left;
+            self.looks = LOOKS.wrapping_sub(1);
+            thread::yield_now();
+            return true;
+        }
+        self.give_up();
+        false
+    }
+
+    /// Returns true if the spin ended without result.
+    pub fn was_in_vain(&self) -> bool {
+        self.in_vain
+    }
+
+    /// Ends the spin. After its first sleep, a thread does not spin again in this wait, because a
+    /// wake-up means that there is work.
+    fn give_up(&mut self) {
+        if !self.in_vain {
+            self.in_vain = true;
+            self.slept = (!self.full.is_zero()).then(Instant::now);
+        }
+    }
+
+    /// Records the end of a sleep. The sleep does not count as short if too much time has passed
+    /// since the spin ended.
+    pub fn has_slept(&mut self) {
+        if let Some(since) = self.slept {
+            if since.elapsed() > self.full.saturating_add(WAKING) {
+                self.slept = None;
+            }
+        }
+    }
+
+    /// Ends the wait, and adjusts the habit for the next one.
+    pub fn end(self, habit: &mut Habit) {
+        let (vain, sleeps) = parts(*habit);
+        let (vain, sleeps) = if !self.in_vain {
+            (vain.saturating_sub(1), 0)
+        } else if self.full.is_zero() {
+            return;
+        } else if self.slept.is_some() {
+            (vain.saturating_sub(2), sleeps.wrapping_add(1))
+        } else {
+            let vain = vain.saturating_add(1).min(MOST_VAIN);
+            (vain, sleeps.wrapping_add(1))
+        };
+        *habit = vain | (sleeps % LONG_AMONG) << VAIN_BITS;
+    }
+}
+
+/// Returns the number of spins without result, and the number of sleeps.
+fn parts(habit: Habit) -> (u8, u8) {
+    (habit % (1 << VAIN_BITS), habit >> VAIN_BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(spin: &mut Spin) -> u32 {
+        (0..).find(|_| !spin.again()).unwrap()
+    }
+
+    #[test]
+    fn without_a_budget_there_is_no_second_look() {
+        let mut spin = Spin::begin(Duration::ZERO, 0, Deadline::NEVER);
+        assert_eq!(looks(&mut spin), 0);
+        let passed = Deadline::after(Duration::ZERO);
+        let mut spin = Spin::begin(Duration::from_secs(100), 0, passed);
+        assert_eq!(looks(&mut spin), 0);
+    }
+
+    #[test]
+    fn it_ends_and_learns() {
+        let full = Duration::from_micros(200);
+        let mut habit = 0;
+        for turn in 1..20 {
+            let mut spin = Spin::begin(full, habit, Deadline::NEVER);
+            assert!(looks(&mut spin) > 0);
+            thread::sleep(Duration::from_millis(1));
+            spin.has_slept();
+            spin.end(&mut habit);
+            assert_eq!(parts(habit), (turn.min(MOST_VAIN), turn));
+        }
+        let mut spin = Spin::begin(full, habit, Deadline::NEVER);
+        assert!(spin.again());
+        spin.end(&mut habit);
+        assert_eq!(parts(habit), (MOST_VAIN - 1, 0));
+    }
+
+    #[test]
+    fn one_among_many_sleeps_is_put_off() {
+        let full = Duration::from_micros(1);
+        let mut habit = 0;
+        let mut budgets = Vec::new();
+        for _ in 0..2 * LONG_AMONG {
+            let mut spin = Spin::begin(full, habit, Deadline::NEVER);
+            budgets.push(spin.budget);
+            while spin.again() {}
+            thread::sleep(Duration::from_micros(500));
+            spin.has_slept();
+            spin.end(&mut habit);
+        }
+        let long = budgets.iter().filter(|budget| **budget == WAKING).count();
+        assert_eq!((long, budgets[LONG_AMONG as usize - 1]), (2, WAKING));
+        // A wait without spinning has no long spin.
+        let spin = Spin::begin(Duration::ZERO, habit | 31 << VAIN_BITS, Deadline::NEVER);
+        assert!(spin.budget.is_zero());
+    }
+
+    #[test]
+    fn one_that_never_sleeps_goes_on() {
+        let mut spin = Spin::begin(Duration::MAX, MOST_VAIN, Deadline::NEVER);
+        assert!((0..100_000).all(|_| spin.again()));
+    }
+}

@@ -1,0 +1,41 @@
+//! Errors that return the buffer of an operation that failed.
+
+use jstream::buffer::{Filled, Spent};
+use jstream_base::{RecvError, SendError};
+use thiserror::Error;
+
+/// A buffer that was not sent, and the reason.
+#[derive(Debug, Error)]
+#[error("{error}")]
+#[non_exhaustive]
+pub struct Unsent {
+    /// The reason.
+    #[source]
+    pub error: SendError,
+    /// The buffer, unchanged.
+    pub filled: Filled,
+}
+
+impl From<Unsent> for SendError {
+    fn from(unsent: Unsent) -> Self {
+        unsent.error
+    }
+}
+
+/// A posted receive that failed, and the reason.
+#[derive(Debug, Error)]
+#[error("{error}")]
+#[non_exhaustive]
+pub struct Unreceived {
+    /// The reason.
+    #[source]
+    pub error: RecvError,
+    /// The posted buffer, if there was one and it holds no part of a message.
+    pub spent: Option<Spent>,
+}
+
+impl From<Unreceived> for RecvError {
+    fn from(unreceived: Unreceived) -> Self {
+        unreceived.error
+    }
+}

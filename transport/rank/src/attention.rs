@@ -1,0 +1,103 @@
+//! The flag that says whether a rank polls its queues for messages of threads.
+//!
+//! While the flag is set, a sender only puts a message into its [queue](super::queue): a thread of
+//! the rank is polling, or will poll before it blocks. A thread that is going to sleep clears the
+//! flag and polls a last time. This is a Dekker-style handshake:
+//!
+//! ```text
+//! sender: puts a message there   receiver: given := 0
+//!         ---- barrier ----                ---- barrier ----
+//!         still given?                     takes in what is there
+//! ```
+//!
+//! At least one side sees the other. A sender that sees the flag cleared drains the queue itself,
+//! under the lock of the inbox, and wakes the sleeping thread. The flag changes only when a thread
+//! sleeps, so its cache line stays with the sender.
+
+use std::task::Waker;
+
+use super::inbox::Inbox;
+use super::state::RankState;
+use jstream_endpoint::ops::OpId;
+use jstream_sync::barrier::Barriers;
+use jstream_sync::{AtomicU32, CacheLines, Ordering};
+
+/// The flag, which is changed under the lock of an inbox.
+pub(super) struct Attention {
+    given: CacheLines<AtomicU32>,
+    barriers: Barriers,
+}
+
+impl Attention {
+    /// Returns the flag in cleared state.
+    pub(super) fn new() -> Self {
+        Self {
+            given: CacheLines(AtomicU32::new(0)),
+            barriers: Barriers::of_this_process(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_given(&self) -> bool {
+        self.given.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Returns true if a sender that has put a message into a queue may leave it there.
+    #[inline]
+    pub(super) fn is_still_given(&self) -> bool {
+        self.barriers.pass();
+        self.is_given()
+    }
+
+    pub(super) fn give(&self) {
+        self.given.0.store(1, Ordering::Relaxed);
+    }
+
+    /// Clears the flag. Returns true if it was set; the queues must then be polled once more.
+    pub(super) fn withdraw(&self) -> bool {
+        if !self.is_given() {
+            return false;
+        }
+        self.given.0.store(0, Ordering::Relaxed);
+        self.barriers.make_all_pass();
+        true
+    }
+}
+
+impl Inbox {
+    /// Allows senders to leave messages in their queues, unless a sleeping thread or a task has to
+    /// be notified of them. The caller must poll the queues, and must not have slept before its
+    /// last message arrived.
+    #[inline]
+    pub(super) fn attend(&self, state: &RankState) {
+        let is_told = state.sleepers > 0 || state.is_watched || state.tasks > 0;
+        if !self.attention.is_given() && !is_told && !state.closed {
+            self.attention.give();
+        }
+    }
+}
+
+impl RankState {
+    /// Wakes `task` when the request ends.
+    pub(super) fn set_task(&mut self, id: OpId, task: &Waker) {
+        let Some(request) = self.requests.get_mut(id) else {
+            return;
+        };
+        match &request.task {
+            Some(known) if known.will_wake(task) => return,
+            Some(_) => {}
+            None => self.tasks = self.tasks.saturating_add(1),
+        }
+        request.task = Some(task.clone());
+    }
+
+    /// Discards the outcome of a request when it ends.
+    pub(super) fn forget(&mut self, id: OpId) {
+        if let Some(request) = self.requests.get_mut(id) {
+            request.forgotten = true;
+            if request.task.take().is_some() {
+                self.tasks = self.tasks.saturating_sub(1);
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The receive side of a rank: state under one lock, and the threads that wait for it.
+//!
+//! Lock order: a direction of an endpoint, then an inbox. No other lock is taken under the lock of
+//! an inbox. Work on endpoints and other inboxes is [recorded](DeferredWork) and done after the
+//! lock is released.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use jstream::buffer::Pool;
+
+use super::attention::Attention;
+use super::bell::Bell;
+use super::credit::{Account, allowed};
+use super::options::Options;
+use super::state::{Peer, RankState};
+use super::work_queue::DeferredWork;
+use jstream_device::SlotMessage as Cell;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::ops::Ops;
+use jstream_matching::Matcher;
+use jstream_sync::ring::Viewer;
+
+/// Interval of retries for a connection whose pool had no room.
+const STARVED: Duration = Duration::from_millis(1);
+
+/// The inbox of a rank, shared with the threads that send to it.
+pub(super) struct Inbox {
+    pub(super) rank: u32,
+    pub(super) size: u32,
+    pub(super) options: Options,
+    /// The flag that allows senders to leave messages in their queues.
+    pub(super) attention: Attention,
+    /// Views of the queues by rank, to poll them without the lock.
+    pub(super) views: Box<[OnceLock<Viewer<Cell>>]>,
+    state: Mutex<RankState>,
+    /// Counter of changes: incremented whenever something ends that a thread may wait for.
+    epoch: AtomicU32,
+    /// Number of waiting threads.
+    waiting: AtomicU32,
+    /// Outcomes of recent waits, for adaptive spinning.
+    pub(super) habit: AtomicU8,
+    /// Notified when there are news, or when no thread sleeps on the bell any more.
+    changed: Condvar,
+    /// The bell on which one thread sleeps for all connections, if there are any.
+    pub(super) bell: OnceLock<Bell>,
+    /// True if the pool of a connection had no room.
+    starved: AtomicBool,
+}
+
+impl Inbox {
+    pub(super) fn new(rank: u32, size: u32, options: &Options) -> Arc<Self> {
+        let mut matcher = Matcher::new(allowed(options.bounds));
+        let mut peers = Vec::new();
+        for number in 0..size {
+            let source = matcher.add_source();
+            debug_assert_eq!(source, number, "sources are ranks");
+            peers.push(Peer::default());
+        }
+        Arc::new(Self {
+            rank,
+            size,
+            options: options.clone(),
+            attention: Attention::new(),
+            views: (0..size).map(|_| OnceLock::new()).collect(),
+            state: Mutex::new(RankState {
+                matcher,
+                requests: Ops::default(),
+                live: peers.len().saturating_sub(1),
+                peers,
+                news: false,
+                to_wake: Vec::new(),
+                sleepers: 0,
+                is_watched: false,
+                probers: 0,
+                first: 0,
+                tasks: 0,
+                closed: false,
+            }),
+            epoch: AtomicU32::new(0),
+            waiting: AtomicU32::new(0),
+            habit: AtomicU8::new(0),
+            changed: Condvar::new(),
+            bell: OnceLock::new(),
+            starved: AtomicBool::new(false),
+        })
+    }
+
+    /// Prepares for messages of `rank` over a connection.
+    pub(super) fn add_line(&self, rank: u32) -> io::Result<()> {
+        if self.bell.get().is_none() {
+            let bell = Bell::new()?;
+            self.bell.get_or_init(|| bell);
+        }
+        if let Some(peer) = self.lock().peer(rank) {
+            peer.account = Some(Account::new(self.options.bounds));
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_starved(&self) {
+        self.starved.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns and clears the flag that the pool of a connection had no room.
+    #[inline]
+    pub(super) fn take_starved(&self) -> bool {
+        self.starved.load(Ordering::Relaxed) && self.starved.swap(false, Ordering::Relaxed)
+    }
+
+    /// Shortens the deadline to the retry interval if the pool of a connection had no room.
+    fn or_room(&self, until: Deadline) -> Deadline {
+        if self.starved.load(Ordering::Relaxed) {
+            until.or_sooner(Deadline::after(STARVED))
+        } else {
+            until
+        }
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        &self.options.pool
+    }
+
+    /// Locks the state. Code under the lock does not panic, except for failed allocations, which
+    /// change nothing. So the state behind a poisoned lock is valid.
+    #[inline]
+    pub(super) fn lock(&self) -> MutexGuard<'_, RankState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Releases the lock and notifies waiting threads if there are news.
+    #[inline]
+    pub(super) fn leave<'i>(&'i self, mut state: MutexGuard<'i, RankState>) {
+        if std::mem::take(&mut state.news) {
+            self.tell(state);
+        }
+    }
+
+    fn tell<'i>(&'i self, mut state: MutexGuard<'i, RankState>) {
+        // Pairs with the load in `epoch`: a thread that sees the new value also sees what has
+        // ended.
+        self.epoch.fetch_add(1, Ordering::Release);
+        if state.sleepers > 0 {
+            self.changed.notify_all();
+        }
+        if let (Some(bell), true) = (self.bell.get(), state.is_watched) {
+            bell.ring();
+        }
+        while let Some(task) = state.to_wake.pop() {
+            drop(state);
+            jstream_sync::watcher::wake(task);
+            state = self.lock();
+        }
+    }
+
+    #[inline]
+    pub(super) fn epoch(&self) -> u32 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Counts this thread as waiting until the returned guard is dropped.
+    pub(super) fn note_waiting(&self) -> impl Drop + '_ {
+        struct Waits<'i>(&'i AtomicU32);
+        impl Drop for Waits<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Waits(&self.waiting)
+    }
+
+    pub(super) fn somebody_waits(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Sleeps until there are news since `seen` or the deadline has passed. Spurious wake-ups are
+    /// possible. `arm` makes the connections ring the bell, and `disarm` is called afterwards.
+    pub(super) fn sleep(
+        &self,
+        seen: u32,
+        until: Deadline,
+        arm: impl FnOnce(&Bell),
+        disarm: impl FnOnce(&Bell),
+    ) {
+        let mut state = self.lock();
+        if self.epoch() != seen {
+            return;
+        }
+        if self.attention.withdraw() {
+            let mut deferred = DeferredWork::default();
+            self.take_in_all(&mut state, &mut deferred);
+            if state.news || !deferred.is_empty() {
+                self.leave(state);
+                return self.carry_out(deferred, |_| {});
+            }
+        }
+        if let (Some(bell), false) = (self.bell.get(), state.is_watched) {
+            state.is_watched = true;
+            bell.expect();
+            drop(state);
+            arm(bell);
+            if self.epoch() == seen {
+                bell.sleep(self.or_room(until));
+            }
+            bell.forget();
+            disarm(bell);
+            let mut state = self.lock();
+            state.is_watched = false;
+            if state.sleepers > 0 {
+                // Another sleeping thread takes over the bell.
+                self.changed.notify_all();
+            }
+            return;
+        }
+        state.sleepers = state.sleepers.saturating_add(1);
+        let left = self.or_room(until).left();
+        let mut state = match left {
+            None => self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner),
+            Some(left) => {
+                self.changed
+                    .wait_timeout(state, left)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
+            }
+        };
+        state.sleepers = state.sleepers.saturating_sub(1);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn who_finds_no_room_when_about_to_sleep_looks_again_soon() {
+        let inbox = Inbox::new(0, 2, &Options::default());
+        inbox.add_line(1).unwrap();
+        let (done, woken) = mpsc::channel();
+        std::thread::spawn(move || {
+            let arm = |_: &Bell| inbox.set_starved();
+            inbox.sleep(inbox.epoch(), Deadline::NEVER, arm, |_| {});
+            done.send(()).unwrap();
+        });
+        let woken = woken.recv_timeout(Duration::from_secs(60));
+        woken.expect("the thread sleeps while messages wait for room");
+    }
+}

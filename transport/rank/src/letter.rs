@@ -1,0 +1,160 @@
+//! Messages known to a rank, in each state of their delivery.
+
+use std::sync::Arc;
+
+use jstream::buffer::Filled;
+
+use super::inbox::Inbox;
+use super::request::RequestOutcome;
+use super::table::Number;
+use super::work_queue::DeferredWork;
+use jstream_base::HeaderError;
+use jstream_device::connection::{Body, Payload};
+use jstream_endpoint::ops::OpId;
+use jstream_matching::{Heading, MessageId};
+
+/// A message that is queued until a receive matches it.
+///
+/// A letter must not be dropped under the lock of an inbox, because dropping it may lock the inbox
+/// of the sender.
+pub(super) enum Letter {
+    /// A message whose payload has arrived.
+    Here { payload: Payload, ack: Ack },
+    /// A message whose payload is arriving. The [`ExpectedPayload`] of the source refers to this
+    /// message.
+    Coming { ack: Ack },
+    /// An announced message, whose payload is sent on request.
+    Announced { offer: Number },
+    /// An announced message whose payload was requested and has not begun to arrive.
+    Asked { want: Number },
+    /// Borrowed memory of a blocked thread. The bytes are dropped before that thread is notified.
+    Lent { bytes: Filled, sender: Sender },
+    /// A message whose source was lost before all of it had arrived.
+    Lost,
+}
+
+impl Letter {
+    /// Returns true if the payload is still at the source.
+    pub(super) fn is_announced(&self) -> bool {
+        matches!(self, Self::Announced { .. } | Self::Asked { .. })
+    }
+
+    /// Returns true if this send request of a thread owns the message.
+    pub(super) fn is_of(&self, request: OpId) -> bool {
+        match self {
+            Self::Lent { sender, .. }
+            | Self::Here {
+                ack: Ack::Thread(sender) | Ack::Admitted(sender),
+                ..
+            } => sender.is_of(request),
+            _ => false,
+        }
+    }
+}
+
+/// The sender to notify when a message is matched.
+pub(super) enum Ack {
+    Nobody,
+    /// The rank on the other side of the connection, with its number for the message.
+    Line(Number),
+    Thread(Sender),
+    /// A thread whose message had no room. The thread is notified as soon as the message is queued.
+    Admitted(Sender),
+}
+
+/// The send request of a thread. Dropping this ends the request with an error.
+pub(super) struct Sender {
+    inbox: Arc<Inbox>,
+    request: OpId,
+    /// The rank that the message is sent to.
+    to: u32,
+    is_done: bool,
+}
+
+impl Sender {
+    pub(super) fn new(inbox: Arc<Inbox>, request: OpId, to: u32) -> Self {
+        Self {
+            inbox,
+            request,
+            to,
+            is_done: false,
+        }
+    }
+
+    /// Ends the request successfully, because the message was matched.
+    pub(super) fn finish(mut self) {
+        self.is_done = true;
+        self.end(RequestOutcome::sent());
+    }
+
+    pub(super) fn is_of(&self, request: OpId) -> bool {
+        self.request == request
+    }
+
+    /// Ends the request as cancelled and returns `payload` to it. Borrowed memory must have been
+    /// dropped before.
+    pub(super) fn cancel(mut self, payload: Option<Payload>) {
+        self.is_done = true;
+        self.end(RequestOutcome {
+            payload,
+            ..RequestOutcome::failed(super::Error::Cancelled)
+        });
+    }
+
+    fn end(&self, outcome: RequestOutcome) {
+        let mut deferred = DeferredWork::default();
+        let mut state = self.inbox.lock();
+        state.complete(self.request, outcome, &mut deferred);
+        self.inbox.leave(state);
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let why = Arc::from("it ended before it received the message");
+            let error = super::Error::PeerGone { rank: self.to, why };
+            self.end(RequestOutcome::failed(error));
+        }
+    }
+}
+
+/// The destination of the next payload that a connection delivers.
+#[derive(Default)]
+pub(super) enum ExpectedPayload {
+    #[default]
+    Nothing,
+    /// A receive whose memory the connection fills.
+    Receive { request: OpId, heading: Heading },
+    /// A receive that was posted while the message was arriving. Its memory is not lent to the
+    /// connection.
+    Late { request: OpId, heading: Heading },
+    /// A message that is queued for a receive.
+    Message(MessageId),
+    /// No destination: the payload is dropped.
+    Unwanted,
+}
+
+/// A message that a peer has to answer.
+pub(super) struct Offer {
+    pub(super) request: OpId,
+    /// The body that is sent on request; `None` if it was sent eagerly.
+    pub(super) body: Option<Body<'static>>,
+    pub(super) length: u64,
+    /// The progress of a message that was sent eagerly.
+    pub(super) half: Half,
+}
+
+/// Progress of a message with confirmation. The request ends when the message was both sent and
+/// matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    Neither,
+    Gone,
+    Matched,
+}
+
+/// Returns the protocol error for an invalid message of a peer.
+pub(super) fn strange(kind: u32) -> HeaderError {
+    HeaderError::Rank { kind }
+}

@@ -1,0 +1,349 @@
+//! Messages between threads. The sender puts a short message into a queue if the receiver polls it;
+//! otherwise, the sender delivers the message to the inbox of the receiver.
+
+use std::io::IoSlice;
+use std::sync::{Arc, OnceLock};
+
+use jstream::buffer::Spent;
+
+use super::error::Error;
+use super::inbox::Inbox;
+use super::letter::{Ack, Letter, Sender};
+use super::names::Status;
+use super::node::Node;
+use super::queue::{Entry, SHORT};
+use super::rendezvous::copied;
+use super::request::{RankRequest, RequestOutcome};
+use super::state::RankState;
+use super::work_queue::DeferredWork;
+use jstream_device::INLINE;
+use jstream_device::connection::Payload;
+use jstream_endpoint::ops::OpId;
+use jstream_matching::{Arrival, Heading};
+
+/// The result of posting a message.
+pub(super) enum PostOutcome {
+    /// The message was sent.
+    Done,
+    /// The message was sent, and its jbuf is returned.
+    Gone(Spent),
+    /// The message has this request, which reports its outcome.
+    Pending(OpId),
+    /// The message was refused, because the other rank has ended.
+    Refused(Error, Option<Payload>),
+}
+
+/// The result of delivering a copy of bytes.
+pub(super) enum Left {
+    Done,
+    /// No room at the receiver.
+    NoRoom,
+    Refused(Error),
+}
+
+/// The path to a rank of this process.
+pub(super) struct Near {
+    pub(super) inbox: Arc<Inbox>,
+    /// The sending end of the queue, opened on first use. `None` if another rank of the same number
+    /// has opened it.
+    entry: OnceLock<Option<Entry>>,
+}
+
+impl Near {
+    pub(super) fn new(inbox: Arc<Inbox>) -> Self {
+        Self {
+            inbox,
+            entry: OnceLock::new(),
+        }
+    }
+
+    /// Delivers bytes to the receive that waits for them, or queues a copy.
+    #[inline]
+    pub(super) fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
+        if let Some(entry) = self.entry(&heading) {
+            let is_put = if bytes.len() <= INLINE {
+                let segments = [IoSlice::new(bytes)];
+                entry.put(&heading, |cell, header| cell.put_bytes(header, &segments))
+            } else {
+                self.put_copy(entry, &heading, bytes)
+            };
+            if is_put {
+                self.look_after(&heading);
+                return Left::Done;
+            }
+        }
+        self.inbox.leave_copy(heading, bytes)
+    }
+
+    /// Puts bytes into the queue that are too long for a slot.
+    fn put_copy(&self, entry: &Entry, heading: &Heading, bytes: &[u8]) -> bool {
+        if bytes.len() > SHORT || !entry.is_open() {
+            return false;
+        }
+        let spent = self.inbox.pool().take(bytes.len());
+        let Some(copy) = spent.ok().and_then(|spent| spent.copy_from(bytes).ok()) else {
+            return false;
+        };
+        entry.put(heading, |cell, header| cell.put_jbuf(header, copy))
+    }
+
+    /// Delivers a message if there is room.
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
+    #[inline]
+    fn try_bring(
+        &self,
+        heading: Heading,
+        payload: Payload,
+    ) -> Result<(), (Option<Error>, Payload)> {
+        let filled = match payload {
+            Payload::Bytes(filled) if filled.len() <= SHORT => filled,
+            payload => return self.inbox.try_bring(heading, payload),
+        };
+        let mut left = Some(filled);
+        if let Some(entry) = self.entry(&heading) {
+            entry.put(&heading, |cell, header| {
+                if let Some(filled) = left.take() {
+                    cell.put_jbuf(header, filled);
+                }
+            });
+        }
+        match left {
+            None => {
+                self.look_after(&heading);
+                Ok(())
+            }
+            Some(filled) => self.inbox.try_bring(heading, Payload::Bytes(filled)),
+        }
+    }
+
+    /// Returns the sending end of the queue while the receiver polls it.
+    #[inline]
+    fn entry(&self, heading: &Heading) -> Option<&Entry> {
+        // A rank's messages to itself are never queued: calls that check whether any message can
+        // come look in the matcher only.
+        let is_own = heading.envelope.source == self.inbox.rank;
+        if is_own || !self.inbox.attention.is_given() {
+            return None;
+        }
+        let open = || self.inbox.open_queue(heading.envelope.source);
+        self.entry.get_or_init(open).as_ref()
+    }
+
+    /// Drains the queue if the receiver may have polled it for the last time.
+    #[inline]
+    fn look_after(&self, heading: &Heading) {
+        if !self.inbox.attention.is_still_given() {
+            self.inbox.work(heading.envelope.source, |_, _| ());
+        }
+    }
+}
+
+impl Inbox {
+    /// Runs `work` on the state for a thread of rank `source`, after draining the queue of that
+    /// rank.
+    fn work<R>(&self, source: u32, work: impl FnOnce(&mut RankState, &mut DeferredWork) -> R) -> R {
+        let mut deferred = DeferredWork::default();
+        let mut state = self.lock();
+        self.take_in(&mut state, source, &mut deferred);
+        let result = work(&mut state, &mut deferred);
+        self.settle(&mut state, source);
+        self.leave(state);
+        if !deferred.is_empty() {
+            // The message of a thread needs no answer over a connection, and frees no room for one.
+            self.carry_out(deferred, |_| {});
+        }
+        result
+    }
+
+    fn is_closed(&self, state: &RankState) -> Option<Error> {
+        state.closed.then(|| Error::PeerGone {
+            rank: self.rank,
+            why: Arc::from("it has ended"),
+        })
+    }
+
+    fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
+        self.work(heading.envelope.source, |state, deferred| {
+            if let Some(error) = self.is_closed(state) {
+                return Left::Refused(error);
+            }
+            if state.has_backlog(heading.envelope.source) {
+                return Left::NoRoom;
+            }
+            match state.matcher.arrive(heading, Letter::Lost) {
+                Ok(Arrival::Matched(matched)) => {
+                    self.bring(state, matched.receive, &heading, bytes, deferred);
+                    Left::Done
+                }
+                Ok(Arrival::Waits(id)) => {
+                    let copy = self.pool().take(bytes.len()).ok();
+                    let copy = copy.and_then(|spent| spent.copy_from(bytes).ok());
+                    match (copy, state.matcher.message_mut(id)) {
+                        (Some(copy), Some(letter)) => {
+                            let payload = Payload::Bytes(copy);
+                            let ack = Ack::Nobody;
+                            *letter = Letter::Here { payload, ack };
+                            state.note_arrival();
+                            Left::Done
+                        }
+                        _ => {
+                            let _ = state.matcher.withdraw(id);
+                            Left::NoRoom
+                        }
+                    }
+                }
+                Ok(Arrival::Full(_)) => Left::NoRoom,
+                Err(_) => Left::Refused(Error::PeerGone {
+                    rank: self.rank,
+                    why: Arc::from("it has lost this rank"),
+                }),
+            }
+        })
+    }
+
+    pub(super) fn bring(
+        &self,
+        state: &mut RankState,
+        id: OpId,
+        heading: &Heading,
+        bytes: &[u8],
+        deferred: &mut DeferredWork,
+    ) {
+        if !state.accept(id, heading, deferred) {
+            return;
+        }
+        let place = state.requests.get_mut(id);
+        let outcome = match place.and_then(|request| request.take_place()) {
+            Some(spent) => copied(Status::of(heading), spent, bytes),
+            None => match self.pool().take(bytes.len()) {
+                Ok(spent) => copied(Status::of(heading), spent, bytes),
+                Err(source) => RequestOutcome::failed(Error::NoBuffer {
+                    length: heading.length,
+                    source,
+                }),
+            },
+        };
+        state.complete(id, outcome, deferred);
+    }
+
+    /// Delivers a message, or adds it to the backlog of messages without room.
+    pub(super) fn bring_letter(&self, heading: Heading, letter: Letter) -> Result<(), Letter> {
+        let source = heading.envelope.source;
+        self.work(source, |state, deferred| {
+            if self.is_closed(state).is_some() {
+                return Err(letter);
+            }
+            let letter = if state.has_backlog(source) {
+                letter
+            } else {
+                match state.arrive(heading, letter, deferred) {
+                    Ok(()) => return Ok(()),
+                    Err(letter) => letter,
+                }
+            };
+            if let Some(peer) = state.peer(source) {
+                peer.backlog.push_back((heading, letter));
+            }
+            state.note_arrival();
+            Ok(())
+        })
+    }
+
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
+    fn try_bring(
+        &self,
+        heading: Heading,
+        payload: Payload,
+    ) -> Result<(), (Option<Error>, Payload)> {
+        self.work(heading.envelope.source, |state, deferred| {
+            if let Some(error) = self.is_closed(state) {
+                return Err((Some(error), payload));
+            }
+            if state.has_backlog(heading.envelope.source) {
+                return Err((None, payload));
+            }
+            let ack = Ack::Nobody;
+            match state.arrive(heading, Letter::Here { payload, ack }, deferred) {
+                Err(Letter::Here { payload, .. }) => Err((None, payload)),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    /// Closes the inbox at the end of its rank. The caller must drop the result without holding the
+    /// lock.
+    pub(super) fn close(&self) -> impl Sized + use<> {
+        let mut state = self.lock();
+        state.closed = true;
+        self.attention.withdraw();
+        let queues = Self::close_queues(&mut state);
+        let fresh = jstream_matching::Matcher::default();
+        let matcher = std::mem::replace(&mut state.matcher, fresh);
+        state.forget_wanted();
+        let backlogs: Vec<_> = state
+            .peers
+            .iter_mut()
+            .map(|peer| std::mem::take(&mut peer.backlog))
+            .collect();
+        drop(state);
+        (matcher, backlogs, queues)
+    }
+
+    /// Notifies another rank that this one has ended.
+    pub(super) fn end_for(&self, other: &Self) {
+        if !std::ptr::eq(self, other) {
+            let why = Arc::from("it has ended");
+            // The other recorded work concerns only this rank.
+            other.work(self.rank, |state, deferred| {
+                state.lose(self.rank, &why, deferred)
+            });
+        }
+    }
+}
+
+impl RankState {
+    fn has_backlog(&self, source: u32) -> bool {
+        let peer = self.peers.get(source as usize);
+        peer.is_some_and(|peer| !peer.backlog.is_empty())
+    }
+}
+
+impl Node {
+    /// Creates a request of a message for `to`.
+    pub(super) fn sender(&self, to: u32) -> (OpId, Sender) {
+        let request = self.inbox.lock().requests.insert(RankRequest::send(to));
+        (request, Sender::new(self.inbox.clone(), request, to))
+    }
+
+    /// Posts a message to a thread. The payload is moved.
+    pub(super) fn post_to_thread(
+        &self,
+        to: u32,
+        near: &Near,
+        heading: Heading,
+        mut payload: Payload,
+        confirmed: bool,
+    ) -> PostOutcome {
+        if !confirmed {
+            payload = match near.try_bring(heading, payload) {
+                Ok(()) => return PostOutcome::Done,
+                Err((Some(error), payload)) => return PostOutcome::Refused(error, Some(payload)),
+                Err((None, payload)) => payload,
+            };
+        }
+        let (request, sender) = self.sender(to);
+        let ack = if confirmed {
+            Ack::Thread(sender)
+        } else {
+            Ack::Admitted(sender)
+        };
+        if let Err(letter) = near
+            .inbox
+            .bring_letter(heading, Letter::Here { payload, ack })
+        {
+            // Dropping the letter notifies the sender.
+            drop(letter);
+        }
+        PostOutcome::Pending(request)
+    }
+}

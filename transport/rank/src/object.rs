@@ -1,0 +1,147 @@
+//! Sending and receiving of objects between ranks.
+
+use jstream::{Erased, Received, Transportable};
+
+use super::error::Error;
+use super::local::PostOutcome;
+use super::member::Rank;
+use super::names::{Destination, Source, Status, Tag};
+use super::node::{Link, Node};
+use super::requests::SendRequest;
+use super::wire::Label;
+use jstream_device::connection::Payload;
+
+impl Rank {
+    /// Sends an object and everything that it reaches. Returns when the object may be changed
+    /// again.
+    ///
+    /// ```
+    /// use jstream_transport::rank;
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// ranks[1].send_object(0, 7, &vec!["one".to_owned(), "two".to_owned()])?;
+    /// let (words, status) = ranks[0].recv_object::<Vec<String>>(1, 7)?;
+    /// assert_eq!((status.source, &*words.get()[1]), (1, "two"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn send_object<T: Transportable>(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        object: &T,
+    ) -> Result<(), Error> {
+        let Destination::Rank(to) = to.into() else {
+            return Ok(());
+        };
+        let node = self.node();
+        let pool = match node.link(to)? {
+            Link::Line(line) => &line.endpoint.shared().info().pool,
+            Link::Thread(near) => near.inbox.pool(),
+            Link::Nobody => return Ok(()),
+        };
+        let written = node
+            .codecs
+            .with_writer(|writer| writer.write_to(object, pool));
+        let filled = written.map_err(Error::Write)?;
+        let posted = node.post_filled(to, self.label::<u8>(tag), filled, false);
+        SendRequest::new(node.clone(), posted).wait()?;
+        Ok(())
+    }
+
+    /// Forwards a received object. Between threads, and over `inproc`, the object moves as it is,
+    /// and a receiver of the same type gets it without reading it again. Otherwise, it is converted
+    /// back to a message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]; the object is lost.
+    pub fn send_received<T>(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        received: Received<T>,
+    ) -> Result<(), Error>
+    where
+        T: Transportable + 'static,
+        Received<T>: Send,
+        for<'x> T::InPlace<'x>: Transportable,
+    {
+        let Destination::Rank(to) = to.into() else {
+            return Ok(());
+        };
+        let object = Payload::Object(Erased::new(received));
+        let posted = self.node().post_object(to, self.label::<u8>(tag), object)?;
+        SendRequest::new(self.node().clone(), posted).wait()?;
+        Ok(())
+    }
+
+    /// Blocks until a message arrives, and reads the object in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Read`] if the message is not a `T`; it is dropped. Otherwise as for
+    /// [`recv`](Self::recv).
+    pub fn recv_object<T: Transportable + 'static>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(Received<T>, Status), Error> {
+        let node = self.node();
+        let Some(pattern) = self.pattern(from, tag) else {
+            return Err(Error::PeerGone {
+                rank: Status::NOBODY,
+                why: "the null source sends no object".into(),
+            });
+        };
+        let (status, payload) = node.receive_payload(pattern)?;
+        node.object_of(status, payload)
+    }
+}
+
+impl Node {
+    fn post_object(&self, to: u32, label: Label, object: Payload) -> Result<PostOutcome, Error> {
+        match self.link(to)? {
+            Link::Thread(near) => {
+                let length = match &object {
+                    Payload::Object(object) => object.capacity() as u64,
+                    Payload::Bytes(filled) => filled.len() as u64,
+                };
+                let heading = label.heading(self.inbox.rank, length);
+                Ok(self.post_to_thread(to, near, heading, object, false))
+            }
+            Link::Line(_) => {
+                let filled = self.bytes_of(object)?;
+                Ok(self.post_filled(to, label, filled, false))
+            }
+            Link::Nobody => Ok(PostOutcome::Done),
+        }
+    }
+
+    fn object_of<T: Transportable + 'static>(
+        &self,
+        status: Status,
+        payload: Payload,
+    ) -> Result<(Received<T>, Status), Error> {
+        let payload = match payload {
+            Payload::Object(object) => match object.downcast::<T>() {
+                Ok(received) => return Ok((received, status)),
+                Err(object) => Payload::Object(object),
+            },
+            payload => payload,
+        };
+        let filled = self.bytes_of(payload)?;
+        let read = self.codecs.with_reader(|reader| reader.read::<T>(filled));
+        read.map(|received| (received, status))
+            .map_err(|failure| Error::Read {
+                rank: status.source,
+                tag: status.tag,
+                source: Box::new(failure.error),
+            })
+    }
+}

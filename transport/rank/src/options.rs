@@ -1,0 +1,70 @@
+//! Configuration of a rank.
+
+use std::time::Duration;
+
+use jstream::buffer::Pool;
+
+use jstream_endpoint::Limits;
+use jstream_matching::Bounds;
+
+/// Configuration of a rank: its memory and the limits for other ranks.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// The pool for jbufs of messages between threads (default: a separate pool). Messages over a
+    /// connection use the pool of that connection.
+    pub pool: Pool,
+    /// Maximum number of unexpected messages, and of their bytes, that are queued for each other
+    /// rank. Values below 4 messages or 4 KiB are raised to these. A rank that exceeds the limit
+    /// blocks when it sends; other ranks are not affected. Over a connection, room is reported to
+    /// the sender in batches, so that it may block when half of this is in use.
+    pub bounds: Bounds,
+    /// Maximum length in bytes of a message that is sent eagerly, whether a receive was posted or
+    /// not. Longer messages are announced, and their payload is sent when a receive requests it.
+    /// `None` selects a default for the device: see [`Rank::eager`](super::Rank::eager).
+    pub eager: Option<u64>,
+    /// Time for which a waiting thread spins before it sleeps (default: as for
+    /// [`Options::spin`](jstream_base::Options::spin)).
+    pub spin: Duration,
+}
+
+impl Options {
+    /// Returns the defaults, with `pool` for received messages.
+    #[must_use]
+    pub fn new(pool: Pool) -> Self {
+        Self {
+            spin: jstream_base::Options::new(pool.clone()).spin,
+            pool,
+            bounds: Bounds::default(),
+            eager: None,
+        }
+    }
+
+    /// Returns the maximum length of eager messages over a device.
+    pub(super) fn eager_over(&self, scheme: &str, limits: &Limits) -> u64 {
+        let default = match scheme {
+            "inproc" => EAGER_INPROC,
+            "shm" => EAGER_SHM,
+            _ => EAGER_SOCKETS,
+        };
+        self.eager.unwrap_or(default).min(limits.max_send)
+    }
+
+    /// Returns the maximum length of messages between threads that are sent as a copy.
+    pub(super) fn eager_between_threads(&self) -> u64 {
+        self.eager.unwrap_or(EAGER_THREADS)
+    }
+}
+
+/// Default limits for eager messages, in bytes. An eager message that is unexpected is copied once
+/// more when it is received; an announced one takes a round trip.
+const EAGER_THREADS: u64 = 16 << 10;
+const EAGER_INPROC: u64 = 64 << 10;
+const EAGER_SHM: u64 = 128 << 10;
+const EAGER_SOCKETS: u64 = 256 << 10;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new(jstream_base::Options::default().pool)
+    }
+}

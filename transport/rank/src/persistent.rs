@@ -1,0 +1,213 @@
+//! Persistent requests, which are started repeatedly with the same envelope and memory.
+
+use std::fmt;
+
+use jstream::buffer::{Filled, Spent};
+
+use super::error::{ElementName, Error};
+use super::member::Rank;
+use super::names::{Destination, Source, Status, Tag};
+use super::request::{ReceiveTarget, RequestOutcome};
+use super::requests::{Pending, SendRequest};
+use super::wire::Label;
+use jstream_device::connection::Payload;
+use jstream_device::deadline::Deadline;
+use jstream_matching::Pattern;
+
+/// A receive that is posted each time it is started; see [`Rank::recv_init`].
+pub struct PersistentRecv {
+    rank: Rank,
+    pattern: Option<Pattern>,
+    /// The memory, while the receive is not posted.
+    spent: Option<Spent>,
+    /// The last message, in the given memory or in another jbuf.
+    message: Option<Filled>,
+    started: Option<Started>,
+}
+
+enum Started {
+    Posted(Pending),
+    /// A receive from [`Source::Null`].
+    Null,
+}
+
+/// A message that is posted each time it is started; see [`Rank::send_init`].
+pub struct PersistentSend {
+    rank: Rank,
+    to: Destination,
+    label: Label,
+    message: Filled,
+    started: Option<SendRequest>,
+}
+
+impl Rank {
+    /// Returns a receive into `spent`, which can be started any number of times.
+    ///
+    /// ```
+    /// use jstream::Spent;
+    /// use jstream_transport::rank;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// let mut sending = ranks[1].send_init(0, 7, Spent::heap(8).copied_from(&[0u64])?);
+    /// let mut receiving = ranks[0].recv_init(1, 7, Spent::heap(8));
+    /// for turn in 0..3u64 {
+    ///     receiving.start();
+    ///     sending.message_mut().view_mut::<u64>()?[0] = turn;
+    ///     sending.start()?;
+    ///     receiving.wait()?;
+    ///     assert_eq!(receiving.message().unwrap().view::<u64>()?, [turn]);
+    ///     sending.wait()?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn recv_init(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+        spent: Spent,
+    ) -> PersistentRecv {
+        PersistentRecv {
+            rank: self.clone(),
+            pattern: self.pattern(from, tag),
+            spent: Some(spent),
+            message: None,
+            started: None,
+        }
+    }
+
+    /// Returns a send of a message, which can be started any number of times. Each start sends a
+    /// copy of the message, because sending would move the jbuf.
+    pub fn send_init(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        filled: Filled,
+    ) -> PersistentSend {
+        PersistentSend {
+            rank: self.clone(),
+            to: to.into(),
+            label: self.label::<u8>(tag),
+            message: filled,
+            started: None,
+        }
+    }
+}
+
+impl PersistentRecv {
+    /// Posts the receive. Does nothing if it was started before and its outcome was not waited for.
+    pub fn start(&mut self) {
+        if self.started.is_some() {
+            return;
+        }
+        let last = self.message.take().map(Filled::into_spent);
+        let spent = self.spent.take().or(last);
+        self.started = Some(match self.pattern {
+            None => {
+                self.spent = spent;
+                Started::Null
+            }
+            Some(pattern) => {
+                let node = self.rank.node();
+                let place = spent.map_or(ReceiveTarget::Pool, ReceiveTarget::Jbuf);
+                let id = node.with(|state, deferred| {
+                    state.post(pattern, place, ElementName::BYTES, deferred)
+                });
+                Started::Posted(Pending::new(node.clone(), id))
+            }
+        });
+    }
+
+    /// Blocks until the receive that was started has its message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]; [`Error::Cancelled`] if the receive was not started.
+    pub fn wait(&mut self) -> Result<Status, Error> {
+        match self.started.take() {
+            None => Err(Error::Cancelled),
+            Some(Started::Null) => Ok(Status::NULL),
+            Some(Started::Posted(mut pending)) => match pending.wait(Deadline::NEVER) {
+                Some(outcome) => self.end(outcome),
+                None => unreachable!("a wait without a deadline ends with the request"),
+            },
+        }
+    }
+
+    fn end(&mut self, outcome: RequestOutcome) -> Result<Status, Error> {
+        let RequestOutcome {
+            result,
+            payload,
+            spent,
+        } = outcome;
+        self.spent = spent;
+        let status = result?;
+        self.message = match payload {
+            Some(Payload::Bytes(filled)) => Some(filled),
+            Some(object) => Some(self.rank.node().bytes_of(object)?),
+            None => None,
+        };
+        Ok(status)
+    }
+
+    /// Returns the last message, until the next start.
+    #[must_use]
+    pub fn message(&self) -> Option<&Filled> {
+        self.message.as_ref()
+    }
+}
+
+impl PersistentSend {
+    /// Returns the message, to be changed between two starts.
+    pub fn message_mut(&mut self) -> &mut Filled {
+        &mut self.message
+    }
+
+    /// Posts the message. Does nothing if it was started before and its outcome was not waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoBuffer`] if the pool has no room for the copy.
+    pub fn start(&mut self) -> Result<(), Error> {
+        if self.started.is_some() {
+            return Ok(());
+        }
+        let bytes = self.message.as_bytes();
+        let length = bytes.len() as u64;
+        let spent = self.rank.node().inbox.pool().take(bytes.len());
+        let spent = spent.map_err(|source| Error::NoBuffer { length, source })?;
+        match spent.copy_from(bytes) {
+            Ok(copy) => {
+                let sent = self.rank.post_send(self.to, self.label, copy, false);
+                self.started = Some(sent);
+            }
+            Err(_) => unreachable!("the jbuf has the requested capacity"),
+        }
+        Ok(())
+    }
+
+    /// Blocks until the message has been sent. Returns immediately if it was not started.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn wait(&mut self) -> Result<(), Error> {
+        match self.started.take() {
+            Some(request) => Ok(request.wait().map(drop)?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for PersistentRecv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PersistentRecv").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for PersistentSend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PersistentSend").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,219 @@
+//! Probes: messages that are inspected before they are received.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use zerocopy::IntoBytes;
+
+use super::borrowed_send::Wanted;
+use super::element::{Element, name_of};
+use super::error::{ElementName, Error};
+use super::letter::Letter;
+use super::member::Rank;
+use super::names::{Source, Status, Tag};
+use super::node::Node;
+use super::request::ReceiveTarget;
+use super::requests::{RankMessage, RecvRequest};
+use super::state::RankState;
+use jstream_device::deadline::Deadline;
+use jstream_matching::{Claim, Pattern};
+
+/// A probed message, which no other receive can match. Dropping this puts the message back, as if
+/// it had not been probed.
+pub struct Probed {
+    node: Arc<Node>,
+    status: Status,
+    /// The claimed message; `None` for [`Source::Null`], and once the message was received.
+    claim: Option<Claim>,
+}
+
+impl Rank {
+    /// Blocks until a message matches, without receiving it. Returns a handle that receives exactly
+    /// that message, so concurrent probes of several threads get different messages.
+    ///
+    /// ```
+    /// use jstream_transport::rank::{self, Source, Tag};
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// ranks[1].send(0, 7, &[1u64, 2, 3])?;
+    /// let found = ranks[0].probe(Source::Any, Tag::Any)?;
+    /// let mut numbers = vec![0u64; found.status().len::<u64>()];
+    /// found.recv(&mut numbers)?;
+    /// assert_eq!(numbers, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error`], if no message can come.
+    pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Probed, Error> {
+        let found = self.probe_until(from.into(), tag.into(), Deadline::NEVER)?;
+        found.ok_or(Error::Cancelled)
+    }
+
+    /// Like [`probe`](Self::probe), for at most `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] if no message matches in time.
+    pub fn probe_timeout(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+        timeout: Duration,
+    ) -> Result<Probed, Error> {
+        let found = self.probe_until(from.into(), tag.into(), Deadline::after(timeout))?;
+        found.ok_or(Error::TimedOut { after: timeout })
+    }
+
+    /// Returns the message that a receive would get, if one is queued.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`], if none is queued and none can come.
+    pub fn iprobe(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Option<Probed>, Error> {
+        let now = Deadline::after(Duration::ZERO);
+        self.probe_until(from.into(), tag.into(), now)
+    }
+
+    fn probe_until(
+        &self,
+        from: Source,
+        tag: Tag,
+        deadline: Deadline,
+    ) -> Result<Option<Probed>, Error> {
+        let node = self.node().clone();
+        let Some(pattern) = self.pattern(from, tag) else {
+            return Ok(Some(Probed {
+                node,
+                status: Status::NULL,
+                claim: None,
+            }));
+        };
+        let prober = Prober::new(&node);
+        let found = node.wait(|| deadline, |state| state.find(&pattern));
+        drop(prober);
+        let Some((status, claim)) = found.transpose()? else {
+            return Ok(None);
+        };
+        Ok(Some(Probed {
+            node,
+            status,
+            claim: Some(claim),
+        }))
+    }
+}
+
+/// Guard that makes arriving messages wake the waiting threads while it lives, even if no receive
+/// matches them.
+struct Prober<'n>(&'n Node);
+
+impl<'n> Prober<'n> {
+    fn new(node: &'n Node) -> Self {
+        let mut state = node.inbox.lock();
+        state.probers = state.probers.saturating_add(1);
+        Self(node)
+    }
+}
+
+impl Drop for Prober<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.inbox.lock();
+        state.probers = state.probers.saturating_sub(1);
+    }
+}
+
+impl RankState {
+    /// Claims a message, or returns the error if none can come.
+    fn find(&mut self, pattern: &Pattern) -> Option<Result<(Status, Claim), Error>> {
+        // A message that was lost with its source before all of it had arrived is skipped.
+        while let Some(claim) = self.matcher.claim(pattern) {
+            if let Some(Letter::Lost) = self.matcher.message_mut(claim.message()) {
+                drop(self.matcher.take(claim));
+                continue;
+            }
+            return Some(Ok((Status::of(claim.heading()), claim)));
+        }
+        match pattern.source {
+            Some(rank) if rank as usize >= self.peers.len() => Some(Err(Error::NoRank {
+                rank,
+                size: u32::try_from(self.peers.len()).unwrap_or(u32::MAX),
+            })),
+            Some(rank) => self.gone(rank).map(Err),
+            None => self.nobody_is_left().then_some(Err(Error::NobodyLeft)),
+        }
+    }
+}
+
+impl Probed {
+    /// Returns the source, tag and length of the message.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Receives the message to the front of `elements`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Rank::recv`].
+    pub fn recv<E: Element>(mut self, elements: &mut [E]) -> Result<Status, Error> {
+        match self.claim.take() {
+            Some(claim) => self.node.receive_into(
+                Wanted::Claim(claim),
+                name_of::<E>(),
+                elements.as_mut_bytes(),
+                None,
+                || Ok(()),
+                || Deadline::NEVER,
+                || Error::Cancelled,
+            ),
+            None => Ok(self.status),
+        }
+    }
+
+    /// Receives the message in a jbuf.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Rank::recv_filled`].
+    pub fn recv_filled(self) -> Result<RankMessage, Error> {
+        Ok(self.irecv().wait()?)
+    }
+
+    /// Posts a receive of the message into a jbuf of the pool. Tasks use this, because they must
+    /// not block.
+    pub fn irecv(mut self) -> RecvRequest {
+        let claim = self.claim.take();
+        let id = claim.map(|claim| {
+            self.node.with(|state, deferred| {
+                state.post_claimed(claim, ReceiveTarget::Pool, ElementName::BYTES, deferred)
+            })
+        });
+        RecvRequest::new(self.node.clone(), id)
+    }
+}
+
+impl Drop for Probed {
+    fn drop(&mut self) {
+        if let Some(claim) = self.claim.take() {
+            self.node
+                .with(|state, deferred| state.restore(claim, deferred));
+        }
+    }
+}
+
+impl fmt::Debug for Probed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Probed")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}

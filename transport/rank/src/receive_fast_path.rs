@@ -1,0 +1,334 @@
+//! Fast path for blocking receives: takes a message that arrives while the receiver is spinning,
+//! without allocating a request.
+//!
+//! A spinning receive is known to the inbox only as a prober that is woken by arrivals. It takes
+//! the message from the queue of a thread, if no earlier message is unexpected and no receive is
+//! posted, or from the unexpected messages.
+
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+
+use jstream::buffer::Pool;
+
+use super::error::{ElementName, Error};
+use super::inbox::Inbox;
+use super::letter::{Ack, Letter};
+use super::names::Status;
+use super::node::Node;
+use super::queue::Content;
+use super::rendezvous::refusal;
+use super::state::RankState;
+use super::work_queue::DeferredWork;
+use jstream_device::connection::Payload;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::spin::Spin;
+use jstream_matching::{Heading, Pattern};
+
+/// Number of polls of the queues between two pauses of the processor.
+const LOOKS: u32 = 16;
+
+/// The destination of a message.
+pub(super) enum WantedMessage<'m> {
+    /// The front of this memory, if the element type agrees.
+    Memory(&'m mut [u8], ElementName),
+    /// The form in which the message arrives.
+    Payload,
+}
+
+/// A message that has arrived.
+pub(super) enum ArrivedMessage {
+    /// The message was copied to the memory, or the receive has failed.
+    Put(Result<Status, Error>),
+    Whole(Heading, Payload),
+}
+
+/// The result of polling.
+enum PollOutcome {
+    Came(ArrivedMessage),
+    Nothing,
+    /// The message needs a request, or none can come.
+    Other,
+}
+
+impl WantedMessage<'_> {
+    #[inline]
+    fn take(&mut self, heading: Heading, content: Content<'_>, pool: &Pool) -> ArrivedMessage {
+        match (self, content) {
+            (Self::Memory(memory, expected), Content::Bytes(bytes)) => {
+                let room = memory.get_mut(..bytes.len());
+                ArrivedMessage::Put(match room.filter(|_| expected.agrees(heading.descriptor)) {
+                    Some(room) => {
+                        room.copy_from_slice(bytes);
+                        Ok(Status::of(&heading))
+                    }
+                    None => Err(refused(*expected, memory.len(), &heading)),
+                })
+            }
+            (_, content) => ArrivedMessage::Whole(heading, Payload::Bytes(content.into_jbuf(pool))),
+        }
+    }
+}
+
+/// Returns the error of a receive whose message does not fit.
+#[cold]
+fn refused(expected: ElementName, capacity: usize, heading: &Heading) -> Error {
+    match refusal(expected, Some(capacity), heading) {
+        Some(error) => error,
+        None => unreachable!("it does not fit"),
+    }
+}
+
+impl Node {
+    /// Receives a message to its destination, if it arrives while the thread spins, and if this
+    /// path can wait for its source. Otherwise, returns the remaining spin budget.
+    #[inline]
+    pub(super) fn receive_soon(
+        &self,
+        pattern: &Pattern,
+        wanted: &mut WantedMessage<'_>,
+        deadline: Deadline,
+    ) -> Result<ArrivedMessage, Option<Spin>> {
+        let is_for_this = match (pattern.source, &wanted) {
+            // The fast path of connections receives directly to the memory.
+            (None, WantedMessage::Memory(..)) => !self.has_lines(),
+            (Some(rank), WantedMessage::Memory(..)) => self.line(rank).is_none(),
+            (_, WantedMessage::Payload) => true,
+        };
+        if !is_for_this {
+            return Err(None);
+        }
+        let inbox = &*self.inbox;
+        let seen = inbox.epoch();
+        match self.look(pattern, wanted, false) {
+            PollOutcome::Came(came) => Ok(came),
+            PollOutcome::Nothing => self.look_again(pattern, wanted, deadline, seen),
+            PollOutcome::Other => Err(None),
+        }
+    }
+
+    fn look_again(
+        &self,
+        pattern: &Pattern,
+        wanted: &mut WantedMessage<'_>,
+        deadline: Deadline,
+        mut seen: u32,
+    ) -> Result<ArrivedMessage, Option<Spin>> {
+        let inbox = &*self.inbox;
+        let waits = self.has_lines().then(|| inbox.note_waiting());
+        let habit = inbox.habit.load(Ordering::Relaxed);
+        let mut spin = Spin::begin(inbox.options.spin, habit, deadline);
+        let result = loop {
+            self.drive_lines();
+            let is_queued = (0..LOOKS).any(|_| self.has_queued(pattern.source));
+            if is_queued || inbox.epoch() != seen {
+                seen = inbox.epoch();
+                match self.look(pattern, wanted, true) {
+                    PollOutcome::Came(came) => {
+                        let mut habit = habit;
+                        spin.end(&mut habit);
+                        inbox.habit.store(habit, Ordering::Relaxed);
+                        return Ok(came);
+                    }
+                    PollOutcome::Nothing => {}
+                    PollOutcome::Other => break None,
+                }
+            } else if !spin.again() {
+                break Some(spin);
+            }
+        };
+        drop(waits);
+        inbox.lock().unprobe();
+        Err(result)
+    }
+
+    /// Polls for a message. If there is none, the inbox counts this receive as a prober until a
+    /// message arrives; `probing` says that it is counted already.
+    #[inline]
+    fn look(
+        &self,
+        pattern: &Pattern,
+        wanted: &mut WantedMessage<'_>,
+        probing: bool,
+    ) -> PollOutcome {
+        let inbox = &*self.inbox;
+        let mut state = inbox.lock();
+        if let Some(source) = pattern.source {
+            if let Some(came) = inbox.take_straight(&mut state, source, pattern, wanted) {
+                if probing {
+                    state.unprobe();
+                }
+                inbox.attend(&state);
+                return PollOutcome::Came(came);
+            }
+        }
+        self.look_everywhere(state, pattern, wanted, probing)
+    }
+
+    fn look_everywhere<'i>(
+        &'i self,
+        mut state: MutexGuard<'i, RankState>,
+        pattern: &Pattern,
+        wanted: &mut WantedMessage<'_>,
+        probing: bool,
+    ) -> PollOutcome {
+        let mut deferred = DeferredWork::default();
+        let inbox = &*self.inbox;
+        let look = inbox.take_fast(&mut state, pattern, wanted, &mut deferred);
+        match (&look, probing) {
+            (PollOutcome::Came(_), true) => state.unprobe(),
+            (PollOutcome::Nothing, false) => state.probers = state.probers.saturating_add(1),
+            _ => {}
+        }
+        if matches!(look, PollOutcome::Came(_)) && self.has_threads() {
+            inbox.attend(&state);
+        }
+        inbox.leave(state);
+        if !deferred.is_empty() {
+            self.carry_out(deferred);
+        }
+        look
+    }
+
+    /// Returns true if the queue of a rank, or any queue, seems to have a message.
+    #[inline]
+    fn has_queued(&self, source: Option<u32>) -> bool {
+        match source {
+            Some(source) => self.inbox.has_queued(source),
+            None => self.has_any_queued(),
+        }
+    }
+}
+
+impl Inbox {
+    /// Takes a message directly from the queue of a rank, if the matcher is empty.
+    #[inline]
+    fn take_straight(
+        &self,
+        state: &mut RankState,
+        source: u32,
+        pattern: &Pattern,
+        wanted: &mut WantedMessage<'_>,
+    ) -> Option<ArrivedMessage> {
+        if state.matcher.posted() > 0 || state.matcher.unexpected() > 0 {
+            return None;
+        }
+        let exit = state.peer(source)?.exit.as_mut()?;
+        match wanted {
+            WantedMessage::Memory(memory, expected) => {
+                let status = exit.copy_next(source, pattern, expected, memory)?;
+                Some(ArrivedMessage::Put(Ok(status)))
+            }
+            WantedMessage::Payload => {
+                let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
+                exit.take(source, is_wanted, |heading, content: Content<'_>| {
+                    wanted.take(heading, content, self.pool())
+                })
+            }
+        }
+    }
+
+    fn take_fast(
+        &self,
+        state: &mut RankState,
+        pattern: &Pattern,
+        wanted: &mut WantedMessage<'_>,
+        deferred: &mut DeferredWork,
+    ) -> PollOutcome {
+        match state.take_waiting(pattern, deferred) {
+            PollOutcome::Nothing => {}
+            found => return found,
+        }
+        if state.matcher.has_stalled() {
+            // Messages of stalled sources are admitted only by a posted receive.
+            return PollOutcome::Other;
+        }
+        match pattern.source {
+            Some(source) => {
+                let look = self.take_queued(state, source, pattern, wanted, deferred);
+                if matches!(look, PollOutcome::Nothing) && state.is_over(source) {
+                    return PollOutcome::Other;
+                }
+                look
+            }
+            None => {
+                for offset in 0..self.size {
+                    let source = state.first.wrapping_add(offset);
+                    let source = source.checked_rem(self.size).unwrap_or(0);
+                    match self.take_queued(state, source, pattern, wanted, deferred) {
+                        PollOutcome::Nothing => {}
+                        found => {
+                            // Round-robin: a source that sends continuously does not starve the
+                            // others.
+                            state.first = source.wrapping_add(1);
+                            return found;
+                        }
+                    }
+                }
+                if state.nobody_is_left() {
+                    return PollOutcome::Other;
+                }
+                PollOutcome::Nothing
+            }
+        }
+    }
+
+    /// Takes a message from the queue of a rank, if no unexpected message matches.
+    #[inline]
+    fn take_queued(
+        &self,
+        state: &mut RankState,
+        source: u32,
+        pattern: &Pattern,
+        wanted: &mut WantedMessage<'_>,
+        deferred: &mut DeferredWork,
+    ) -> PollOutcome {
+        let is_first = state.matcher.posted() == 0;
+        let Some(exit) = state.peer(source).and_then(|peer| peer.exit.as_mut()) else {
+            return PollOutcome::Nothing;
+        };
+        if is_first {
+            let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
+            let take = |heading, content: Content<'_>| wanted.take(heading, content, self.pool());
+            if let Some(came) = exit.take(source, is_wanted, take) {
+                return PollOutcome::Came(came);
+            }
+        }
+        if !exit.is_filled() {
+            return PollOutcome::Nothing;
+        }
+        self.take_in(state, source, deferred);
+        state.take_waiting(pattern, deferred)
+    }
+}
+
+impl RankState {
+    /// Takes an unexpected message that needs no acknowledgement.
+    #[inline]
+    fn take_waiting(&mut self, pattern: &Pattern, deferred: &mut DeferredWork) -> PollOutcome {
+        if self.matcher.unexpected() == 0 {
+            return PollOutcome::Nothing;
+        }
+        let Some(found) = self.matcher.probe(pattern) else {
+            return PollOutcome::Nothing;
+        };
+        if !matches!(
+            found.message,
+            Letter::Here {
+                ack: Ack::Nobody,
+                ..
+            }
+        ) {
+            return PollOutcome::Other;
+        }
+        let Some((heading, Letter::Here { payload, .. })) = self.matcher.receive(pattern) else {
+            return PollOutcome::Other;
+        };
+        self.settle(heading.envelope.source, heading.held, deferred);
+        self.let_in(deferred);
+        PollOutcome::Came(ArrivedMessage::Whole(heading, payload))
+    }
+
+    fn unprobe(&mut self) {
+        self.probers = self.probers.saturating_sub(1);
+    }
+}

@@ -1,0 +1,394 @@
+//! Handles of posted requests.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use jstream::buffer::{Filled, Spent};
+
+use super::error::{Error, Unreceived, Unsent};
+use super::local::PostOutcome;
+use super::names::Status;
+use super::node::Node;
+use super::request::RequestOutcome;
+use jstream_device::connection::Payload;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::ops::OpId;
+use jstream_endpoint::spin::Spin;
+
+/// A received message in a jbuf.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RankMessage {
+    /// The source, tag and length of the message.
+    pub status: Status,
+    /// The payload, whose bytes have not been checked.
+    pub payload: Filled,
+}
+
+impl RankMessage {
+    /// The message received from [`Source::Null`](super::Source::Null).
+    pub(super) const NOTHING: Self = Self {
+        status: Status::NULL,
+        payload: Filled::nothing(),
+    };
+
+    pub(super) fn new(status: Status, payload: Filled) -> Self {
+        let bytes = payload.len() as u64;
+        let status = Status { bytes, ..status };
+        Self { status, payload }
+    }
+}
+
+/// A request that has not ended, or whose outcome was not taken.
+pub(super) struct Pending {
+    node: Arc<Node>,
+    /// The request, or `None` once the outcome was taken.
+    id: Option<OpId>,
+}
+
+impl Pending {
+    pub(super) fn new(node: Arc<Node>, id: OpId) -> Self {
+        Self { node, id: Some(id) }
+    }
+
+    pub(super) fn node(&self) -> &Arc<Node> {
+        &self.node
+    }
+
+    /// Returns true if the request has ended or its outcome was taken.
+    fn is_done(&self) -> bool {
+        let Some(id) = self.id else {
+            return true;
+        };
+        self.node.take_in_for(|state| {
+            let request = state.requests.get(id);
+            request.is_none_or(|request| request.outcome.is_some())
+        })
+    }
+
+    /// Waits for the outcome. Returns `None` if the deadline passes, or if the outcome was taken
+    /// before.
+    pub(super) fn wait(&mut self, deadline: Deadline) -> Option<RequestOutcome> {
+        self.wait_spun(None, deadline)
+    }
+
+    /// Like [`wait`](Self::wait), continuing with the spin budget that the caller has left in
+    /// `spun`.
+    pub(super) fn wait_spun(
+        &mut self,
+        spun: Option<Spin>,
+        deadline: Deadline,
+    ) -> Option<RequestOutcome> {
+        let id = self.id?;
+        let outcome = self.node.wait_for(id, spun, deadline)?;
+        self.id = None;
+        Some(outcome)
+    }
+
+    /// Takes the outcome, if the request has ended.
+    pub(super) fn take(&mut self) -> Option<RequestOutcome> {
+        let id = self.id?;
+        let outcome = self.node.take_in_for(|state| state.take_outcome(id))?;
+        self.id = None;
+        Some(outcome)
+    }
+
+    /// Polls for the outcome.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the outcome was taken before.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<RequestOutcome> {
+        let Some(id) = self.id else {
+            panic!("polled after it was ready")
+        };
+        let register = || {
+            let mut state = self.node.inbox.lock();
+            let outcome = state.take_outcome(id);
+            if outcome.is_none() {
+                state.set_task(id, context.waker());
+                // The queues are drained by `drive_for_task` below.
+                self.node.inbox.attention.withdraw();
+            }
+            outcome
+        };
+        let outcome = register().or_else(|| {
+            self.node.drive_for_task(context.waker());
+            register()
+        });
+        match outcome {
+            Some(outcome) => {
+                self.id = None;
+                Poll::Ready(outcome)
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    /// Cancels the receive if it has no message. Returns false if it has one, or has ended.
+    pub(super) fn cancel_receive(&self) -> bool {
+        self.id.is_some_and(|id| {
+            self.node
+                .with(|state, deferred| state.cancel(id, Error::Cancelled, deferred))
+        })
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.node.forget(id);
+        }
+    }
+}
+
+/// A posted send.
+///
+/// Waiting for it drives everything that its rank has posted, and so does polling it as a future.
+/// If the request is dropped, the message is still sent, unless the rank ends before the peer has
+/// requested the payload of an announced message, or there is no room for the message within the
+/// send timeout.
+#[must_use = "the request reports whether the message was sent"]
+pub struct SendRequest {
+    state: RequestsState<Result<Option<Spent>, Unsent>>,
+}
+
+/// A posted receive.
+///
+/// Dropping the request [cancels](Self::cancel) it. If it has a message already, that message is
+/// lost.
+#[must_use = "dropping the request cancels the receive"]
+pub struct RecvRequest {
+    state: RequestsState<Result<RankMessage, Unreceived>>,
+}
+
+enum RequestsState<R> {
+    Pending(Pending),
+    /// A request that had ended when it was posted.
+    Ended(Option<R>),
+}
+
+/// Converts the outcome of a send.
+fn sent(outcome: RequestOutcome) -> Result<Option<Spent>, Unsent> {
+    match outcome.result {
+        Ok(_) => Ok(outcome.spent),
+        Err(error) => Err(Unsent {
+            error,
+            filled: outcome.payload.and_then(bytes),
+        }),
+    }
+}
+
+fn bytes(payload: Payload) -> Option<Filled> {
+    match payload {
+        Payload::Bytes(filled) => Some(filled),
+        Payload::Object(_) => None,
+    }
+}
+
+/// Converts the outcome of a receive.
+fn received(outcome: RequestOutcome, node: &Node) -> Result<RankMessage, Unreceived> {
+    let spent = outcome.spent;
+    let failed = |error| Unreceived { error, spent: None };
+    match outcome.result {
+        Ok(status) => {
+            let payload = match outcome.payload {
+                Some(payload) => node.bytes_of(payload).map_err(failed)?,
+                None => Filled::nothing(),
+            };
+            Ok(RankMessage::new(status, payload))
+        }
+        Err(error) => Err(Unreceived { error, spent }),
+    }
+}
+
+macro_rules! request {
+    ($request:ident: $result:ty, $convert:expr) => {
+        impl $request {
+            /// Blocks until the request has ended.
+            ///
+            /// # Errors
+            ///
+            /// Returns the cause, and gives back the jbuf.
+            ///
+            /// # Panics
+            ///
+            /// Panics if the outcome was taken before.
+            pub fn wait(mut self) -> $result {
+                match self.outcome(Deadline::NEVER) {
+                    Some(result) => result,
+                    None => panic!("the outcome was taken before"),
+                }
+            }
+
+            /// Like [`wait`](Self::wait), for at most `timeout`. Returns `None` if the request has
+            /// not ended by then, or if the outcome was taken before.
+            pub fn wait_timeout(&mut self, timeout: Duration) -> Option<$result> {
+                self.outcome(Deadline::after(timeout))
+            }
+
+            /// Takes the outcome, if the request has ended. The outcome can be taken once.
+            pub fn test(&mut self) -> Option<$result> {
+                self.outcome(Deadline::after(Duration::ZERO))
+            }
+
+            fn outcome(&mut self, deadline: Deadline) -> Option<$result> {
+                match &mut self.state {
+                    RequestsState::Pending(pending) => {
+                        let outcome = pending.wait(deadline)?;
+                        Some($convert(outcome, pending.node()))
+                    }
+                    RequestsState::Ended(result) => result.take(),
+                }
+            }
+        }
+
+        impl Future for $request {
+            type Output = $result;
+
+            fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+                match &mut self.state {
+                    RequestsState::Pending(pending) => pending
+                        .poll(context)
+                        .map(|outcome| $convert(outcome, pending.node())),
+                    RequestsState::Ended(result) => match result.take() {
+                        Some(result) => Poll::Ready(result),
+                        None => panic!("polled after it was ready"),
+                    },
+                }
+            }
+        }
+
+        impl Request for $request {
+            type Output = $result;
+        }
+
+        impl Waitable for $request {
+            fn pending(&self) -> Option<&Arc<Node>> {
+                match &self.state {
+                    RequestsState::Pending(pending) => pending.id.map(|_| pending.node()),
+                    RequestsState::Ended(_) => None,
+                }
+            }
+
+            fn is_done(&self) -> bool {
+                match &self.state {
+                    RequestsState::Pending(pending) => pending.is_done(),
+                    RequestsState::Ended(_) => true,
+                }
+            }
+
+            fn take(&mut self) -> Option<<Self as Request>::Output> {
+                match &mut self.state {
+                    RequestsState::Pending(pending) => {
+                        let outcome = pending.take()?;
+                        Some($convert(outcome, pending.node()))
+                    }
+                    RequestsState::Ended(result) => result.take(),
+                }
+            }
+        }
+
+        impl fmt::Debug for $request {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($request)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// A request that can be waited for together with others: see [`wait_any`](super::wait_any).
+#[allow(private_bounds, reason = "the trait is sealed")]
+pub trait Request: Waitable {
+    /// The outcome.
+    type Output;
+}
+
+/// Operations for waiting on several requests.
+pub(super) trait Waitable {
+    /// Returns the rank of the request, if its outcome was not taken.
+    fn pending(&self) -> Option<&Arc<Node>>;
+
+    /// Returns true if the request has ended or its outcome was taken.
+    fn is_done(&self) -> bool;
+
+    /// Takes the outcome, if the request has ended and its outcome was not taken before.
+    fn take(&mut self) -> Option<<Self as Request>::Output>
+    where
+        Self: Request;
+}
+
+request!(SendRequest: Result<Option<Spent>, Unsent>, |outcome, _: &Arc<Node>| sent(outcome));
+request!(RecvRequest: Result<RankMessage, Unreceived>, |outcome, node: &Arc<Node>| received(
+    outcome, node
+));
+
+impl SendRequest {
+    pub(super) fn new(node: Arc<Node>, posted: PostOutcome) -> Self {
+        let state = match posted {
+            PostOutcome::Done => RequestsState::Ended(Some(Ok(None))),
+            PostOutcome::Gone(spent) => RequestsState::Ended(Some(Ok(Some(spent)))),
+            PostOutcome::Pending(id) => RequestsState::Pending(Pending::new(node, id)),
+            PostOutcome::Refused(error, payload) => RequestsState::Ended(Some(Err(Unsent {
+                error,
+                filled: payload.and_then(bytes),
+            }))),
+        };
+        Self { state }
+    }
+}
+
+impl SendRequest {
+    /// Cancels the send and waits for its outcome.
+    ///
+    /// The message can be cancelled while no receive has it, if it was announced, has to be
+    /// confirmed, waits for room, or found no room at a rank of this process. In these cases
+    /// [`Error::Cancelled`] contains the jbuf, if it was not sent. For a message over a connection,
+    /// this waits for the answer of the other rank. Any other message is sent, and its regular
+    /// outcome is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsent`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if the outcome was taken before.
+    pub fn cancel(self) -> Result<Option<Spent>, Unsent> {
+        if let RequestsState::Pending(Pending { node, id: Some(id) }) = &self.state {
+            node.cancel_send(*id);
+        }
+        self.wait()
+    }
+}
+
+impl RecvRequest {
+    pub(super) fn new(node: Arc<Node>, id: Option<OpId>) -> Self {
+        let state = match id {
+            Some(id) => RequestsState::Pending(Pending::new(node, id)),
+            None => RequestsState::Ended(Some(Ok(RankMessage::NOTHING))),
+        };
+        Self { state }
+    }
+
+    /// Cancels the receive: [`Error::Cancelled`] contains the jbuf that was posted. If the receive
+    /// has a message already, this waits for that message and returns it.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreceived`] in any other case.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the outcome was taken before.
+    pub fn cancel(self) -> Result<RankMessage, Unreceived> {
+        if let RequestsState::Pending(pending) = &self.state {
+            pending.cancel_receive();
+        }
+        self.wait()
+    }
+}

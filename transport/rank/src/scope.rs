@@ -1,0 +1,333 @@
+//! Requests on borrowed memory, which end before the borrow does.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::io::IoSlice;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::Arc;
+
+use zerocopy::IntoBytes;
+
+use super::borrowed_send::{AbortOnUnwind, body_of, jbuf_of, message_of, received, segment_of};
+use super::element::{Element, name_of};
+use super::error::Error;
+use super::local;
+use super::member::Rank;
+use super::names::{Destination, Source, Status, Tag};
+use super::node::Node;
+use super::request::{ReceiveTarget, RequestOutcome};
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::ops::OpId;
+
+/// A scope in which borrowed memory can be posted to be sent or received into; see [`Rank::scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    rank: &'env Rank,
+    posted: RefCell<Vec<ScopedRequest>>,
+    /// Makes both lifetimes invariant.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// A request, and the memory that is lent to it until the end of the scope.
+struct ScopedRequest {
+    /// The request, or `None` once it has ended.
+    id: Option<OpId>,
+    result: Option<Result<Status, Error>>,
+    /// For a receive: the memory, accessible once the request has ended.
+    memory: (NonNull<u8>, usize),
+    #[allow(dead_code, reason = "is read by the device")]
+    segments: Option<Arc<[IoSlice<'static>]>>,
+}
+
+impl ScopedRequest {
+    /// Waits until no handle to the memory is left.
+    fn wait(&mut self, node: &Node, deadline: Deadline) {
+        let Some(id) = self.id else {
+            return;
+        };
+        if let Some(outcome) = node.wait_for(id, None, deadline) {
+            self.id = None;
+            self.end(node, outcome);
+        }
+    }
+
+    fn end(&mut self, node: &Node, outcome: RequestOutcome) {
+        let (base, length) = self.memory;
+        let (result, elsewhere) = received(outcome, base.as_ptr());
+        self.result = Some(match (result, elsewhere) {
+            (Ok(status), Some(payload)) => {
+                // SAFETY: the memory is borrowed exclusively for the scope, which has not ended.
+                // The request to which it was lent has ended, and every handle to the memory that
+                // the request had is dropped.
+                let memory = unsafe { slice::from_raw_parts_mut(base.as_ptr(), length) };
+                node.put(status, payload, memory)
+            }
+            (result, _) => result,
+        });
+    }
+}
+
+/// A receive that was posted in a [`Scope`]. The scope waits for it at its end.
+#[must_use = "the request reports whether the message was received"]
+pub struct ScopedRecv<'scope> {
+    ticket: Ticket<'scope>,
+}
+
+/// A send that was posted in a [`Scope`]. The scope waits for it at its end.
+#[must_use = "the request reports whether the message was sent"]
+pub struct ScopedSend<'scope> {
+    ticket: Ticket<'scope>,
+}
+
+struct Ticket<'scope> {
+    node: &'scope Node,
+    posted: &'scope RefCell<Vec<ScopedRequest>>,
+    index: usize,
+}
+
+impl Rank {
+    /// Runs `work`, which may post memory that it borrows from outside the scope. Returns when all
+    /// of it has been sent or received. If `work` panics, receives without a message are cancelled,
+    /// and so are messages that no receive has.
+    ///
+    /// ```
+    /// use jstream_transport::rank;
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let mut ranks = rank::threads(2, &rank::Options::default());
+    /// let (one, zero) = (ranks.pop().unwrap(), ranks.pop().unwrap());
+    /// let (mut left, mut right) = ([0u32; 2], [0u32; 2]);
+    /// std::thread::scope(|threads| {
+    ///     threads.spawn(|| {
+    ///         one.send(0, 1, &[1u32, 2]).unwrap();
+    ///         one.send(0, 2, &[3u32, 4]).unwrap();
+    ///     });
+    ///     zero.scope(|scope| {
+    ///         let second = scope.irecv(1, 2, &mut right);
+    ///         let first = scope.irecv(1, 1, &mut left);
+    ///         second.wait()?;
+    ///         first.wait()
+    ///     })
+    /// })?;
+    /// assert_eq!((left, right), ([1, 2], [3, 4]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn scope<'env, R>(
+        &'env self,
+        work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+    ) -> R {
+        let scope = Scope {
+            rank: self,
+            posted: RefCell::default(),
+            scope: PhantomData,
+            env: PhantomData,
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
+        let guard = AbortOnUnwind;
+        let node = &**self.node();
+        let mut posted = scope.posted.take();
+        for posted in &mut posted {
+            if let (Err(_), Some(id)) = (&result, posted.id) {
+                node.with(|state, deferred| state.give_up(id, Error::Cancelled, deferred));
+                node.cancel_send(id);
+            }
+            posted.wait(node, Deadline::NEVER);
+            if posted.id.is_some() {
+                unreachable!("a wait without a deadline ends with the request");
+            }
+        }
+        std::mem::forget(guard);
+        match result {
+            Ok(result) => result,
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Posts a receive into the front of `elements`.
+    pub fn irecv<E: Element>(
+        &'scope self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+        elements: &'scope mut [E],
+    ) -> ScopedRecv<'scope> {
+        let bytes = elements.as_mut_bytes();
+        let (base, length) = (NonNull::from(&mut *bytes).cast(), bytes.len());
+        let pattern = self.rank.pattern(from, tag);
+        let post = || {
+            let pattern = pattern?;
+            // SAFETY: the memory is borrowed for the scope. The scope ends after the request has
+            // ended and its outcome has been dropped.
+            let spent = unsafe { jbuf_of(base, length) };
+            let (place, expected) = (ReceiveTarget::Memory(spent), name_of::<E>());
+            let node = self.rank.node();
+            Some(node.with(|state, deferred| state.post(pattern, place, expected, deferred)))
+        };
+        ScopedRecv {
+            ticket: self.post((base, length), None, || post().ok_or(Ok(Status::NULL))),
+        }
+    }
+
+    /// Posts `elements` to be sent.
+    pub fn isend<E: Element>(
+        &'scope self,
+        to: impl Into<Destination>,
+        tag: u64,
+        elements: &'scope [E],
+    ) -> ScopedSend<'scope> {
+        self.send(to.into(), tag, elements, false)
+    }
+
+    /// Like [`isend`](Self::isend), but the request ends when a receive has the message.
+    pub fn issend<E: Element>(
+        &'scope self,
+        to: impl Into<Destination>,
+        tag: u64,
+        elements: &'scope [E],
+    ) -> ScopedSend<'scope> {
+        self.send(to.into(), tag, elements, true)
+    }
+
+    fn send<E: Element>(
+        &'scope self,
+        to: Destination,
+        tag: u64,
+        elements: &'scope [E],
+        confirmed: bool,
+    ) -> ScopedSend<'scope> {
+        let bytes = elements.as_bytes();
+        let node = self.rank.node();
+        let label = self.rank.label::<E>(tag);
+        let nowhere = (NonNull::dangling(), 0);
+        let Destination::Rank(to) = to else {
+            let ticket = self.post(nowhere, None, || Err(Ok(Status::NULL)));
+            return ScopedSend { ticket };
+        };
+        // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
+        let segments: Arc<[_]> = Arc::new([unsafe { segment_of(bytes) }]);
+        // SAFETY: the slice is freed with its `Arc`, which is kept with the request until that has
+        // ended.
+        let body = unsafe { body_of(&segments) };
+        // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
+        let message = || unsafe { message_of(bytes) };
+        let ticket = self.post(nowhere, Some(segments), || {
+            match node.post_lent(to, label, bytes, body, message, confirmed) {
+                local::PostOutcome::Pending(id) => Ok(id),
+                local::PostOutcome::Done | local::PostOutcome::Gone(_) => Err(Ok(Status::NULL)),
+                local::PostOutcome::Refused(error, _) => Err(Err(error)),
+            }
+        });
+        ScopedSend { ticket }
+    }
+
+    /// Records a request, or its immediate result.
+    fn post(
+        &'scope self,
+        memory: (NonNull<u8>, usize),
+        segments: Option<Arc<[IoSlice<'static>]>>,
+        post: impl FnOnce() -> Result<OpId, Result<Status, Error>>,
+    ) -> Ticket<'scope> {
+        let mut posted = self.posted.borrow_mut();
+        posted.reserve(1);
+        // Until the request is recorded below, the scope would not wait for it after an unwind.
+        let guard = AbortOnUnwind;
+        let (id, result) = match post() {
+            Ok(id) => (Some(id), None),
+            Err(result) => (None, Some(result)),
+        };
+        let index = posted.len();
+        posted.push(ScopedRequest {
+            id,
+            result,
+            memory,
+            segments,
+        });
+        std::mem::forget(guard);
+        Ticket {
+            node: self.rank.node(),
+            posted: &self.posted,
+            index,
+        }
+    }
+}
+
+impl Ticket<'_> {
+    fn result(&self, deadline: Deadline) -> Option<Result<Status, Error>> {
+        let mut posted = self.posted.borrow_mut();
+        let posted = posted.get_mut(self.index)?;
+        posted.wait(self.node, deadline);
+        posted.result.take()
+    }
+
+    fn wait(&self) -> Result<Status, Error> {
+        match self.result(Deadline::NEVER) {
+            Some(result) => result,
+            None => unreachable!("only this call takes the result"),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let mut posted = self.posted.borrow_mut();
+        posted.get_mut(self.index).is_none_or(|posted| {
+            posted.wait(self.node, Deadline::after(std::time::Duration::ZERO));
+            posted.id.is_none()
+        })
+    }
+}
+
+impl ScopedRecv<'_> {
+    /// Blocks until the message is in the memory of the receive.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn wait(self) -> Result<Status, Error> {
+        self.ticket.wait()
+    }
+
+    /// Returns true if the request has ended.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.ticket.is_done()
+    }
+}
+
+impl ScopedSend<'_> {
+    /// Blocks until the message has been sent, or was matched if the send was synchronous.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn wait(self) -> Result<(), Error> {
+        self.ticket.wait().map(drop)
+    }
+
+    /// Returns true if the request has ended.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.ticket.is_done()
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ScopedRecv<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedRecv").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ScopedSend<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScopedSend").finish_non_exhaustive()
+    }
+}

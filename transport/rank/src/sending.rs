@@ -1,0 +1,327 @@
+//! Sending of messages to another rank, over a connection or within the process.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use jstream::buffer::Filled;
+
+use super::error::Error;
+use super::inbox::Inbox;
+use super::letter::{Ack, Half, Letter, Offer};
+use super::line::{Line, announcement, outbound, unsendable};
+use super::local::{Left, PostOutcome};
+use super::node::{Link, Node};
+use super::rendezvous::SMALL;
+use super::request::{RankRequest, Sending, payload_of};
+use super::state::RankState;
+use super::wire::{Frame, Label};
+use jstream_base::SendError;
+use jstream_device::connection::{Body, Payload};
+use jstream_endpoint::gate::Credit;
+use jstream_endpoint::ops::{Notify, OpId};
+use jstream_endpoint::shared::Patience;
+use jstream_matching::Heading;
+
+impl Node {
+    /// Sends bytes and blocks until they have been sent, or, if `confirmed`, until the message is
+    /// matched.
+    #[inline]
+    pub(super) fn send_bytes(
+        &self,
+        to: u32,
+        label: Label,
+        bytes: &[u8],
+        confirmed: bool,
+    ) -> Result<(), Error> {
+        match self.link(to)? {
+            Link::Line(line) if line.is_gone() => Err(self.lost(to)),
+            Link::Line(line) if !confirmed && bytes.len() as u64 <= line.eager => {
+                let header = Frame::Eager { label, offer: None }.header();
+                let endpoint = &line.endpoint;
+                let patience = if !self.has_many_lines() {
+                    endpoint.patience()
+                } else if bytes.len() <= SMALL {
+                    Patience::None
+                } else {
+                    return self.send_bytes_posted(to, line, label, bytes, false);
+                };
+                let cost = Credit::of_message(bytes.len() as u64);
+                match endpoint.send_costly(header, &[IoSlice::new(bytes)], patience, cost) {
+                    Ok(()) => Ok(()),
+                    Err(SendError::WouldBlock) => {
+                        self.send_bytes_posted(to, line, label, bytes, false)
+                    }
+                    Err(error) => Err(unsendable(to, error)),
+                }
+            }
+            Link::Line(line) => self.send_bytes_posted(to, line, label, bytes, confirmed),
+            Link::Thread(near) => {
+                let heading = label.heading(self.inbox.rank, bytes.len() as u64);
+                let is_long = bytes.len() as u64 > self.inbox.options.eager_between_threads();
+                if !confirmed && !is_long {
+                    match near.leave_copy(heading, bytes) {
+                        Left::Done => return Ok(()),
+                        Left::Refused(error) => return Err(error),
+                        Left::NoRoom => {}
+                    }
+                }
+                self.send_bytes_waiting(to, &near.inbox, heading, bytes, confirmed, is_long)
+            }
+            Link::Nobody => Ok(()),
+        }
+    }
+
+    /// Returns the error of a send to a rank that is gone.
+    #[cold]
+    fn lost(&self, to: u32) -> Error {
+        let gone = self.inbox.lock().gone(to);
+        gone.unwrap_or(Error::NoRank {
+            rank: to,
+            size: self.inbox.size,
+        })
+    }
+
+    /// Sends to a thread that copies the bytes from the memory of the sender, or that has no room
+    /// for them yet.
+    #[cold]
+    fn send_bytes_waiting(
+        &self,
+        to: u32,
+        inbox: &Arc<Inbox>,
+        heading: Heading,
+        bytes: &[u8],
+        confirmed: bool,
+        is_long: bool,
+    ) -> Result<(), Error> {
+        let copy = if is_long {
+            None
+        } else {
+            let spent = inbox.pool().take(bytes.len()).ok();
+            spent.and_then(|spent| spent.copy_from(bytes).ok())
+        };
+        if let Some(copy) = copy {
+            let (request, sender) = self.sender(to);
+            let ack = if confirmed {
+                Ack::Thread(sender)
+            } else {
+                Ack::Admitted(sender)
+            };
+            let payload = Payload::Bytes(copy);
+            // The letter notifies the sender, also if it is returned and dropped.
+            drop(inbox.bring_letter(heading, Letter::Here { payload, ack }));
+            return self.outcome(request).result.map(drop);
+        }
+        self.send_lent_message(bytes, |bytes| {
+            let (request, sender) = self.sender(to);
+            let letter = Letter::Lent { bytes, sender };
+            drop(inbox.bring_letter(heading.announced(), letter));
+            request
+        })
+    }
+
+    /// Sends over a connection and drives all other connections meanwhile, because the receiver may
+    /// depend on them.
+    #[cold]
+    fn send_bytes_posted(
+        &self,
+        to: u32,
+        line: &Line,
+        label: Label,
+        bytes: &[u8],
+        confirmed: bool,
+    ) -> Result<(), Error> {
+        let length = bytes.len() as u64;
+        self.send_lent(bytes, |body| {
+            match self.post_to_line(to, line, label, body, length, confirmed) {
+                PostOutcome::Pending(id) => Ok(Some(id)),
+                PostOutcome::Done | PostOutcome::Gone(_) => Ok(None),
+                PostOutcome::Refused(error, _) => Err(error),
+            }
+        })
+    }
+
+    /// Creates a request for a message that the other rank answers. Returns the request and the
+    /// number of the offer. On failure, returns the body.
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
+    fn offer(
+        &self,
+        to: u32,
+        line: &Line,
+        body: Option<Body<'static>>,
+        length: u64,
+    ) -> Result<(OpId, u32), (Error, Option<Body<'static>>)> {
+        let max = line.endpoint.limits().max_send;
+        if length > max {
+            let rank = to;
+            return Err((Error::TooLong { length, max, rank }, body));
+        }
+        let mut state = self.inbox.lock();
+        let RankState {
+            requests, peers, ..
+        } = &mut *state;
+        let Some(peer) = peers.get_mut(to as usize) else {
+            let (rank, size) = (to, self.inbox.size);
+            return Err((Error::NoRank { rank, size }, body));
+        };
+        if let Some(why) = peer.gone.clone() {
+            return Err((Error::PeerGone { rank: to, why }, body));
+        }
+        let request = requests.insert(RankRequest::send(to));
+        let number = peer.offers.insert(Offer {
+            request,
+            body,
+            length,
+            half: Half::Neither,
+        });
+        if let Some(request) = requests.get_mut(request) {
+            request.sends = Some(Sending {
+                to,
+                offer: Some(number),
+            });
+        }
+        Ok((request, number))
+    }
+
+    /// Posts a message in a jbuf.
+    pub(super) fn post_filled(
+        &self,
+        to: u32,
+        label: Label,
+        filled: Filled,
+        confirmed: bool,
+    ) -> PostOutcome {
+        let length = filled.len() as u64;
+        match self.link(to) {
+            Ok(Link::Thread(near)) => {
+                let heading = label.heading(self.inbox.rank, length);
+                self.post_to_thread(to, near, heading, Payload::Bytes(filled), confirmed)
+            }
+            Ok(Link::Line(line)) => {
+                let moves = line.endpoint.limits().moves;
+                let is_short = filled.len() <= SMALL && length <= line.eager;
+                if is_short && !confirmed && !moves && !line.is_gone() {
+                    let header = Frame::Eager { label, offer: None }.header();
+                    let segments = [IoSlice::new(filled.as_bytes())];
+                    let endpoint = &line.endpoint;
+                    let cost = Credit::of_message(length);
+                    // If this fails, the message is posted below, which reports the error or waits
+                    // for room.
+                    let sent = endpoint.send_costly(header, &segments, Patience::None, cost);
+                    if sent.is_ok() {
+                        return PostOutcome::Gone(filled.into_spent());
+                    }
+                }
+                self.post_to_line(to, line, label, Body::Owned(filled), length, confirmed)
+            }
+            Ok(Link::Nobody) => PostOutcome::Done,
+            Err(error) => PostOutcome::Refused(error, Some(Payload::Bytes(filled))),
+        }
+    }
+
+    /// Posts bytes that are lent until the request has ended, either as a `body` or as a `message`.
+    pub(super) fn post_lent(
+        &self,
+        to: u32,
+        label: Label,
+        bytes: &[u8],
+        body: Body<'static>,
+        message: impl FnOnce() -> Filled,
+        confirmed: bool,
+    ) -> PostOutcome {
+        let length = bytes.len() as u64;
+        match self.link(to) {
+            Ok(Link::Thread(near)) => {
+                let heading = label.heading(self.inbox.rank, length);
+                if !confirmed && length <= self.inbox.options.eager_between_threads() {
+                    match near.leave_copy(heading, bytes) {
+                        Left::Done => return PostOutcome::Done,
+                        Left::Refused(error) => return PostOutcome::Refused(error, None),
+                        Left::NoRoom => {}
+                    }
+                }
+                let (request, sender) = self.sender(to);
+                let bytes = message();
+                let letter = Letter::Lent { bytes, sender };
+                drop(near.inbox.bring_letter(heading.announced(), letter));
+                PostOutcome::Pending(request)
+            }
+            Ok(Link::Line(line)) => self.post_to_line(to, line, label, body, length, confirmed),
+            Ok(Link::Nobody) => PostOutcome::Done,
+            Err(error) => PostOutcome::Refused(error, None),
+        }
+    }
+
+    fn post_to_line(
+        &self,
+        to: u32,
+        line: &Line,
+        label: Label,
+        body: Body<'static>,
+        length: u64,
+        confirmed: bool,
+    ) -> PostOutcome {
+        if line.is_gone() {
+            return PostOutcome::Refused(self.lost(to), payload_of(body));
+        }
+        let moves = line.endpoint.limits().moves && !matches!(body, Body::Borrowed(_));
+        let is_long = length > line.eager && !moves;
+        if confirmed || is_long {
+            let body = match body {
+                // The message may be confirmed before all of it was sent, so its bytes are copied.
+                Body::Borrowed(bytes) if !is_long => {
+                    Body::Owned(line.endpoint.shared().gather(bytes))
+                }
+                body => body,
+            };
+            self.post_offered(to, line, label, body, length, is_long)
+        } else {
+            let frame = Frame::Eager { label, offer: None };
+            let shared = line.endpoint.shared();
+            let (message, refused) = shared.outbound(frame.header(), Some(length), body);
+            let request = self.inbox.lock().requests.insert(RankRequest::send(to));
+            let notify = Notify::Sink(line.whole.clone(), request.number());
+            shared.post_costly(message, refused, notify, Credit::of_message(length));
+            PostOutcome::Pending(request)
+        }
+    }
+
+    fn post_offered(
+        &self,
+        to: u32,
+        line: &Line,
+        label: Label,
+        body: Body<'static>,
+        length: u64,
+        is_long: bool,
+    ) -> PostOutcome {
+        let shared = line.endpoint.shared();
+        let (offered, first) = if is_long {
+            (Some(body), None)
+        } else {
+            (None, Some(body))
+        };
+        let (request, offer) = match self.offer(to, line, offered, length) {
+            Ok(offered) => offered,
+            Err((error, offered)) => {
+                let body = offered.or(first);
+                return PostOutcome::Refused(error, body.and_then(payload_of));
+            }
+        };
+        let (message, held) = match first {
+            None => {
+                let pool = &shared.info().pool;
+                (announcement(label, offer, length, pool), 0)
+            }
+            Some(body) => {
+                let offer = Some(offer);
+                (
+                    outbound(Frame::Eager { label, offer }, length, body),
+                    length,
+                )
+            }
+        };
+        let notify = Notify::Sink(line.offers.clone(), request.number());
+        shared.post_costly(message, None, notify, Credit::of_message(held));
+        PostOutcome::Pending(request)
+    }
+}

@@ -1,0 +1,110 @@
+//! Work to be done after the lock of an inbox is released.
+
+use std::any::Any;
+
+use jstream::buffer::{Filled, Spent};
+
+use super::letter::Sender;
+use super::request::RequestOutcome;
+use super::wire::Frame;
+use jstream_device::connection::Payload;
+use jstream_endpoint::ops::OpId;
+use jstream_matching::Heading;
+
+/// A list of tasks. It usually has at most one task, and at most three unless messages were waiting
+/// for room.
+#[derive(Default)]
+pub(super) struct DeferredWork {
+    first: Option<DeferredTask>,
+    second: Option<DeferredTask>,
+    third: Option<DeferredTask>,
+    more: Vec<DeferredTask>,
+}
+
+pub(super) enum DeferredTask {
+    /// Sends a frame to a rank over its connection.
+    Say {
+        to: u32,
+        frame: Frame,
+    },
+    /// Copies a message to the receive that has it.
+    Copy(Copy),
+    /// Notifies a sender that its message was matched.
+    Finish(Sender),
+    /// Drops the value.
+    Drop(#[allow(dead_code, reason = "is dropped")] Box<dyn Any + Send>),
+    DropOutcome(#[allow(dead_code, reason = "is dropped")] RequestOutcome),
+    DropPayload(#[allow(dead_code, reason = "is dropped")] Payload),
+}
+
+/// A copy of a message to its destination.
+pub(super) struct Copy {
+    pub(super) request: OpId,
+    pub(super) heading: Heading,
+    /// The source, which is dropped before the sender is notified.
+    pub(super) from: Filled,
+    /// The destination; `None` for a jbuf of the pool.
+    pub(super) to: Option<Spent>,
+    pub(super) sender: Option<Sender>,
+}
+
+/// Values that can be dropped later.
+pub(super) trait DropQueue {
+    fn into_task(self) -> Option<DeferredTask>;
+}
+
+impl DropQueue for RequestOutcome {
+    fn into_task(self) -> Option<DeferredTask> {
+        (self.payload.is_some() || self.spent.is_some()).then(|| DeferredTask::DropOutcome(self))
+    }
+}
+
+impl DropQueue for Payload {
+    fn into_task(self) -> Option<DeferredTask> {
+        Some(DeferredTask::DropPayload(self))
+    }
+}
+
+impl DropQueue for super::letter::Letter {
+    fn into_task(self) -> Option<DeferredTask> {
+        Some(DeferredTask::Drop(Box::new(self)))
+    }
+}
+
+impl DropQueue for std::collections::VecDeque<(Heading, super::letter::Letter)> {
+    fn into_task(self) -> Option<DeferredTask> {
+        (!self.is_empty()).then(|| DeferredTask::Drop(Box::new(self)))
+    }
+}
+
+impl DeferredWork {
+    pub(super) fn push(&mut self, task: DeferredTask) {
+        if self.first.is_none() {
+            self.first = Some(task);
+        } else if self.second.is_none() {
+            self.second = Some(task);
+        } else if self.third.is_none() {
+            self.third = Some(task);
+        } else {
+            self.more.push(task);
+        }
+    }
+
+    pub(super) fn drop_later(&mut self, what: impl DropQueue) {
+        if let Some(task) = what.into_task() {
+            self.push(task);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// Removes and returns all tasks, in order.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = DeferredTask> + use<> {
+        let more = std::mem::take(&mut self.more);
+        let few = [self.first.take(), self.second.take(), self.third.take()];
+        few.into_iter().flatten().chain(more)
+    }
+}

@@ -1,0 +1,146 @@
+//! Lobby for members that have joined while others are still missing.
+
+use std::mem::ManuallyDrop;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::error::{Refusal, WorldError};
+use super::roster::Roster;
+use super::words::Ask;
+use jstream_base::RecvError;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::Endpoint;
+
+/// Interval at which a waiting thread checks for a reason to give up.
+pub(super) const LOOK: Duration = Duration::from_millis(20);
+
+/// Callback that returns an error if there is a reason to give up.
+pub(super) type Check<'c> = &'c mut dyn FnMut() -> Result<(), WorldError>;
+
+/// A member that has joined.
+pub(super) trait Member {
+    fn endpoint(&self) -> &Endpoint;
+
+    /// Returns true if the member is still connected. Members send nothing before the world is
+    /// complete.
+    fn lives(&self) -> bool {
+        matches!(
+            self.endpoint().try_recv_message(),
+            Err(RecvError::Empty | RecvError::NoBuffer { .. })
+        )
+    }
+}
+
+impl Member for Endpoint {
+    fn endpoint(&self) -> &Endpoint {
+        self
+    }
+}
+
+/// The roster of members, shared by threads.
+pub(super) struct Lobby<M> {
+    state: Mutex<LobbyState<M>>,
+    changed: Condvar,
+}
+
+struct LobbyState<M> {
+    roll: Roster<M>,
+    /// The last refused or lost member, for error messages.
+    note: Option<String>,
+}
+
+impl<M: Member> Lobby<M> {
+    pub(super) fn new(roll: Roster<M>) -> Self {
+        Self {
+            state: Mutex::new(LobbyState { roll, note: None }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Reserves the place that a member asks for.
+    pub(super) fn reserve(&self, ask: &Ask) -> Result<ReservedPlace<'_, M>, Refusal> {
+        let mut state = self.lock();
+        match state.roll.reserve(ask, M::lives) {
+            Ok(rank) => Ok(ReservedPlace { hall: self, rank }),
+            Err(refusal) => {
+                state.note = Some(format!(
+                    "a member that asked for rank {} was refused: {refusal}",
+                    ask.rank
+                ));
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Records a failed attempt to join, to be included in the error if members are missing.
+    pub(super) fn note(&self, note: String) {
+        self.lock().note = Some(note);
+    }
+
+    pub(super) fn noted(&self) -> Option<String> {
+        self.lock().note.clone()
+    }
+
+    /// Waits until all members have joined and are connected. Returns false if the deadline passes.
+    pub(super) fn wait(&self, until: Deadline, check: Check<'_>) -> Result<bool, WorldError> {
+        let mut state = self.lock();
+        loop {
+            if state.roll.is_complete() {
+                match state.roll.sweep(M::lives) {
+                    None => return Ok(true),
+                    Some(gone) => state.note = Some(format!("rank {gone} joined and was lost")),
+                }
+            }
+            if until.has_passed() {
+                return Ok(false);
+            }
+            let look = until.left().map_or(LOOK, |left| left.min(LOOK));
+            let waited = self.changed.wait_timeout(state, look);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+            // The lock is released, because the check may be slow.
+            check()?;
+            state = self.lock();
+        }
+    }
+
+    pub(super) fn missing(&self) -> Vec<u32> {
+        self.lock().roll.missing()
+    }
+
+    /// Closes the roster and returns the members that have joined.
+    pub(super) fn close(&self) -> Vec<(u32, M)> {
+        self.lock().roll.close()
+    }
+
+    /// Locks the state. The state is valid between statements, so a poisoned lock is usable.
+    fn lock(&self) -> MutexGuard<'_, LobbyState<M>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A reserved place. If this is dropped before the member has joined, the place is free again.
+pub(super) struct ReservedPlace<'h, M: Member> {
+    hall: &'h Lobby<M>,
+    rank: u32,
+}
+
+impl<M: Member> ReservedPlace<'_, M> {
+    pub(super) fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// Records that the member has joined.
+    pub(super) fn take(self, member: M) {
+        // The destructor must not run: it would release the place, which may be reserved for
+        // another member by then.
+        let place = ManuallyDrop::new(self);
+        place.hall.lock().roll.take(place.rank, member);
+        place.hall.changed.notify_all();
+    }
+}
+
+impl<M: Member> Drop for ReservedPlace<'_, M> {
+    fn drop(&mut self) {
+        self.hall.lock().roll.release(self.rank);
+    }
+}

@@ -1,0 +1,103 @@
+//! Worlds of processes that one of them starts.
+
+use std::env;
+use std::ffi::OsStr;
+use std::process::{self, Command};
+
+use super::World;
+use super::children::Children;
+use super::environment::{PARENT, ProcessRole, RANK, SESSION, SIZE, WORLD};
+use super::error::WorldError;
+use super::meeting::Meeting;
+use super::options::WorldOptions;
+use super::session::Session;
+use jstream_base::Address;
+
+impl World {
+    /// Starts this program as a world of `size` processes with the same arguments. The processes
+    /// meet at `addresses` of rank 0, where port 0 is allowed. This process becomes rank 0. In the
+    /// other processes, the same call joins the world.
+    ///
+    /// The other processes are killed when this process ends in any way. [`finish`](Self::finish)
+    /// waits for them, and returns an error for those that did not succeed.
+    ///
+    /// ```no_run
+    /// use jstream_transport::rank::world::{World, WorldError, WorldOptions};
+    ///
+    /// fn main() -> Result<(), WorldError> {
+    ///     let addresses = ["tcp://127.0.0.1:0".parse()?];
+    ///     let world = World::processes(&addresses, 4, &WorldOptions::default())?;
+    ///     println!("this is process {} of {}", world.rank(), world.size());
+    ///     world.finish()
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`]. [`WorldError::Children`] immediately if one of the processes ends before it
+    /// has joined.
+    pub fn processes(
+        addresses: &[Address],
+        size: u32,
+        options: &WorldOptions,
+    ) -> Result<Self, WorldError> {
+        let program = env::current_exe()?;
+        Self::spawn(addresses, size, options, |_| {
+            let mut command = Command::new(&program);
+            command.args(env::args_os().skip(1));
+            command
+        })
+    }
+
+    /// Like [`processes`](Self::processes), with a command for each rank from 1: another program,
+    /// other arguments, or a command that starts the process on another host. The started process
+    /// calls [`from_env`](Self::from_env), or this function.
+    ///
+    /// If the command only starts the process that joins, let it [remove](Command::env_remove) the
+    /// variable [`PARENT`]. That process is then not killed with its parent, and ends when it loses
+    /// the other members.
+    ///
+    /// # Errors
+    ///
+    /// As for [`processes`](Self::processes).
+    pub fn spawn(
+        addresses: &[Address],
+        size: u32,
+        options: &WorldOptions,
+        mut command: impl FnMut(u32) -> Command,
+    ) -> Result<Self, WorldError> {
+        if let Some(place) = ProcessRole::of_this_process()? {
+            if place.size != size {
+                return Err(WorldError::Environment {
+                    variable: SIZE,
+                    problem: format!("is {}, but this program asks for {size}", place.size),
+                });
+            }
+            return place.join(options);
+        }
+        let mut options = options.clone();
+        // The session keeps out all other processes.
+        let session = options.session.map_or_else(Session::new, Ok)?;
+        options.session = Some(session);
+        let meeting = Meeting::open(addresses, size, &options)?;
+        let addresses = meeting.addresses().iter().map(Address::to_string);
+        let addresses = addresses.collect::<Vec<_>>().join(" ");
+        let commands = (1..size).map(|rank| {
+            let mut command = command(rank);
+            let is_told = |(name, _): (&OsStr, _)| name == PARENT;
+            if !command.get_envs().any(is_told) {
+                command.env(PARENT, process::id().to_string());
+            }
+            command
+                .env(RANK, rank.to_string())
+                .env(SIZE, size.to_string())
+                .env(WORLD, &addresses)
+                .env(SESSION, session.to_string());
+            (rank, command)
+        });
+        let children = Children::start(commands.collect())?;
+        let mut world = meeting.join_unless(&mut || children.check())?;
+        world.children = Some(children);
+        Ok(world)
+    }
+}

@@ -1,0 +1,117 @@
+//! Connecting to a member that may not listen yet.
+
+use std::thread;
+use std::time::Duration;
+
+use super::error::WorldError;
+use super::lobby::Check;
+use jstream_base::Address;
+use jstream_base::Options;
+use jstream_base::{ConnectError, HandshakeError};
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::{Endpoint, connect};
+
+/// First and last pause between attempts if nothing listens. The pause doubles each time.
+const SOON: Duration = Duration::from_millis(1);
+const LATER: Duration = Duration::from_millis(50);
+
+/// The member to connect to, and the deadline.
+pub(super) struct Reach<'r> {
+    pub(super) rank: u32,
+    pub(super) addresses: &'r [Address],
+    pub(super) options: &'r Options,
+    pub(super) until: Deadline,
+    /// True if the member listens already. A missing listener is then an immediate error.
+    pub(super) is_there: bool,
+}
+
+impl Reach<'_> {
+    /// Connects to the cheapest address that works, and retries until one does.
+    pub(super) fn reach(&self, check: Check<'_>) -> Result<Endpoint, WorldError> {
+        let addresses = by_cost(self.addresses);
+        let mut pause = SOON;
+        loop {
+            let source = match self.try_all(&addresses) {
+                Ok(endpoint) => return Ok(endpoint),
+                Err(Some(source)) => source,
+                Err(None) => return Err(WorldError::NoAddress),
+            };
+            check()?;
+            if !self.may_come(&source) || self.until.has_passed() {
+                return Err(WorldError::Unreachable {
+                    rank: self.rank,
+                    source,
+                });
+            }
+            let left = self.until.left();
+            thread::sleep(left.map_or(pause, |left| left.min(pause)));
+            pause = pause.saturating_mul(2).min(LATER);
+        }
+    }
+
+    /// Connects to the cheapest address that works. On failure, returns the error of an address
+    /// that may work later, if there is one.
+    fn try_all(&self, addresses: &[&Address]) -> Result<Endpoint, Option<ConnectError>> {
+        let mut why: Option<ConnectError> = None;
+        for (place, address) in addresses.iter().enumerate() {
+            match self.connect(address) {
+                Ok(endpoint) => {
+                    let cheaper = addresses.get(..place).unwrap_or_default();
+                    return Ok(self.cheaper(cheaper).unwrap_or(endpoint));
+                }
+                Err(error) => {
+                    if !why.as_ref().is_some_and(|why| self.may_come(why)) {
+                        why = Some(error);
+                    }
+                }
+            }
+        }
+        Err(why)
+    }
+
+    /// Tries the cheaper addresses once more: if the member began to listen between two attempts,
+    /// it listens on all of its addresses by now.
+    fn cheaper(&self, addresses: &[&Address]) -> Option<Endpoint> {
+        let mut addresses = addresses.iter();
+        addresses.find_map(|address| self.connect(address).ok())
+    }
+
+    fn connect(&self, address: &Address) -> Result<Endpoint, ConnectError> {
+        let mut options = self.options.clone();
+        if let Some(left) = self.until.left() {
+            let left = left.max(Duration::from_millis(1));
+            options.connect_timeout = options.connect_timeout.min(left);
+            options.handshake_timeout = options.handshake_timeout.min(left);
+        }
+        connect(address, &options)
+    }
+
+    /// Returns true if a later attempt may succeed.
+    fn may_come(&self, error: &ConnectError) -> bool {
+        match error {
+            ConnectError::TimedOut { .. } => true,
+            ConnectError::NoListener { .. }
+            | ConnectError::Unreachable { .. }
+            | ConnectError::Resolve { .. } => !self.is_there,
+            ConnectError::Handshake { source, .. } => matches!(
+                source,
+                HandshakeError::TimedOut { .. }
+                    | HandshakeError::Closed { .. }
+                    | HandshakeError::System { .. }
+            ),
+            _ => false,
+        }
+    }
+}
+
+/// Sorts the addresses by cost, cheapest first.
+fn by_cost(addresses: &[Address]) -> Vec<&Address> {
+    let devices = jstream_device::devices();
+    let cost = |address: &&Address| {
+        let scheme = address.scheme();
+        devices.iter().position(|device| device.scheme() == scheme)
+    };
+    let mut sorted: Vec<_> = addresses.iter().collect();
+    sorted.sort_by_key(cost);
+    sorted
+}

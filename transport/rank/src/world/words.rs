@@ -1,0 +1,292 @@
+//! Protocol by which members join a world. This module does no input or output except through the
+//! endpoint that it is given.
+
+use std::fmt::Write;
+use std::io::IoSlice;
+use std::time::Duration;
+
+use super::MAX_SIZE;
+use super::error::Refusal;
+use super::session::Session;
+use jstream_base::Address;
+use jstream_base::Header;
+use jstream_base::{RecvError, SendError};
+use jstream_endpoint::Endpoint;
+
+/// Version of this protocol.
+pub(super) const VERSION: u64 = 1;
+
+/// Message kinds: `jsw` and a number.
+const ASK: u32 = 0x6a73_7701;
+const WELCOME: u32 = 0x6a73_7702;
+const HERE: u32 = 0x6a73_7703;
+const TABLE: u32 = 0x6a73_7704;
+const READY: u32 = 0x6a73_7705;
+const GO: u32 = 0x6a73_7706;
+const FAILED: u32 = 0x6a73_7707;
+const REFUSED: u32 = 0x6a73_7708;
+
+/// Maximum number of addresses of a member. Limits the size of the tables of addresses.
+pub(super) const MAX_ADDRESSES: usize = 8;
+
+/// Maximum length in bytes of a message from a peer that is not a member yet: its list of
+/// addresses.
+pub(super) const LONGEST: usize = MAX_ADDRESSES * 513;
+
+/// Maximum length in bytes of the reason in a message.
+const REASON: usize = 512;
+
+/// Request of a member to join, sent to rank 0 or to another member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ask {
+    pub(super) version: u64,
+    pub(super) rank: u64,
+    pub(super) size: u64,
+    /// The session, or [`Session::UNKNOWN`] if the member does not know it.
+    pub(super) session: Session,
+}
+
+/// A message of the protocol.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Ask(Ask),
+    /// Acceptance: the session, and the host under which the peer is seen, if there is one.
+    Welcome(Session, String),
+    /// The listening addresses of a member.
+    Here(Vec<Address>),
+    /// The listening addresses of all members except rank 0, in the order of their ranks.
+    Table(Vec<Vec<Address>>),
+    /// Notice that a member is connected to all others.
+    Ready,
+    /// Notice that all members are connected.
+    Go,
+    /// Notice that the member of this rank has given up, with the reason.
+    Failed(u32, String),
+    Refused(Refusal),
+}
+
+impl Word {
+    /// Encodes the message.
+    pub(super) fn to_message(&self) -> (Header, Vec<u8>) {
+        let says = |kind, words, payload: Vec<u8>| (Header::new(kind, words), payload);
+        match self {
+            Self::Ask(ask) => {
+                let words = [ask.version, ask.rank, ask.size];
+                says(ASK, words, ask.session.bytes().to_vec())
+            }
+            Self::Welcome(session, host) => {
+                let payload = [session.bytes(), host.as_bytes()].concat();
+                says(WELCOME, [VERSION, 0, 0], payload)
+            }
+            Self::Here(addresses) => says(HERE, [0; 3], line(addresses).into_bytes()),
+            Self::Table(places) => {
+                let lines: Vec<_> = places.iter().map(|addresses| line(addresses)).collect();
+                let count = places.len() as u64;
+                says(TABLE, [count, 0, 0], lines.join("\n").into_bytes())
+            }
+            Self::Ready => says(READY, [0; 3], Vec::new()),
+            Self::Go => says(GO, [0; 3], Vec::new()),
+            Self::Failed(rank, reason) => {
+                let end = (0..=reason.len().min(REASON)).rev();
+                let cut = end.filter_map(|length| reason.get(..length)).next();
+                let payload = cut.unwrap_or_default().as_bytes().to_vec();
+                says(FAILED, [u64::from(*rank), 0, 0], payload)
+            }
+            Self::Refused(refusal) => says(REFUSED, refusal.to_words(), Vec::new()),
+        }
+    }
+
+    /// Decodes a message of a peer, which may contain anything.
+    pub(super) fn from_message(header: &Header, payload: &[u8]) -> Result<Self, String> {
+        let [first, second, third] = header.words;
+        Ok(match header.kind {
+            ASK => Self::Ask(Ask {
+                version: first,
+                rank: second,
+                size: third,
+                session: session(payload)?,
+            }),
+            WELCOME => {
+                let (bytes, host) = payload
+                    .split_at_checked(Session::LENGTH)
+                    .ok_or("a welcome without a session")?;
+                Self::Welcome(session(bytes)?, text(host)?.to_owned())
+            }
+            HERE => Self::Here(addresses(text(payload)?)?),
+            TABLE => {
+                let lines = text(payload)?.split('\n').filter(|_| first > 0);
+                let count = u64::from(MAX_SIZE).min(first);
+                // One more line than expected is enough to detect a wrong count.
+                let most = usize::try_from(count).unwrap_or(0).saturating_add(1);
+                let places: Result<Vec<_>, _> = lines.take(most).map(addresses).collect();
+                let places = places?;
+                if places.len() as u64 != first {
+                    return Err(format!(
+                        "a table of {first} ranks with {} entries",
+                        places.len()
+                    ));
+                }
+                Self::Table(places)
+            }
+            READY => Self::Ready,
+            GO => Self::Go,
+            FAILED => {
+                let rank = u32::try_from(first).map_err(|_| format!("a rank of {first}"))?;
+                let reason = text(payload.get(..REASON).unwrap_or(payload));
+                Self::Failed(rank, reason.unwrap_or("?").escape_debug().collect())
+            }
+            REFUSED => {
+                let refusal = Refusal::from_words(header.words);
+                Self::Refused(refusal.ok_or_else(|| format!("a refusal of kind {first}"))?)
+            }
+            kind => return Err(format!("a message of kind {kind:#x}")),
+        })
+    }
+
+    /// Sends the message.
+    pub(super) fn say(&self, endpoint: &Endpoint) -> Result<(), SendError> {
+        let (header, payload) = self.to_message();
+        endpoint.send_message(header, &[IoSlice::new(&payload)])
+    }
+
+    /// Sends the message if this does not block.
+    pub(super) fn try_say(&self, endpoint: &Endpoint) -> Result<(), SendError> {
+        let (header, payload) = self.to_message();
+        endpoint.try_send_message(header, &[IoSlice::new(&payload)])
+    }
+
+    /// Receives a message of at most [`LONGEST`] bytes, and waits for at most `wait`.
+    pub(super) fn hear(endpoint: &Endpoint, wait: Duration) -> Result<Self, Unheard> {
+        let mut memory = [0; LONGEST];
+        let header = endpoint
+            .recv_into_timeout(&mut memory, wait)
+            .map_err(Unheard::Nothing)?;
+        let length = usize::try_from(header.length).unwrap_or(usize::MAX);
+        Self::from_message(&header, memory.get(..length).unwrap_or_default())
+            .map_err(Unheard::Nonsense)
+    }
+
+    /// Receives a message of any length. Returns `None` if none has arrived.
+    pub(super) fn try_hear(endpoint: &Endpoint) -> Result<Option<Self>, Unheard> {
+        match endpoint.try_recv_message() {
+            Ok(message) => Self::from_message(&message.header, message.payload.as_bytes())
+                .map(Some)
+                .map_err(Unheard::Nonsense),
+            Err(RecvError::Empty) => Ok(None),
+            Err(error) => Err(Unheard::Nothing(error)),
+        }
+    }
+}
+
+/// Error of receiving a message: no message, or an invalid one.
+#[derive(Debug)]
+pub(super) enum Unheard {
+    Nothing(RecvError),
+    Nonsense(String),
+}
+
+impl std::fmt::Display for Unheard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Nothing(error) => write!(f, "{error}"),
+            Self::Nonsense(what) => write!(f, "it sent {what}"),
+        }
+    }
+}
+
+/// Joins addresses by spaces. An address contains no white space.
+fn line(addresses: &[Address]) -> String {
+    let mut line = String::new();
+    for address in addresses {
+        let space = if line.is_empty() { "" } else { " " };
+        let _ = write!(line, "{space}{address}");
+    }
+    line
+}
+
+fn addresses(line: &str) -> Result<Vec<Address>, String> {
+    let words = line.split(' ').take(MAX_ADDRESSES.saturating_add(1));
+    let addresses: Result<Vec<Address>, _> = words.map(str::parse).collect();
+    let addresses = addresses.map_err(|error| format!("an invalid address: {error}"))?;
+    if addresses.len() > MAX_ADDRESSES {
+        return Err(format!("more than {MAX_ADDRESSES} addresses"));
+    }
+    Ok(addresses)
+}
+
+fn session(bytes: &[u8]) -> Result<Session, String> {
+    Session::from_bytes(bytes).ok_or_else(|| format!("a session of {} bytes", bytes.len()))
+}
+
+fn text(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(bytes).map_err(|error| format!("invalid text: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn places(uris: &[&str]) -> Vec<Address> {
+        uris.iter().map(|uri| uri.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn words_travel() {
+        let session = Session::new().unwrap();
+        for word in [
+            Word::Ask(Ask {
+                version: 1,
+                rank: 3,
+                size: 4,
+                session,
+            }),
+            Word::Welcome(session, "192.0.2.1".to_owned()),
+            Word::Welcome(session, String::new()),
+            Word::Here(places(&["shm://a", "tcp://[::1]:7"])),
+            Word::Table(Vec::new()),
+            Word::Table(vec![places(&["shm://a", "uds://@b"]), places(&["shm://c"])]),
+            Word::Ready,
+            Word::Go,
+            Word::Failed(7, "no more".to_owned()),
+            Word::Refused(Refusal::Taken),
+        ] {
+            let (header, payload) = word.to_message();
+            assert_eq!(Word::from_message(&header, &payload), Ok(word));
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_is_refused() {
+        let says = |kind, first, payload: &[u8]| {
+            Word::from_message(&Header::new(kind, [first, 0, 0]), payload)
+        };
+        let many = ["shm://a"; MAX_ADDRESSES + 1].join(" ");
+        assert!(says(HERE, 0, many.as_bytes()).is_err());
+        assert!(says(HERE, 0, b"").is_err());
+        assert!(says(HERE, 0, b"shm://a\nshm://b").is_err());
+        assert!(says(TABLE, 1, b"shm://a\nshm://b").is_err());
+        assert!(says(TABLE, 3, b"shm://a\nshm://b").is_err());
+        assert!(says(TABLE, u64::MAX, b"shm://a").is_err());
+        assert!(says(ASK, 1, &[0; 17]).is_err());
+        assert!(says(WELCOME, 1, &[0; 15]).is_err());
+        assert!(says(FAILED, u64::MAX, b"").is_err());
+        assert!(says(0, 0, b"").is_err());
+        let reason = says(FAILED, 1, &[b'\n'; 5000]).unwrap();
+        assert!(matches!(reason, Word::Failed(1, reason) if reason.len() == 2 * REASON));
+    }
+
+    proptest! {
+        #[test]
+        fn any_message_is_a_word_or_an_error(
+            kind in prop_oneof![0x6a73_7700u32..0x6a73_770a, any::<u32>()],
+            words in any::<[u64; 3]>(),
+            payload in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            if let Ok(word) = Word::from_message(&Header::new(kind, words), &payload) {
+                let (header, payload) = word.to_message();
+                prop_assert!(Word::from_message(&header, &payload).is_ok());
+            }
+        }
+    }
+}
