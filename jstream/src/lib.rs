@@ -150,6 +150,8 @@ mod adapter;
 pub mod buffer;
 pub mod capture;
 mod class;
+mod detach;
+mod dynamic;
 mod erased;
 #[cfg(unix)]
 pub mod file;
@@ -176,7 +178,8 @@ mod write;
 
 pub use adapter::Adapter;
 pub use buffer::{Filled, Pool, Spent};
-pub use class::{Registered, implementations};
+pub use detach::Undetached;
+pub use dynamic::{Registered, implementations};
 pub use erased::{Erased, UnforwardedErased};
 #[cfg(feature = "ndarray")]
 pub use impls::ndarray::NdArray;
@@ -186,7 +189,7 @@ pub use jstream_derive::{Transportable, transportable};
 pub use model::{Covariant, Transportable};
 pub use plain::Plain;
 pub use read::{Limits, MessageSegment, ReadError, ReadFailure, Reader};
-pub use received::{Part, Received, Undetached};
+pub use received::{Part, Received};
 pub use restore::{Restore, RestoreError, Restoring, restore};
 pub use schema::descriptor;
 pub use shared::Shared;

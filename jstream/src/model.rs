@@ -10,6 +10,8 @@
 //! `InPlace::read` returns `Ok` only if the slot then holds a valid value whose references all
 //! point to memory that this pass claimed.
 
+use std::mem::size_of;
+
 use crate::read::{Edge, Fault, Pass, Refusal, Trace};
 use crate::schema::{Schema, TypeIndex};
 use crate::write::Draft;
@@ -123,6 +125,21 @@ impl Shape {
             ..self
         }
     }
+
+    /// Returns the shape of an `Option` with a tag, given the shape of its payload `T`.
+    pub(crate) const fn of_option<T>(self) -> Self {
+        let shape = self.tagged(size_of::<Option<T>>());
+        Self {
+            flat: shape.flat && has_room_for_tag::<T>(),
+            ..shape
+        }
+    }
+}
+
+/// Returns true if the slot of an `Option` with the payload `T` has room for the tag. Otherwise the
+/// tag is in the text segment.
+pub(crate) const fn has_room_for_tag<T>() -> bool {
+    size_of::<Option<T>>() > size_of::<T>()
 }
 
 /// A type that can be sent, and arrives as its in-place form.
@@ -179,7 +196,7 @@ pub unsafe trait Transportable {
         Self: Sized,
     {
         // SAFETY: the caller's promise is passed on.
-        unsafe { crate::impls::option::write_tagged(value, slot, draft) }
+        unsafe { draft.write_tagged(value, slot) }
     }
 
     /// Converts a value of a received message back to wire form in place.
@@ -199,7 +216,7 @@ pub unsafe trait Transportable {
     {
         if !Self::WIRE_IS_MEMORY {
             // SAFETY: the caller's promise is passed on.
-            unsafe { crate::write::rewrite(place, draft) }
+            unsafe { draft.rewrite(place) }
         }
     }
 
@@ -214,7 +231,7 @@ pub unsafe trait Transportable {
         Self: Sized + 'b,
     {
         // SAFETY: the caller's promise is passed on.
-        unsafe { crate::impls::option::tagged_back(place, draft) }
+        unsafe { draft.write_tagged_back(place) }
     }
 }
 
@@ -235,7 +252,7 @@ pub unsafe trait InPlace: Sized {
     const SHAPE: Shape;
 
     /// The properties of the wire bytes of an `Option` of the form.
-    const OPTION_SHAPE: Shape = crate::impls::option::tagged_shape::<Self>();
+    const OPTION_SHAPE: Shape = Self::SHAPE.of_option::<Self>();
 
     /// Checks the wire bytes in `slot` and converts them to a value in place.
     ///
@@ -289,7 +306,7 @@ pub unsafe trait InPlace: Sized {
     #[inline]
     unsafe fn read_option(slot: *mut Option<Self>, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: the caller's promise is passed on.
-        unsafe { crate::impls::option::read_tagged(slot, pass) }
+        unsafe { pass.read_tagged(slot) }
     }
 
     /// Calls the program's verification functions for the value and for the parts stored in it.
@@ -321,7 +338,7 @@ pub unsafe trait InPlace: Sized {
     /// As for [`trace`](Self::trace).
     unsafe fn trace_option(slot: *const Option<Self>, trace: &mut Trace) {
         // SAFETY: the caller's promise is passed on.
-        unsafe { crate::impls::option::trace_tagged(slot, trace) }
+        unsafe { trace.trace_tagged(slot) }
     }
 
     /// Adds the structure of this type, and of all types that it reaches, to `schema`.

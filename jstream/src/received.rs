@@ -1,7 +1,6 @@
 //! An object in the buffer that it was received in.
 
 use std::any::TypeId;
-use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -9,8 +8,7 @@ use std::sync::Arc;
 
 use crate::buffer::{Slot, Spent};
 use crate::model::{Covariant, Transportable};
-use crate::read::{Limits, Reader};
-use crate::write::{Segments, Writer};
+use crate::write::Segments;
 
 /// Owns a buffer and the objects in it, which are ordinary Rust objects of type `T::InPlace`.
 ///
@@ -283,45 +281,6 @@ impl<T: Transportable + 'static> Received<T> {
         }
     }
 
-    /// Copies the object to a buffer of its exact size on the heap, and returns the buffer that the
-    /// object was received in. A pool thereby gets its memory back although the object lives on.
-    ///
-    /// # Errors
-    ///
-    /// Returns an [`Undetached`] with the unchanged object, in two cases: a verification function
-    /// or an adapter refuses what it accepted before (the program may have changed the object), or
-    /// a segment of the copy would exceed 4 GiB.
-    pub fn detach(self) -> Result<(Self, Spent), Undetached<T>>
-    where
-        for<'x> T::InPlace<'x>: Transportable,
-    {
-        match self.copy() {
-            Ok(copy) => Ok((copy, self.into_spent())),
-            Err(error) => Err(Undetached {
-                error,
-                received: self,
-            }),
-        }
-    }
-
-    fn copy(&self) -> Result<Self, Box<dyn Error + Send + Sync>>
-    where
-        for<'x> T::InPlace<'x>: Transportable,
-    {
-        let message =
-            self.with(|object| Writer::new().write_by(object, |len| Ok(Spent::heap(len))))?;
-        // The object was accepted under the reader's limits before.
-        let limits = Limits {
-            bytes: usize::MAX,
-            zero_sized: usize::MAX,
-            depth: None,
-            pending: usize::MAX,
-            shared: usize::MAX,
-        };
-        let read = Reader::new(limits).read::<T>(message);
-        read.map_err(|failure| failure.error.into())
-    }
-
     /// Returns the capacity of the buffer in bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -344,31 +303,6 @@ where
         self.with(|object| f.debug_tuple("Received").field(object).finish())
     }
 }
-
-/// An object that could not be detached. It stays in the buffer that it was received in.
-#[non_exhaustive]
-pub struct Undetached<T: Transportable + 'static> {
-    /// The reason.
-    pub error: Box<dyn Error + Send + Sync>,
-    /// The unchanged object.
-    pub received: Received<T>,
-}
-
-impl<T: Transportable + 'static> fmt::Debug for Undetached<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Undetached")
-            .field("error", &self.error)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<T: Transportable + 'static> fmt::Display for Undetached<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
-    }
-}
-
-impl<T: Transportable + 'static> Error for Undetached<T> {}
 
 /// An object in a received graph, with shared ownership of the buffer that holds the graph.
 ///

@@ -4,8 +4,13 @@
 //!   relative word.
 //! - [`long_lines`]: no comment has more than [`MAX_COLUMNS`] columns.
 //! - [`repeated_types`]: a private type name occurs at most twice in a crate.
+//! - [`cycles`]: the files of a crate do not import one another.
 //!
-//! `tests/sources.rs` runs them over the repository.
+//! The tests run them over the repository.
+
+pub mod cycles;
+pub mod imports;
+mod tokens;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

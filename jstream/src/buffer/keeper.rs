@@ -2,10 +2,7 @@
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
-use std::ptr::NonNull;
 use std::sync::Arc;
-
-use super::{ALIGNMENT, Filled, Slot, Spent};
 
 /// An external owner of memory that lends parts of its memory as buffers. When the last handle of a
 /// part is dropped, the owner gets the number of the part back.
@@ -39,56 +36,13 @@ impl fmt::Debug for Keeper {
     }
 }
 
-impl Spent {
-    /// Returns a part of the memory of `keeper` as a buffer. Dropping the buffer returns `number`
-    /// to the keeper.
-    ///
-    /// # Safety
-    ///
-    /// `base` must be aligned to [`ALIGNMENT`], and valid for reads and writes of `capacity` bytes
-    /// until the keeper gets `number` back. Until then nothing else may access those bytes, in this
-    /// process or another.
-    ///
-    /// # Panics
-    ///
-    /// Panics in debug builds if `base` is not aligned.
-    #[inline]
-    #[must_use]
-    pub unsafe fn kept(
-        base: NonNull<u8>,
-        capacity: usize,
-        keeper: Arc<Keeper>,
-        number: u32,
-    ) -> Self {
-        debug_assert_eq!(base.addr().get() & (ALIGNMENT - 1), 0);
-        // SAFETY: the caller's promise is passed on.
-        Self::from_slot(unsafe { Slot::kept(base, capacity, keeper, number) })
-    }
-}
-
-impl Filled {
-    /// Takes the number of a buffer that `keeper` has lent. The number is not returned to the
-    /// keeper: the caller owns it.
-    ///
-    /// # Errors
-    ///
-    /// Returns the buffer if it does not belong to `keeper`.
-    #[inline]
-    pub fn into_kept(self, keeper: &Arc<Keeper>) -> Result<u32, Self> {
-        let len = self.len();
-        match self.into_slot().into_kept(keeper) {
-            Ok(number) => Ok(number),
-            // SAFETY: the slot is the unchanged slot of the message.
-            Err(slot) => Err(unsafe { Self::from_spent(Spent::from_slot(slot), len) }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ptr::NonNull;
     use std::sync::Mutex;
 
     use super::*;
+    use crate::buffer::Spent;
 
     #[repr(align(128))]
     struct Memory {

@@ -11,11 +11,11 @@ use zerocopy::{FromBytes, FromZeros, IntoBytes};
 
 use super::error::FileError;
 use super::format::{
-    ALIGN, BLOCKS, COMMITS, ChunkHeader, Commit, DIRECTORY, DirectoryHeader, FRONT, MOST_SCHEMAS,
-    RawEntry, SchemaEntry, newest,
+    ALIGN, BLOCKS, COMMITS, ChunkHeader, Commit, DIRECTORY, DirectoryHeader, FRONT, MAGIC,
+    MOST_SCHEMAS, RawEntry, SchemaEntry, newest,
 };
 use super::source::Source;
-use super::summary::{Slot, slots};
+use super::summary::{ChunkInfo, Slot, Summary, slots};
 use crate::schema::{Schema, TypeIndex};
 use crate::wire::{HEADER_LEN, in_memory};
 
@@ -248,6 +248,23 @@ impl Contents {
             at: place,
             error,
         })
+    }
+
+    /// Returns the metadata for display.
+    pub(super) fn summary(&self) -> Summary {
+        let [.., version] = MAGIC;
+        let chunks = self.chunks.iter().map(|chunk| ChunkInfo {
+            place: chunk.place,
+            first: chunk.first,
+            objects: chunk.count,
+        });
+        Summary {
+            version,
+            commit: self.commit.into(),
+            slot: self.which,
+            slots: self.slots,
+            chunks: chunks.collect(),
+        }
     }
 }
 

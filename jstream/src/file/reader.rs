@@ -136,7 +136,7 @@ impl FileReader {
     /// [reloaded](Self::reload).
     #[must_use]
     pub fn summary(&self) -> Summary {
-        Summary::of(&self.contents)
+        self.contents.summary()
     }
 
     /// Returns the number of objects.

@@ -1,7 +1,6 @@
 //! Summary of a file's metadata for display: its commits, and the chunks of its index.
 
-use super::contents::Contents;
-use super::format::{COMMITS, Commit, MAGIC, SECTOR};
+use super::format::{COMMITS, Commit, SECTOR};
 
 /// Metadata of a file: see [`FileReader::summary`](super::FileReader::summary).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,22 +84,4 @@ pub(super) fn slots(front: &[u8]) -> [Slot; 2] {
         slot.is_blank = sector.iter().all(|byte| *byte == 0);
     }
     slots
-}
-
-impl Summary {
-    pub(super) fn of(contents: &Contents) -> Self {
-        let [.., version] = MAGIC;
-        let chunks = contents.chunks.iter().map(|chunk| ChunkInfo {
-            place: chunk.place,
-            first: chunk.first,
-            objects: chunk.count,
-        });
-        Self {
-            version,
-            commit: contents.commit.into(),
-            slot: contents.which,
-            slots: contents.slots,
-            chunks: chunks.collect(),
-        }
-    }
 }

@@ -13,7 +13,7 @@ mod cow;
 mod exclusive;
 mod map;
 mod net;
-pub(crate) mod option;
+mod option;
 mod range;
 mod reference;
 mod restore;

@@ -7,129 +7,186 @@
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
 
-use crate::model::{Covariant, InPlace, Shape, Transportable};
+use crate::model::{Covariant, InPlace, Shape, Transportable, has_room_for_tag};
 use crate::read::{Fault, FaultKind, Pass, Refusal, Trace, choose};
 use crate::schema::{Kind, Schema, TypeIndex};
-use crate::write::{Draft, rewrite};
+use crate::write::Draft;
 
 /// Maximum size of a payload in bytes. A payload is made native in a temporary on the stack, so it
 /// must be small.
 const LARGEST_PAYLOAD: usize = 1024;
 
-/// Returns true if the tag is in the slot.
-const fn has_room<T>() -> bool {
-    size_of::<Option<T>>() > size_of::<T>()
-}
-
-pub(crate) const fn tagged_shape<T: InPlace>() -> Shape {
-    let shape = T::SHAPE.tagged(size_of::<Option<T>>());
-    Shape {
-        flat: shape.flat && has_room::<T>(),
-        ..shape
-    }
-}
-
-/// Writes an `Option` with its tag.
-///
-/// # Safety
-///
-/// `slot` must be aligned, valid for writes, and zeroed.
-#[inline(always)]
-pub(crate) unsafe fn write_tagged<'b, T: Transportable>(
-    value: &'b Option<T>,
-    slot: *mut Option<T::InPlace<'b>>,
-    draft: &mut Draft<'b>,
-) {
-    if has_room::<T::InPlace<'b>>() {
-        let tag = slot.cast::<u8>().wrapping_add(size_of::<T::InPlace<'b>>());
-        // SAFETY: the slot is larger than the payload, so this byte lies inside it.
-        unsafe { tag.write(u8::from(value.is_some())) };
-    } else {
-        draft.tag(value.is_some());
-    }
-    if <T::InPlace<'b> as InPlace>::SHAPE.plain
-        && T::WIRE_IS_MEMORY
-        && size_of::<T>() <= size_of::<[u64; 2]>()
-    {
-        // SAFETY: the caller's promise is passed on. Any bytes are a value of the form, which has
-        // the type's layout, and therefore of the type.
-        unsafe { copy_payload(value, slot.cast()) };
-        return;
-    }
-    if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
-        && T::WIRE_IS_MEMORY
-        && size_of::<Option<T>>() == 1
-    {
-        // SAFETY: the single byte determines the variant, so it is initialised.
-        let byte = unsafe { ptr::from_ref(value).cast::<u8>().read() };
-        let mask = 0u8.wrapping_sub(u8::from(value.is_some()));
-        // SAFETY: the caller's slot is writable.
-        unsafe { slot.cast::<u8>().write(byte & mask) };
-        return;
-    }
-    if let Some(value) = value {
-        // SAFETY: the slot is zeroed, and at least as large and as aligned as the payload.
-        unsafe { value.write(slot.cast::<T::InPlace<'b>>(), draft) };
-    }
-}
-
-/// Turns an `Option` that was read with its tag back into wire form.
-///
-/// # Safety
-///
-/// As for [`Transportable::write_back`].
-#[inline(always)]
-pub(crate) unsafe fn tagged_back<'b, T: Transportable + 'b>(
-    place: *mut Option<T>,
-    draft: &mut Draft<'b>,
-) {
-    if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
-        && T::WIRE_IS_MEMORY
-        && size_of::<Option<T>>() == 1
-    {
-        // SAFETY: the single byte determines the variant, so it is initialised.
-        let byte = unsafe { place.cast::<u8>().read() };
-        // SAFETY: by the caller's promise there is a value.
-        let tag = unsafe { (*place).is_some() };
-        draft.overwrite_tag(tag);
-        if draft.commits() {
-            let mask = 0u8.wrapping_sub(u8::from(tag));
-            // SAFETY: the caller's place is writable.
-            unsafe { place.cast::<u8>().write(byte & mask) };
+impl<'b> Draft<'b> {
+    /// Writes an `Option` with its tag.
+    ///
+    /// # Safety
+    ///
+    /// `slot` must be aligned, valid for writes, and zeroed.
+    #[inline(always)]
+    pub(crate) unsafe fn write_tagged<T: Transportable>(
+        &mut self,
+        value: &'b Option<T>,
+        slot: *mut Option<T::InPlace<'b>>,
+    ) {
+        if has_room_for_tag::<T::InPlace<'b>>() {
+            let tag = slot.cast::<u8>().wrapping_add(size_of::<T::InPlace<'b>>());
+            // SAFETY: the slot is larger than the payload, so this byte lies inside it.
+            unsafe { tag.write(u8::from(value.is_some())) };
+        } else {
+            self.tag(value.is_some());
         }
-        return;
+        if <T::InPlace<'b> as InPlace>::SHAPE.plain
+            && T::WIRE_IS_MEMORY
+            && size_of::<T>() <= size_of::<[u64; 2]>()
+        {
+            // SAFETY: the caller's promise is passed on. Any bytes are a value of the form, which
+            // has the type's layout, and therefore of the type.
+            unsafe { copy_payload(value, slot.cast()) };
+            return;
+        }
+        if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
+            && T::WIRE_IS_MEMORY
+            && size_of::<Option<T>>() == 1
+        {
+            // SAFETY: the single byte determines the variant, so it is initialised.
+            let byte = unsafe { ptr::from_ref(value).cast::<u8>().read() };
+            let mask = 0u8.wrapping_sub(u8::from(value.is_some()));
+            // SAFETY: the caller's slot is writable.
+            unsafe { slot.cast::<u8>().write(byte & mask) };
+            return;
+        }
+        if let Some(value) = value {
+            // SAFETY: the slot is zeroed, and at least as large and as aligned as the payload.
+            unsafe { value.write(slot.cast::<T::InPlace<'b>>(), self) };
+        }
     }
-    let small = T::WIRE_IS_MEMORY && size_of::<T>() <= size_of::<[u64; 2]>();
-    let same = size_of::<Option<T>>() == size_of::<Option<T::InPlace<'b>>>();
-    if !(<T::InPlace<'b> as InPlace>::SHAPE.plain && small && same) {
+
+    /// Turns an `Option` that was read with its tag back into wire form.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Transportable::write_back`].
+    #[inline(always)]
+    pub(crate) unsafe fn write_tagged_back<T: Transportable + 'b>(
+        &mut self,
+        place: *mut Option<T>,
+    ) {
+        if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
+            && T::WIRE_IS_MEMORY
+            && size_of::<Option<T>>() == 1
+        {
+            // SAFETY: the single byte determines the variant, so it is initialised.
+            let byte = unsafe { place.cast::<u8>().read() };
+            // SAFETY: by the caller's promise there is a value.
+            let tag = unsafe { (*place).is_some() };
+            self.overwrite_tag(tag);
+            if self.commits() {
+                let mask = 0u8.wrapping_sub(u8::from(tag));
+                // SAFETY: the caller's place is writable.
+                unsafe { place.cast::<u8>().write(byte & mask) };
+            }
+            return;
+        }
+        let small = T::WIRE_IS_MEMORY && size_of::<T>() <= size_of::<[u64; 2]>();
+        let same = size_of::<Option<T>>() == size_of::<Option<T::InPlace<'b>>>();
+        if !(<T::InPlace<'b> as InPlace>::SHAPE.plain && small && same) {
+            // SAFETY: the caller's promise is passed on.
+            unsafe { self.rewrite(place) };
+            return;
+        }
+        // Copied part by part, because a wide load of what several stores have written would stall
+        // until they complete.
+        let mut payload = MaybeUninit::<T>::uninit();
+        // SAFETY: by the caller's promise there is a value. The borrow ends before the value is
+        // overwritten.
+        let value = unsafe { &*place };
+        let tag = value.is_some();
+        // SAFETY: the temporary is writable and aligned, and any bytes are a value of the type.
+        unsafe { copy_payload(value, payload.as_mut_ptr()) };
+        if !has_room_for_tag::<T>() {
+            self.overwrite_tag(tag);
+        }
+        if !self.commits() {
+            return;
+        }
+        // SAFETY: the caller's place is writable.
+        unsafe { ptr::write_bytes(place, 0, 1) };
+        if has_room_for_tag::<T>() {
+            let at = place.cast::<u8>().wrapping_add(size_of::<T>());
+            // SAFETY: an `Option` with room for the tag is larger than its payload.
+            unsafe { at.write(u8::from(tag)) };
+        }
+        // SAFETY: the place is at least as large and as aligned as the payload.
+        unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), place.cast::<T>(), 1) };
+    }
+}
+
+impl Pass<'_> {
+    /// Reads an `Option` with its tag.
+    ///
+    /// # Safety
+    ///
+    /// As for [`InPlace::read_option`].
+    #[inline(always)]
+    pub(crate) unsafe fn read_tagged<T: InPlace>(
+        &mut self,
+        slot: *mut Option<T>,
+    ) -> Result<(), Fault> {
+        let tag = if has_room_for_tag::<T>() {
+            let tag = slot.cast::<u8>().wrapping_add(size_of::<T>());
+            // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the
+            // caller's slot is initialised.
+            let tag = unsafe { tag.read() };
+            if tag > 1 {
+                return Err(Fault::new(slot, FaultKind::Invalid));
+            }
+            tag == 1
+        } else {
+            self.tag(slot)?
+        };
+        if T::SHAPE.plain {
+            // SAFETY: the slot begins with initialised bytes, and any bytes are a payload.
+            unsafe { write_if(tag, slot) };
+            return Ok(());
+        }
+        if let Some(most) = T::SHAPE.most {
+            // The payload of `None` is zero.
+            let most = most & 0u8.wrapping_sub(u8::from(tag));
+            // SAFETY: the slot begins with an initialised byte.
+            if unsafe { slot.cast::<u8>().read() } > most {
+                return Err(Fault::new(slot, FaultKind::Invalid));
+            }
+            // SAFETY: the slot begins with a payload, as was just checked.
+            unsafe { write_if(tag, slot) };
+            return Ok(());
+        }
+        if !tag {
+            // SAFETY: the caller's slot is aligned and writable.
+            unsafe { slot.write(None) };
+            return Ok(());
+        }
         // SAFETY: the caller's promise is passed on.
-        unsafe { rewrite(place, draft) };
-        return;
+        unsafe { read_payload(slot, self, Some, payload_of) }
     }
-    // Copied part by part, because a wide load of what several stores have written would stall
-    // until they complete.
-    let mut payload = MaybeUninit::<T>::uninit();
-    // SAFETY: by the caller's promise there is a value. The borrow ends before the value is
-    // overwritten.
-    let value = unsafe { &*place };
-    let tag = value.is_some();
-    // SAFETY: the temporary is writable and aligned, and any bytes are a value of the type.
-    unsafe { copy_payload(value, payload.as_mut_ptr()) };
-    if !has_room::<T>() {
-        draft.overwrite_tag(tag);
+}
+
+impl Trace {
+    /// Walks an `Option` that was read with its tag.
+    ///
+    /// # Safety
+    ///
+    /// As for [`InPlace::trace_option`].
+    pub(crate) unsafe fn trace_tagged<T: InPlace>(&mut self, slot: *const Option<T>) {
+        if self.hit(slot) {
+            return;
+        }
+        // SAFETY: the walk has not reached the fault, so the slot holds a value. Only the address
+        // of its payload is computed.
+        if let Some(place) = unsafe { payload_of(slot.cast_mut()) } {
+            // SAFETY: the payload was read as part of this slot.
+            unsafe { T::trace(place, self) };
+        }
     }
-    if !draft.commits() {
-        return;
-    }
-    // SAFETY: the caller's place is writable.
-    unsafe { ptr::write_bytes(place, 0, 1) };
-    if has_room::<T>() {
-        let at = place.cast::<u8>().wrapping_add(size_of::<T>());
-        // SAFETY: an `Option` with room for the tag is larger than its payload.
-        unsafe { at.write(u8::from(tag)) };
-    }
-    // SAFETY: the place is at least as large and as aligned as the payload.
-    unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), place.cast::<T>(), 1) };
 }
 
 /// Copies the payload into a slot, or zeroes the slot for `None`. Branchless, because the variant
@@ -157,53 +214,6 @@ unsafe fn copy_payload<T>(value: &Option<T>, slot: *mut T) {
     );
     // SAFETY: `from` points to an initialised payload or to the zeroes.
     unsafe { ptr::copy_nonoverlapping(from.cast_const(), slot, 1) };
-}
-
-/// Reads an `Option` with its tag.
-///
-/// # Safety
-///
-/// As for [`InPlace::read_option`].
-#[inline(always)]
-pub(crate) unsafe fn read_tagged<T: InPlace>(
-    slot: *mut Option<T>,
-    pass: &mut Pass<'_>,
-) -> Result<(), Fault> {
-    let tag = if has_room::<T>() {
-        let tag = slot.cast::<u8>().wrapping_add(size_of::<T>());
-        // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the
-        // caller's slot is initialised.
-        let tag = unsafe { tag.read() };
-        if tag > 1 {
-            return Err(Fault::new(slot, FaultKind::Invalid));
-        }
-        tag == 1
-    } else {
-        pass.tag(slot)?
-    };
-    if T::SHAPE.plain {
-        // SAFETY: the slot begins with initialised bytes, and any bytes are a payload.
-        unsafe { write_if(tag, slot) };
-        return Ok(());
-    }
-    if let Some(most) = T::SHAPE.most {
-        // The payload of `None` is zero.
-        let most = most & 0u8.wrapping_sub(u8::from(tag));
-        // SAFETY: the slot begins with an initialised byte.
-        if unsafe { slot.cast::<u8>().read() } > most {
-            return Err(Fault::new(slot, FaultKind::Invalid));
-        }
-        // SAFETY: the slot begins with a payload, as was just checked.
-        unsafe { write_if(tag, slot) };
-        return Ok(());
-    }
-    if !tag {
-        // SAFETY: the caller's slot is aligned and writable.
-        unsafe { slot.write(None) };
-        return Ok(());
-    }
-    // SAFETY: the caller's promise is passed on.
-    unsafe { read_payload(slot, pass, Some, payload_of) }
 }
 
 /// Turns a slot into `Some` of the payload at its start, or into `None`. Branchless, because the
@@ -280,23 +290,6 @@ pub(super) unsafe fn read_payload<P: InPlace, W>(
 unsafe fn payload_of<T>(slot: *mut Option<T>) -> Option<*mut T> {
     // SAFETY: the caller's slot holds a value. The borrow ends once the address is taken.
     unsafe { (*slot).as_mut() }.map(ptr::from_mut)
-}
-
-/// Walks an `Option` that was read with its tag.
-///
-/// # Safety
-///
-/// As for [`InPlace::trace_option`].
-pub(crate) unsafe fn trace_tagged<T: InPlace>(slot: *const Option<T>, trace: &mut Trace) {
-    if trace.hit(slot) {
-        return;
-    }
-    // SAFETY: the walk has not reached the fault, so the slot holds a value. Only the address of
-    // its payload is computed.
-    if let Some(place) = unsafe { payload_of(slot.cast_mut()) } {
-        // SAFETY: the payload was read as part of this slot.
-        unsafe { T::trace(place, trace) };
-    }
 }
 
 // SAFETY: the payload type selects how an `Option` is written and how it is read, consistently on

@@ -1,18 +1,57 @@
-//! Visitor that collects the tree of values of a message, within the limits of [`Options`].
+//! Inspection of a message: a visitor collects the tree of its values, within the limits of
+//! [`Options`].
 
 use std::ops::Range;
+use std::rc::Rc;
 
-use super::Options;
-use super::tree::{Mark, Name, Node, Value};
+use super::tree::{Mark, Message, Name, Node, Value};
+use super::{Catalog, Options};
 use crate::schema::TypeIndex;
-use crate::walk::{Found, Meaning, Plan, Step, Visitor, decode};
+use crate::walk::{Code, Fault, Found, Header, Meaning, Plan, Step, Visitor, decode, walk};
+
+/// Inspects a message, which must be all of `bytes`. The schemas of its root and classes are taken
+/// from the catalog.
+#[must_use]
+pub fn message(bytes: &[u8], catalog: &Catalog, options: &Options) -> Message {
+    let mut found = Message {
+        header: None,
+        type_name: None,
+        nodes: Vec::new(),
+        hidden: 0,
+        fault: None,
+    };
+    let header = match Header::of(bytes) {
+        Ok(header) => header,
+        Err(fault) => {
+            found.fault = Some(fault);
+            return found;
+        }
+    };
+    found.header = Some(header);
+    let Some(plan) = catalog.plan(header.descriptor) else {
+        let what = format!(
+            "no schema with the descriptor {:#018x} of the message is known",
+            header.descriptor
+        );
+        found.fault = Some(Fault::new(Code::Descriptor, 8..16, what));
+        return found;
+    };
+    found.type_name = Some(plan.name());
+    let builder = Builder::new(bytes, options);
+    let classes = |class| catalog.plan(class).map(Rc::clone);
+    let (builder, walked) = walk(bytes, plan, &classes, builder);
+    found.hidden = builder.hidden;
+    found.nodes = builder.finished();
+    found.fault = walked.err();
+    found
+}
 
 /// Collects the values that a walk visits.
-pub(super) struct Builder<'m> {
+struct Builder<'m> {
     message: &'m [u8],
     options: &'m Options,
     nodes: Vec<Node>,
-    pub(super) hidden: usize,
+    hidden: usize,
     /// Stack of the values that are being walked; values that are not kept are `None`.
     open: Vec<Option<usize>>,
     /// Index of the run that is being walked, and the nodes whose pointers lead to each run.
@@ -27,7 +66,7 @@ pub(super) struct Builder<'m> {
 const DEEPEST: usize = 500;
 
 impl<'m> Builder<'m> {
-    pub(super) fn new(message: &'m [u8], options: &'m Options) -> Self {
+    fn new(message: &'m [u8], options: &'m Options) -> Self {
         Self {
             message,
             options,
@@ -62,7 +101,7 @@ impl<'m> Builder<'m> {
     }
 
     /// Returns the collected nodes, after computing how many children of each were left out.
-    pub(super) fn finished(mut self) -> Vec<Node> {
+    fn finished(mut self) -> Vec<Node> {
         for node in &mut self.nodes {
             if let Some(Value::Array(count) | Value::Pointer { count, .. }) = node.value {
                 node.hidden = count.saturating_sub(node.children.len());

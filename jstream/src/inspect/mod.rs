@@ -49,10 +49,11 @@ pub mod text;
 mod tree;
 pub mod value;
 
+pub use self::builder::message;
 pub use self::catalog::{Catalog, CatalogError};
 pub use self::compose::{ComposeError, compose};
 pub use self::input::{Input, Item, Items};
-pub use self::tree::{Mark, Message, Name, Node, Value, message};
+pub use self::tree::{Mark, Message, Name, Node, Value};
 pub use crate::walk::{Code, Fault, Header, Leaf, Meaning, Unsound};
 
 /// Limits on the values of a message that are kept for display. The whole message is validated in

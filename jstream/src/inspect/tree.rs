@@ -4,9 +4,7 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::builder::Builder;
-use super::{Catalog, Options};
-use crate::walk::{Code, Fault, Header, Leaf, Meaning, walk};
+use crate::walk::{Fault, Header, Leaf, Meaning};
 
 /// The result of inspecting a message.
 #[derive(Debug, Clone)]
@@ -106,7 +104,7 @@ pub enum Value {
     Text {
         /// Byte range of the string in the message.
         at: Range<usize>,
-        /// The string, truncated to [`Options::text`].
+        /// The string, truncated to [`Options::text`](super::Options::text).
         text: String,
         /// Number of the string, if it is shared.
         number: Option<u32>,
@@ -166,41 +164,4 @@ impl Message {
     pub(super) fn child(&self, node: &Node) -> Option<&Node> {
         self.children(node).next()
     }
-}
-
-/// Inspects a message, which must be all of `bytes`. The schemas of its root and classes are taken
-/// from the catalog.
-#[must_use]
-pub fn message(bytes: &[u8], catalog: &Catalog, options: &Options) -> Message {
-    let mut found = Message {
-        header: None,
-        type_name: None,
-        nodes: Vec::new(),
-        hidden: 0,
-        fault: None,
-    };
-    let header = match Header::of(bytes) {
-        Ok(header) => header,
-        Err(fault) => {
-            found.fault = Some(fault);
-            return found;
-        }
-    };
-    found.header = Some(header);
-    let Some(plan) = catalog.plan(header.descriptor) else {
-        let what = format!(
-            "no schema with the descriptor {:#018x} of the message is known",
-            header.descriptor
-        );
-        found.fault = Some(Fault::new(Code::Descriptor, 8..16, what));
-        return found;
-    };
-    found.type_name = Some(plan.name());
-    let builder = Builder::new(bytes, options);
-    let classes = |class| catalog.plan(class).map(Rc::clone);
-    let (builder, walked) = walk(bytes, plan, &classes, builder);
-    found.hidden = builder.hidden;
-    found.nodes = builder.finished();
-    found.fault = walked.err();
-    found
 }

@@ -4,7 +4,7 @@
 //! short slice, mispredicting the end of a loop costs more than its iterations. So a slice that
 //! fits into a block is checked as one block, with the bytes after the slice masked out.
 
-use super::pass::{Fault, FaultKind};
+use super::fault::{Fault, FaultKind};
 
 const BLOCK: usize = 32;
 

@@ -3,47 +3,18 @@
 //! They run once the whole graph is final, so user code never sees memory that is still in wire
 //! form.
 
-use std::any::TypeId;
-use std::mem::size_of;
-
-use super::KEEP;
+use super::limits::KEEP;
+use super::refusal::Refusal;
 use crate::keep::clear;
-use crate::model::InPlace;
 
-/// An error returned by a function of the program that verifies a value.
-#[derive(Debug)]
-pub struct Refusal(pub(super) Box<RefusalDetails>);
-
-#[derive(Debug)]
-pub(super) struct RefusalDetails {
-    /// The address of the value.
-    pub(super) slot: usize,
-    /// The type of the value, because a struct and its first field have the same address.
-    pub(super) key: TypeId,
-    pub(super) why: String,
-}
-
-impl Refusal {
-    #[cold]
-    pub(crate) fn new<T: InPlace>(slot: *const T, why: String) -> Self {
-        Self(Box::new(RefusalDetails {
-            slot: slot.addr(),
-            key: typeid::of::<T>(),
-            why,
-        }))
-    }
-
-    /// Returns the reason given by the function.
-    #[cold]
-    pub(crate) fn into_why(self) -> String {
-        self.0.why
-    }
-}
+/// Function that verifies a number of adjacent values. Calling it is sound only for values that
+/// were pushed with it.
+pub(super) type VerifyAll = unsafe fn(*const u8, usize) -> Result<(), Refusal>;
 
 /// Adjacent values of one type that are to be verified.
 #[derive(Debug, Clone, Copy)]
 struct Check {
-    verify: unsafe fn(*const u8, usize) -> Result<(), Refusal>,
+    verify: VerifyAll,
     start: *const u8,
     count: usize,
     /// The end of the values.
@@ -65,24 +36,18 @@ unsafe impl Send for Checks {}
 // SAFETY: as above, and shared access does not give out the pointers.
 unsafe impl Sync for Checks {}
 
-/// # Safety
-///
-/// As for [`InPlace::verify`], for each of `count` values of `T`.
-unsafe fn verify_all<T: InPlace>(start: *const u8, count: usize) -> Result<(), Refusal> {
-    for i in 0..count {
-        // SAFETY: the caller has `count` values there.
-        unsafe { T::verify(start.cast::<T>().wrapping_add(i))? };
-    }
-    Ok(())
-}
-
 impl Checks {
-    /// Adds values that were claimed. Returns false if the list is full.
+    /// Adds `count` values that were claimed from `start` to `end`. Returns false if the list is
+    /// full.
+    #[inline]
     #[must_use]
-    pub(super) fn push<T: InPlace>(&mut self, start: *mut T, count: usize) -> bool {
-        let verify = verify_all::<T> as unsafe fn(*const u8, usize) -> Result<(), Refusal>;
-        let start = start.cast_const().cast::<u8>();
-        let end = start.wrapping_add(count.wrapping_mul(size_of::<T>()));
+    pub(super) fn push(
+        &mut self,
+        verify: VerifyAll,
+        start: *const u8,
+        end: *const u8,
+        count: usize,
+    ) -> bool {
         if let Some(last) = self.list.last_mut() {
             // Equal function pointers refer to the same code, which verifies any of the values
             // whatever type it was instantiated for.

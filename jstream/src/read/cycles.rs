@@ -2,8 +2,8 @@
 
 use std::ptr;
 
-use super::pass::FaultKind;
-use super::shared::{FurtherEdge, NONE, SharedTable};
+use super::fault::{FaultKind, NONE};
+use super::shared::{FurtherEdge, SharedTable};
 
 impl SharedTable {
     /// Searches for an object that reaches itself without a `Cell`, and for an object to which a

@@ -1,7 +1,13 @@
 //! Descriptions of faults.
 
-use super::pass::{Fault, FaultKind};
-use super::trace::SlotType;
+use super::fault::{Fault, FaultKind};
+
+/// The type found in the slot at fault.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SlotType {
+    pub(super) type_name: &'static str,
+    pub(super) size: usize,
+}
 
 /// Describes the error in the slot at fault.
 ///

@@ -1,6 +1,7 @@
 //! The positions of the segments in a message.
 
-use super::{Limits, ReadError};
+use super::error::ReadError;
+use super::limits::Limits;
 use crate::buffer::ALIGNMENT;
 use crate::wire::{Header, MAGIC, align_up, in_memory};
 

@@ -6,21 +6,18 @@
 
 use std::mem;
 
-use super::KEEP;
-use super::pass::{FaultKind, Pass};
-use super::queue::COMPACT;
-use super::shared::NONE;
+use super::limits::{COMPACT, KEEP};
 use crate::keep::clear_after;
 
 /// A change of owner: from an offset on, objects belong to one target, or are shared targets
 /// themselves.
 #[derive(Debug, Clone, Copy, Default)]
-struct OwnerChange {
-    start: usize,
+pub(super) struct OwnerChange {
+    pub(super) start: usize,
     /// The number of the target, or of the first one of several.
-    number: u32,
+    pub(super) number: u32,
     /// The size of each target if the objects are targets themselves; otherwise 0.
-    stride: usize,
+    pub(super) stride: usize,
 }
 
 /// The stride of a pass in which all objects so far belong to the root.
@@ -35,11 +32,11 @@ pub(crate) struct Owners {
     head: usize,
     peak_len: usize,
     most: usize,
-    current: OwnerChange,
+    pub(super) current: OwnerChange,
     /// The offset, number and stride of an object that would continue the last change.
-    end: usize,
-    next: u32,
-    stride: usize,
+    pub(super) end: usize,
+    pub(super) next: u32,
+    pub(super) stride: usize,
 }
 
 impl Owners {
@@ -59,7 +56,8 @@ impl Owners {
         self.next == number.wrapping_add(1)
     }
 
-    fn push(&mut self, change: OwnerChange) -> bool {
+    #[inline]
+    pub(super) fn push(&mut self, change: OwnerChange) -> bool {
         if self.list.len().wrapping_sub(self.head) >= self.most {
             return false;
         }
@@ -73,7 +71,8 @@ impl Owners {
     }
 
     /// Takes the changes up to the offset `at`. Returns the offset of the next change.
-    fn take_up_to(&mut self, at: usize) -> usize {
+    #[inline]
+    pub(super) fn take_up_to(&mut self, at: usize) -> usize {
         while let Some(next) = self.list.get(self.head) {
             if next.start > at {
                 return next.start;
@@ -84,117 +83,6 @@ impl Owners {
         self.list.clear();
         self.head = 0;
         usize::MAX
-    }
-}
-
-impl Pass<'_> {
-    /// Records that the objects claimed from `start` on belong to the owner of the object being
-    /// read.
-    #[cold]
-    pub(super) fn belong(&mut self, start: usize) -> Result<(), FaultKind> {
-        self.claimed = self.owner;
-        self.owners.stride = 0;
-        let change = OwnerChange {
-            start,
-            number: self.owner,
-            stride: 0,
-        };
-        self.change(change)
-    }
-
-    /// Records that the objects claimed from `start` to `end` are one shared target.
-    #[inline(never)]
-    pub(super) fn record_shared_owner(
-        &mut self,
-        start: usize,
-        end: usize,
-        number: u32,
-        is_one: bool,
-    ) -> Result<(), FaultKind> {
-        let stride = if is_one { end.wrapping_sub(start) } else { 0 };
-        let owners = &mut *self.owners;
-        let continues = is_one
-            && self.claimed == NONE
-            && (owners.stride, owners.end, owners.next) == (stride, start, number);
-        // The objects of a target with several values all belong to it, and a following target
-        // begins a new change.
-        self.claimed = NONE;
-        owners.stride = stride;
-        owners.end = end;
-        owners.next = number.wrapping_add(1);
-        let change = OwnerChange {
-            start,
-            number,
-            stride,
-        };
-        if continues {
-            Ok(())
-        } else {
-            self.change(change)
-        }
-    }
-
-    fn change(&mut self, change: OwnerChange) -> Result<(), FaultKind> {
-        if self.stride == NO_OWNERS {
-            // The first change lies behind all objects that were claimed before it.
-            self.stride = 0;
-            self.next_owner = self.event;
-        }
-        if self.owners.push(change) {
-            Ok(())
-        } else {
-            Err(FaultKind::Pending)
-        }
-    }
-
-    /// Called at an object that begins a level or has another owner than the object before it.
-    #[inline(always)]
-    pub(super) fn next_owner(&mut self, at: usize) {
-        if self.stride == NO_OWNERS {
-            self.depth.now = self.depth.now.wrapping_add(1);
-            self.depth.end = self.objects.cursor;
-            self.event = self.depth.end;
-        } else if at < self.next_owner {
-            // The next one of several adjacent targets.
-            self.owner = self.owner.wrapping_add(1);
-            self.event = self.next_owner.min(at.wrapping_add(self.stride));
-        } else {
-            self.next_owner_slow(at);
-        }
-    }
-
-    #[inline(never)]
-    fn next_owner_slow(&mut self, at: usize) {
-        self.note_last();
-        if at >= self.depth.end {
-            self.depth.now = self.depth.now.wrapping_add(1);
-            self.depth.end = self.objects.cursor;
-        }
-        let before = self.owners.current.start;
-        let next = self.owners.take_up_to(at);
-        let current = self.owners.current;
-        self.owner = if current.stride != 0 && current.start == before {
-            self.owner.wrapping_add(1)
-        } else {
-            current.number
-        };
-        self.stride = current.stride;
-        self.next_owner = self.depth.end.min(next);
-        self.event = if current.stride == 0 {
-            self.next_owner
-        } else {
-            self.next_owner.min(at.wrapping_add(current.stride))
-        };
-    }
-
-    /// Records the depth of the objects read so far, if they belong to a target other than the
-    /// root.
-    pub(super) fn note_last(&mut self) {
-        let OwnerChange { number, stride, .. } = self.owners.current;
-        if stride == 0 && number != 0 {
-            let now = u32::try_from(self.depth.now).unwrap_or(NONE.wrapping_sub(1));
-            self.shared.note_last(number, now);
-        }
     }
 }
 

@@ -8,78 +8,21 @@
 //! 3. Every byte from `cursor` to `end` is initialised.
 //! 4. A run in the queue is memory that was claimed for values of the run's type, is aligned for
 //!    it, and has not been read yet.
+//!
+//! This file is in an import cycle with `queue`, `trace` and `class`, because function pointers
+//! close it: a run in the queue has the function that reads it, and a class has those that claim,
+//! read and trace its values. They take the pass or the trace, which hold the queue and the
+//! classes.
 
-use std::mem::{align_of, size_of};
-use std::ptr::{self, NonNull};
+use std::ptr;
 
-use super::byte_check;
 use super::checks::Checks;
-use super::owners::Owners;
-use super::queue::{PendingRun, Queue, ReadRun};
-use super::shared::{NONE, SharedTable};
-use crate::buffer::ALIGNMENT;
+use super::fault::{Edge, Fault, FaultKind, NONE};
+use super::owners::{NO_OWNERS, OwnerChange, Owners};
+use super::queue::Queue;
+use super::shared::SharedTable;
 use crate::class::Noted;
-use crate::model::InPlace;
 use crate::wire::{align_up, in_memory};
-
-/// An error found by the pass: the slot with the invalid bytes and the kind of the error.
-///
-/// Carries no text: the path and the message are computed from it after the pass has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
-    pub(crate) slot: NonNull<u8>,
-    pub(crate) kind: FaultKind,
-}
-
-/// The kind of error found in a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FaultKind {
-    /// The bytes are not a valid value of the type.
-    Invalid,
-    /// The tag that a value keeps in the text segment is neither 0 nor 1.
-    Tag,
-    /// A pointer names a place other than the next free one.
-    Misplaced,
-    /// A target begins or ends beyond the end of its segment.
-    PastEnd,
-    /// A string begins or ends inside a character.
-    SplitCharacter,
-    /// More zero-sized elements than [`Limits::zero_sized`](super::Limits::zero_sized).
-    ZeroSized,
-    /// Deeper than [`Limits::depth`](super::Limits::depth).
-    Depth,
-    /// More queued runs than [`Limits::pending`](super::Limits::pending).
-    Pending,
-    /// More shared objects, or pointers to them, than [`Limits::shared`](super::Limits::shared).
-    Shared,
-    /// A shared pointer names a target that was not read before, or one of another type or length.
-    NotShared,
-    /// An object reaches itself on a path without a `Cell`.
-    Cycle,
-    /// An object is deeper than [`Limits::depth`](super::Limits::depth) on a path other than the
-    /// first.
-    DeepOnOtherPath,
-    /// An adapter of the program rejects the wire value.
-    Adapter,
-    /// A pointer to a trait object names an unregistered class.
-    Class,
-}
-
-impl Fault {
-    /// Creates a fault of the slot at `slot`.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `slot` is null.
-    #[cold]
-    pub fn new<T>(slot: *mut T, kind: FaultKind) -> Self {
-        Self {
-            slot: NonNull::new(slot.cast()).expect("a slot is part of an allocation"),
-            kind,
-        }
-    }
-}
 
 /// A part of the message that is claimed from start to end.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +30,8 @@ pub(super) struct ClaimedSegment {
     pub(super) origin: *mut u8,
     pub(super) cursor: usize,
     pub(super) end: usize,
-    /// A power of two that divides the address of `origin`, at most [`ALIGNMENT`].
+    /// A power of two that divides the address of `origin`, at most
+    /// [`ALIGNMENT`](crate::buffer::ALIGNMENT).
     pub(super) align: usize,
 }
 
@@ -95,7 +39,12 @@ impl ClaimedSegment {
     /// Claims `size` bytes, at most `isize::MAX`, aligned to `align`. Fails unless `place` is the
     /// next free place.
     #[inline(always)]
-    fn claim(&mut self, place: u64, align: usize, size: usize) -> Result<*mut u8, FaultKind> {
+    pub(super) fn claim(
+        &mut self,
+        place: u64,
+        align: usize,
+        size: usize,
+    ) -> Result<*mut u8, FaultKind> {
         debug_assert!(size <= isize::MAX.unsigned_abs());
         let at = align_up(self.cursor, align);
         if place != at as u64 {
@@ -154,27 +103,6 @@ pub(super) struct Depth {
     pub(super) max: usize,
 }
 
-/// A pointer in wire form, loaded from its slot.
-#[derive(Debug, Clone, Copy)]
-pub struct Edge {
-    /// The slot that held the pointer, to which a fault is attributed.
-    pub(crate) slot: *mut u8,
-    /// The wire offset of the target.
-    pub(crate) place: u64,
-    /// The second word of a wide pointer: a length or a class.
-    pub(crate) meta: u64,
-    /// The number of the target if it is shared; otherwise [`NONE`].
-    number: u32,
-}
-
-impl Edge {
-    /// Returns a fault of this pointer. Inlined so that only the slot has to leave its register.
-    #[inline(always)]
-    pub(crate) fn fault(self, kind: FaultKind) -> Fault {
-        Fault::new(self.slot, kind)
-    }
-}
-
 impl Pass<'_> {
     /// Creates the edge of a pointer whose target is not shared.
     #[inline(always)]
@@ -198,99 +126,6 @@ impl Pass<'_> {
         }
     }
 
-    /// Claims the target of a pointer: `count` adjacent values of `T`.
-    ///
-    /// The caller must read a flat target at once, with [`read_if_flat`](Self::read_if_flat). Other
-    /// targets are queued and read after everything that was claimed before them.
-    ///
-    /// # Errors
-    ///
-    /// A [`Fault`] of the pointer if the target is not at the next free place, or exceeds a limit.
-    #[inline(always)]
-    pub(crate) fn claim<T: InPlace>(&mut self, edge: Edge, count: u64) -> Result<*mut T, Fault> {
-        const { assert_form::<T>() };
-        let count = in_memory(count);
-        if count > max_count::<T>() {
-            return Err(edge.fault(FaultKind::PastEnd));
-        }
-        let size = count.wrapping_mul(size_of::<T>());
-        if size_of::<T>() == 0 {
-            self.count_zero_sized(count)
-                .map_err(|kind| edge.fault(kind))?;
-        }
-        let segment = if T::SHAPE.flat {
-            &mut self.bulk
-        } else {
-            &mut self.objects
-        };
-        let target = segment.claim(edge.place, align_of::<T>(), size);
-        let target = target.map_err(|kind| edge.fault(kind))?.cast::<T>();
-        if T::SHAPE.verified && !self.checks.push(target, count) {
-            return Err(edge.fault(FaultKind::Pending));
-        }
-        if T::SHAPE.flat {
-            return Ok(target);
-        }
-        if count == 0 {
-            return Ok(target);
-        }
-        if self.depth.now >= self.depth.max {
-            return Err(edge.fault(FaultKind::Depth));
-        }
-        let run = PendingRun {
-            read: run::<T> as ReadRun,
-            start: self.objects.cursor.wrapping_sub(size),
-            end: self.objects.cursor,
-        };
-        if edge.number != NONE {
-            self.record_shared_owner(run.start, run.end, edge.number, count == 1)
-                .map_err(|kind| edge.fault(kind))?;
-        } else if self.claimed != self.owner {
-            self.belong(run.start).map_err(|kind| edge.fault(kind))?;
-        }
-        if self.queue.push(run) {
-            Ok(target)
-        } else {
-            Err(edge.fault(FaultKind::Pending))
-        }
-    }
-
-    /// Reads a target that was not queued because it is flat.
-    ///
-    /// # Errors
-    ///
-    /// A [`Fault`] of the target.
-    ///
-    /// # Safety
-    ///
-    /// `claim` must have just returned `target` for `count` values.
-    #[inline(always)]
-    pub(crate) unsafe fn read_if_flat<T: InPlace>(
-        &mut self,
-        target: *const T,
-        count: usize,
-    ) -> Result<(), Fault> {
-        if let Some(most) = T::SHAPE.most {
-            let rest = self
-                .bulk
-                .end
-                .wrapping_sub(self.bulk.cursor)
-                .wrapping_add(count);
-            // SAFETY: `claim` has just moved the cursor past the target, so by invariants 1 and 3
-            // the `rest` bytes from its start lie inside the buffer and are initialised.
-            return unsafe {
-                byte_check::bytes_with_more(target.cast_mut().cast(), count, rest, most)
-            };
-        }
-        if T::SHAPE.flat {
-            // SAFETY: by invariants 1 and 3 the claimed memory is inside the buffer, initialised
-            // and derived from its base, so it may be written to. It is aligned for `T` and has
-            // room for `count` values.
-            unsafe { T::read_all(target.cast_mut(), count, self)? };
-        }
-        Ok(())
-    }
-
     /// Claims the text of a string.
     ///
     /// # Errors
@@ -311,6 +146,12 @@ impl Pass<'_> {
             return Err(edge.fault(FaultKind::SplitCharacter));
         }
         Ok(ptr::slice_from_raw_parts(text.cast_const(), len) as *const str)
+    }
+
+    /// Records that the message has a pointer in a `Cell`.
+    #[inline(always)]
+    pub(crate) fn note_cell(&mut self) {
+        self.shared.cells = true;
     }
 
     /// Consumes the tag of `slot` from the text segment.
@@ -346,7 +187,7 @@ impl Pass<'_> {
     }
 
     #[cold]
-    fn count_zero_sized(&mut self, count: usize) -> Result<(), FaultKind> {
+    pub(super) fn count_zero_sized(&mut self, count: usize) -> Result<(), FaultKind> {
         match self.zero_sized.checked_sub(count) {
             Some(rest) => {
                 self.zero_sized = rest;
@@ -382,58 +223,121 @@ impl Pass<'_> {
     }
 }
 
-/// Reads the values of one run, and of the runs that continue it.
-///
-/// # Safety
-///
-/// `of` must have been pushed for `T`, or for a type whose instance of this function is the same
-/// code, and must have been taken off the queue.
-unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: PendingRun) -> Result<(), Fault> {
-    loop {
-        let mut at = of.start;
-        while at < of.end {
-            if at >= pass.event {
-                pass.next_owner(at);
-            }
-            let slot = pass.objects.origin.wrapping_add(at).cast::<T>();
-            // SAFETY: the run was claimed for values of `T`. So the slot is aligned, inside the
-            // buffer and initialised, and it has not been read yet.
-            unsafe { T::read(slot, pass)? };
-            at = at.wrapping_add(size_of::<T>());
+impl Pass<'_> {
+    /// Records that the objects claimed from `start` on belong to the owner of the object being
+    /// read.
+    #[cold]
+    pub(super) fn belong(&mut self, start: usize) -> Result<(), FaultKind> {
+        self.claimed = self.owner;
+        self.owners.stride = 0;
+        let change = OwnerChange {
+            start,
+            number: self.owner,
+            stride: 0,
+        };
+        self.change(change)
+    }
+
+    /// Records that the objects claimed from `start` to `end` are one shared target.
+    #[inline(never)]
+    pub(super) fn record_shared_owner(
+        &mut self,
+        start: usize,
+        end: usize,
+        number: u32,
+        is_one: bool,
+    ) -> Result<(), FaultKind> {
+        let stride = if is_one { end.wrapping_sub(start) } else { 0 };
+        let owners = &mut *self.owners;
+        let continues = is_one
+            && self.claimed == NONE
+            && (owners.stride, owners.end, owners.next) == (stride, start, number);
+        // The objects of a target with several values all belong to it, and a following target
+        // begins a new change.
+        self.claimed = NONE;
+        owners.stride = stride;
+        owners.end = end;
+        owners.next = number.wrapping_add(1);
+        let change = OwnerChange {
+            start,
+            number,
+            stride,
+        };
+        if continues {
+            Ok(())
+        } else {
+            self.change(change)
         }
-        // In a list or a tree the next run starts where this one ended, so it is read without
-        // leaving the loop.
-        match pass.queue.pop_same(run::<T> as ReadRun, of.end) {
-            Some(next) => of = next,
-            None => return Ok(()),
+    }
+
+    fn change(&mut self, change: OwnerChange) -> Result<(), FaultKind> {
+        if self.stride == NO_OWNERS {
+            // The first change lies behind all objects that were claimed before it.
+            self.stride = 0;
+            self.next_owner = self.event;
+        }
+        if self.owners.push(change) {
+            Ok(())
+        } else {
+            Err(FaultKind::Pending)
+        }
+    }
+
+    /// Called at an object that begins a level or has another owner than the object before it.
+    #[inline(always)]
+    pub(super) fn next_owner(&mut self, at: usize) {
+        if self.stride == NO_OWNERS {
+            self.depth.now = self.depth.now.wrapping_add(1);
+            self.depth.end = self.objects.cursor;
+            self.event = self.depth.end;
+        } else if at < self.next_owner {
+            // The next one of several adjacent targets.
+            self.owner = self.owner.wrapping_add(1);
+            self.event = self.next_owner.min(at.wrapping_add(self.stride));
+        } else {
+            self.next_owner_slow(at);
+        }
+    }
+
+    #[inline(never)]
+    fn next_owner_slow(&mut self, at: usize) {
+        self.note_last();
+        if at >= self.depth.end {
+            self.depth.now = self.depth.now.wrapping_add(1);
+            self.depth.end = self.objects.cursor;
+        }
+        let before = self.owners.current.start;
+        let next = self.owners.take_up_to(at);
+        let current = self.owners.current;
+        self.owner = if current.stride != 0 && current.start == before {
+            self.owner.wrapping_add(1)
+        } else {
+            current.number
+        };
+        self.stride = current.stride;
+        self.next_owner = self.depth.end.min(next);
+        self.event = if current.stride == 0 {
+            self.next_owner
+        } else {
+            self.next_owner.min(at.wrapping_add(current.stride))
+        };
+    }
+
+    /// Records the depth of the objects read so far, if they belong to a target other than the
+    /// root.
+    pub(super) fn note_last(&mut self) {
+        let OwnerChange { number, stride, .. } = self.owners.current;
+        if stride == 0 && number != 0 {
+            let now = u32::try_from(self.depth.now).unwrap_or(NONE.wrapping_sub(1));
+            self.shared.note_last(number, now);
         }
     }
 }
 
 /// Returns the maximum number of values of `T` in one allocation; unlimited for zero-sized types.
-const fn max_count<T>() -> usize {
+pub(super) const fn max_count<T>() -> usize {
     match isize::MAX.unsigned_abs().checked_div(size_of::<T>()) {
         Some(most) => most,
         None => usize::MAX,
     }
-}
-
-/// Asserts the requirements on every form that is read through a pointer or as a root.
-///
-/// # Panics
-///
-/// Panics if a requirement is violated. Called in constants, so that the program does not compile.
-pub const fn assert_form<T: InPlace>() {
-    assert!(
-        align_of::<T>() <= ALIGNMENT,
-        "an in-place form may be aligned to 128 bytes at most"
-    );
-    assert!(
-        !std::mem::needs_drop::<T>(),
-        "an in-place form must not need dropping: its drop would never run"
-    );
-    assert!(
-        T::SHAPE.flat || size_of::<T>() > 0,
-        "a form without size can't hold pointers"
-    );
 }

@@ -6,8 +6,9 @@
 
 use std::mem;
 
-use super::KEEP;
-use super::pass::{Fault, Pass};
+use super::fault::Fault;
+use super::limits::{COMPACT, KEEP};
+use super::pass::Pass;
 use crate::keep::clear_after;
 
 /// Function that reads the values of a run. Calling it is sound only for a run that was pushed with
@@ -38,9 +39,6 @@ pub(crate) struct Queue {
     /// Peak length of `closed`.
     peak_len: usize,
 }
-
-/// Number of popped runs that may accumulate at the front of the list before it is compacted.
-pub(super) const COMPACT: usize = 1024;
 
 impl Default for Queue {
     fn default() -> Self {

@@ -13,12 +13,9 @@ use std::any::TypeId;
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
 
-use super::KEEP;
-use super::pass::{Fault, FaultKind, Pass};
+use super::fault::NONE;
+use super::limits::KEEP;
 use crate::keep::clear;
-use crate::model::{InPlace, Pointee};
-use crate::received::Wire;
-use crate::wire::SHARED;
 
 /// A shared target.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +55,7 @@ impl SharedTarget {
 
 impl SharedTarget {
     #[inline(always)]
-    fn of<T: Pointee + ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
+    fn of<T: ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
         let mut erased = MaybeUninit::<[*const u8; 2]>::uninit();
         // SAFETY: a pointer has one word or two, asserted above, and `erased` has room for two.
@@ -74,8 +71,6 @@ impl SharedTarget {
     }
 }
 
-/// The number of no shared target.
-pub(super) const NONE: u32 = u32::MAX;
 /// Maximum number of first pointers, and of further pointers. Their sum is counted in 32 bits.
 const MOST: usize = 1 << 30;
 
@@ -84,7 +79,7 @@ const MOST: usize = 1 << 30;
 pub(crate) struct SharedTable {
     pub(super) entries: Vec<SharedTarget>,
     /// The entry of the root, until the list of entries is needed.
-    root: Option<SharedTarget>,
+    pub(super) root: Option<SharedTarget>,
     /// Edges between targets beyond the first pointer to each, without pointers in `Cell`s.
     pub(super) further_edges: Vec<FurtherEdge>,
     /// True if an edge in `further_edges` leads to a target that was not reached later than its
@@ -92,7 +87,7 @@ pub(crate) struct SharedTable {
     pub(super) backward: bool,
     most: usize,
     /// True if the message has a pointer in a `Cell`, or an empty `Cell` in its place.
-    cells: bool,
+    pub(super) cells: bool,
     /// Scratch memory for the search for cycles and for the longest paths.
     pub(super) degree: Vec<u32>,
     pub(super) starts: Vec<u32>,
@@ -108,87 +103,10 @@ unsafe impl Send for SharedTable {}
 // SAFETY: as above, and shared access does not give out the pointers.
 unsafe impl Sync for SharedTable {}
 
-impl Pass<'_> {
-    /// Records that the message has a pointer in a `Cell`.
-    #[inline(always)]
-    pub(crate) fn note_cell(&mut self) {
-        self.shared.cells = true;
-    }
-
-    /// Reads a pointer to a shared target. If the pointer is in a `Cell`, it may form a cycle.
-    ///
-    /// # Errors
-    ///
-    /// A [`Fault`] of the slot if it names no target, or a target of another type; otherwise as for
-    /// [`Pointee::claim`] and [`Pointee::read_now`].
-    ///
-    /// # Safety
-    ///
-    /// As for [`InPlace::read`](crate::model::InPlace::read). The slot must have the layout of a
-    /// reference and hold these words.
-    #[inline]
-    pub(crate) unsafe fn shared<T: Pointee + ?Sized>(
-        &mut self,
-        pointer: *mut &T,
-        [place, meta]: [u64; 2],
-        in_cell: bool,
-    ) -> Result<(), Fault> {
-        let slot = pointer.cast::<u8>();
-        let pointer = pointer.cast::<*const T>();
-        if self.shared.entries.is_empty() {
-            self.shared.entries.extend(self.shared.root);
-        }
-        if place & SHARED != 0 {
-            let known = self.shared.get::<T>(place & !SHARED, meta);
-            let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
-            let edge = FurtherEdge {
-                from: self.owner,
-                to: number,
-                level: self.next_level(),
-            };
-            if !in_cell && !self.shared.note(edge) {
-                return Err(Fault::new(slot, FaultKind::Shared));
-            }
-            // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
-            unsafe { pointer.write(target) };
-            return Ok(());
-        }
-        let from = if in_cell { NONE } else { self.owner };
-        let number = self.shared.next();
-        let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Shared))?;
-        let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;
-        let level = if self.owners.has_claimed(number) {
-            self.next_level()
-        } else {
-            NONE
-        };
-        self.shared.push::<T>(target, meta, from, level);
-        // SAFETY: as above.
-        unsafe { pointer.write(target) };
-        // SAFETY: `claim` just returned this target, and the slot holds it.
-        unsafe { T::read_now(target, self) }
-    }
-
-    /// Returns the depth of the target that is claimed next.
-    fn next_level(&self) -> u32 {
-        u32::try_from(self.depth.now.saturating_add(1)).unwrap_or(NONE.wrapping_sub(1))
-    }
-}
-
 impl SharedTable {
-    /// Returns what is known about a message that was read. A shared reference allows no other
-    /// change than to a pointer in a `Cell`.
-    pub(super) fn wire(&self) -> Wire {
-        if self.cells {
-            Wire::Changed
-        } else {
-            Wire::AsRead
-        }
-    }
-
     /// Adds a target together with the pointer that was made to it.
     #[inline(always)]
-    fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
+    pub(super) fn push<T: ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
         self.entries
             .push(SharedTarget::of(pointer, meta, from, level));
     }
@@ -202,14 +120,14 @@ impl SharedTable {
 
     /// Returns the number of the target that is added next, or `None` if there are too many.
     #[inline(always)]
-    fn next(&self) -> Option<u32> {
+    pub(super) fn next(&self) -> Option<u32> {
         let number = u32::try_from(self.entries.len()).ok()?;
         (self.entries.len() < MOST.min(self.most)).then_some(number)
     }
 
     /// Returns the target with this number if it has this type.
     #[inline(always)]
-    fn get<T: Pointee + ?Sized>(&self, number: u64, meta: u64) -> Option<(u32, *const T)> {
+    pub(super) fn get<T: ?Sized>(&self, number: u64, meta: u64) -> Option<(u32, *const T)> {
         let number = u32::try_from(number).ok()?;
         let entry = self.entries.get(number as usize)?;
         if entry.key != typeid::of::<T>() || entry.meta != meta {
@@ -224,7 +142,7 @@ impl SharedTable {
 
     /// Records a further pointer to a target. Returns false if there are too many.
     #[inline(always)]
-    fn note(&mut self, edge: FurtherEdge) -> bool {
+    pub(super) fn note(&mut self, edge: FurtherEdge) -> bool {
         self.backward |= edge.to <= edge.from;
         self.further_edges.push(edge);
         self.further_edges.len() <= MOST.min(self.most)
@@ -238,7 +156,7 @@ impl SharedTable {
     /// Clears the table, sets the maximum number of targets to `most`, and registers the root as
     /// number 0.
     #[inline(always)]
-    pub(super) fn reset<T: InPlace>(&mut self, most: usize, root: *const T) {
+    pub(super) fn reset<T>(&mut self, most: usize, root: *const T) {
         self.most = most;
         self.cells = false;
         self.root = Some(SharedTarget::of(root, 0, NONE, 0));
@@ -274,7 +192,7 @@ impl FirstPointers {
     ///
     /// A further pointer to a zero-sized target may be taken for the first pointer to another
     /// target of the same type at the same address. This makes no difference.
-    pub(super) fn take<T: Pointee + ?Sized>(&mut self, pointer: *const T) -> bool {
+    pub(super) fn take<T: ?Sized>(&mut self, pointer: *const T) -> bool {
         let next = self.0.last().filter(|next| next.key == typeid::of::<T>());
         // SAFETY: the entry was made from a pointer to a type with this key.
         let is_next = next.is_some_and(|next| unsafe {

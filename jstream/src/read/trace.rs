@@ -15,45 +15,42 @@ use std::fmt::Write as _;
 use std::mem::size_of;
 use std::ops::Range;
 
-use super::checks::Refusal;
-use super::describe::{describe, short};
-use super::pass::{Fault, FaultKind, Pass};
+use super::describe::SlotType;
 use super::shared::FirstPointers;
 use crate::class::Noted;
-use crate::model::{InPlace, Pointee};
 
 /// A walk over a message in search of one slot.
 #[derive(Debug)]
 pub struct Trace {
-    wanted: usize,
-    sought: SearchGoal,
+    pub(super) wanted: usize,
+    pub(super) sought: SearchGoal,
     /// The shared targets of the pass that the walk has not reached yet.
-    first_pointers: FirstPointers,
+    pub(super) first_pointers: FirstPointers,
     /// The classes of the pass's trait objects that the walk has not reached yet, in reverse order.
-    classes: Vec<Noted>,
-    path: Vec<PathStep>,
-    found: Option<SlotType>,
+    pub(super) classes: Vec<Noted>,
+    pub(super) path: Vec<PathStep>,
+    pub(super) found: Option<SlotType>,
     /// True if the walk was given up because there are too many targets.
-    lost: bool,
+    pub(super) lost: bool,
     /// The targets found so far, in the order of the pass; `None` while only a path is being
     /// computed.
-    targets: Option<Vec<Targets>>,
+    pub(super) targets: Option<Vec<Targets>>,
     /// The value being walked.
-    at: ValuePosition,
+    pub(super) at: ValuePosition,
 }
 
 /// The position of one value in the list of targets.
 #[derive(Debug, Clone, Copy)]
-struct ValuePosition {
+pub(super) struct ValuePosition {
     /// The index of its target in the list.
-    entry: usize,
+    pub(super) entry: usize,
     /// The index of the value in that target.
-    index: usize,
+    pub(super) index: usize,
 }
 
 /// The kind of the item at the wanted address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SearchGoal {
+pub(super) enum SearchGoal {
     /// The slot that a fault is attributed to.
     Slot,
     /// A value of this type that a function of the program rejected.
@@ -63,28 +60,21 @@ enum SearchGoal {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum PathStep {
+pub(super) enum PathStep {
     Field(&'static str),
     Index(usize),
 }
 
-/// The type found in the slot at fault.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SlotType {
-    pub(super) type_name: &'static str,
-    pub(super) size: usize,
-}
-
 /// The target of one pointer: one or several adjacent values.
 #[derive(Debug, Clone, Copy)]
-struct Targets {
-    start: *const u8,
-    count: usize,
-    stride: usize,
-    many: bool,
-    trace: unsafe fn(*const u8, &mut Trace),
+pub(super) struct Targets {
+    pub(super) start: *const u8,
+    pub(super) count: usize,
+    pub(super) stride: usize,
+    pub(super) many: bool,
+    pub(super) trace: unsafe fn(*const u8, &mut Trace),
     /// The pointer that leads here; `None` for the root.
-    pointer: Option<Pointer>,
+    pub(super) pointer: Option<Pointer>,
 }
 
 impl Targets {
@@ -99,15 +89,15 @@ impl Targets {
 /// The holder is recorded, not looked up by its address: functions of the program may have changed
 /// cells before another one rejected a value, so the targets may be in any order.
 #[derive(Debug, Clone, Copy)]
-struct Pointer {
-    slot: usize,
+pub(super) struct Pointer {
+    pub(super) slot: usize,
     /// The value that contains the pointer, in a target that is earlier in the list.
-    holder: ValuePosition,
+    pub(super) holder: ValuePosition,
 }
 
 /// Maximum number of targets of a walk. A walk that meets more ends without a path, because the
 /// text of an error does not justify more memory.
-const MAX_TARGETS: usize = 1 << 20;
+pub(super) const MAX_TARGETS: usize = 1 << 20;
 
 /// Maximum number of pointers of a path that are shown; of a longer path, the end is shown.
 const MAX_SHOWN_POINTERS: usize = 12;
@@ -127,7 +117,7 @@ impl Trace {
 
     /// Like [`hit`](Self::hit), for a value that a function of the program may have rejected.
     #[must_use]
-    pub fn hit_verified<T: InPlace>(&mut self, slot: *const T) -> bool {
+    pub fn hit_verified<T>(&mut self, slot: *const T) -> bool {
         if self.sought == SearchGoal::RejectedValue(typeid::of::<T>()) {
             self.hit_if::<T>(slot.addr());
         }
@@ -135,7 +125,7 @@ impl Trace {
     }
 
     /// Ends the walk if `address` is the wanted one.
-    fn hit_if<T>(&mut self, address: usize) {
+    pub(super) fn hit_if<T>(&mut self, address: usize) {
         if !self.is_over() && address == self.wanted {
             self.found = Some(SlotType {
                 type_name: type_name::<T>(),
@@ -186,84 +176,12 @@ impl Trace {
         self.is_over()
     }
 
-    /// Records that the pointer in `slot` leads to `count` values at `start`.
-    ///
-    /// # Safety
-    ///
-    /// The pass must have claimed these values for this pointer, in this order.
-    pub(crate) unsafe fn target<S, T: InPlace>(
-        &mut self,
-        slot: *const S,
-        start: *const T,
-        count: usize,
-        many: bool,
-    ) {
-        if self.sought == SearchGoal::Target {
-            self.hit_if::<T>(start.addr());
-            if self.is_over() {
-                return;
-            }
-        }
-        let found = Targets {
-            start: start.cast(),
-            count,
-            stride: size_of::<T>(),
-            many,
-            trace: trace_at::<T>,
-            pointer: Some(Pointer {
-                slot: slot.addr(),
-                holder: self.at,
-            }),
-        };
-        if !T::SHAPE.flat {
-            if let Some(targets) = self.targets.as_mut().filter(|_| count > 0) {
-                self.lost = targets.len() >= MAX_TARGETS;
-                targets.push(found);
-            }
-            return;
-        }
-        for index in self.elements_of(start, count) {
-            // Flat targets are read at once, so they are walked at once.
-            if many {
-                self.enter_index(index);
-            }
-            // SAFETY: the pointer was read, so `count` values of `T` were claimed at `start`. If
-            // the slot at fault is in this target, it is in this value or in the next one of the
-            // range, so all slots before it were read.
-            unsafe { T::trace(start.wrapping_add(index), self) };
-            if self.is_over() {
-                return;
-            }
-            if many {
-                self.path.pop();
-            }
-        }
-    }
-
-    /// Walks the target of a shared pointer if this is the first pointer to it.
-    ///
-    /// # Safety
-    ///
-    /// `slot` must hold a pointer that [`Pass::shared`] made, and pointers must be walked in the
-    /// order of the pass.
-    pub(crate) unsafe fn shared<T: Pointee + ?Sized>(&mut self, slot: *const &T) {
-        if self.targets.is_none() {
-            return;
-        }
-        // SAFETY: the caller's slot holds a pointer.
-        let target = unsafe { slot.cast::<*const T>().read() };
-        if self.first_pointers.take(target) {
-            // SAFETY: the pass claimed this target for this pointer.
-            unsafe { T::trace_target(slot, target, self) };
-        }
-    }
-
     /// Walks a trait object.
     ///
     /// # Safety
     ///
-    /// As for [`Pointee::trace_target`], with what [`Class::claim`](crate::class::Class::claim)
-    /// returned.
+    /// As for [`Pointee::trace_target`](crate::model::Pointee::trace_target), with what
+    /// [`Class::claim`](crate::class::Class::claim) returned.
     pub unsafe fn dynamic<S>(&mut self, slot: *const S, target: *const u8) {
         if self.targets.is_none() {
             return;
@@ -280,121 +198,13 @@ impl Trace {
     }
 }
 
-/// # Safety
-///
-/// As for [`InPlace::trace`], with a `T` at `slot`.
-unsafe fn trace_at<T: InPlace>(slot: *const u8, trace: &mut Trace) {
-    // SAFETY: the caller's promise is passed on.
-    unsafe { T::trace(slot.cast(), trace) }
-}
-
-/// The location of a fault and its description.
-#[derive(Debug)]
-pub(crate) struct FaultLocation {
-    pub(crate) path: String,
-    pub(crate) what: String,
-}
-
-/// Describes the location and the kind of the fault of a pass.
-///
-/// # Safety
-///
-/// `fault` must be the fault of `pass` over the message whose root of type `T` is at `root`. The
-/// buffer must not have been touched since.
-pub(super) unsafe fn locate<T: InPlace>(
-    root: *const T,
-    name: &str,
-    fault: Fault,
-    pass: &Pass<'_>,
-) -> FaultLocation {
-    let sought = match fault.kind {
-        FaultKind::Cycle | FaultKind::DeepOnOtherPath => SearchGoal::Target,
-        _ => SearchGoal::Slot,
-    };
-    // SAFETY: the caller's promise is passed on.
-    let (path, found) = unsafe { search(root, name, fault.slot.addr().get(), sought, pass) };
-    let what = match found {
-        // SAFETY: `found` says that a slot of `size` bytes begins at the fault, in the buffer.
-        Some(found) => unsafe { describe(fault, found, pass.checks.adapter_error.as_deref()) },
-        None => "the bytes are invalid".to_owned(),
-    };
-    FaultLocation { path, what }
-}
-
-/// Describes the location of a value that a function of the program rejected, and the reason.
-///
-/// # Safety
-///
-/// As for [`locate`], after a pass without a fault.
-pub(super) unsafe fn locate_refused<T: InPlace>(
-    root: *const T,
-    name: &str,
-    refusal: Refusal,
-    pass: &Pass<'_>,
-) -> FaultLocation {
-    let sought = SearchGoal::RejectedValue(refusal.0.key);
-    // SAFETY: the caller's promise is passed on.
-    let (path, _) = unsafe { search(root, name, refusal.0.slot, sought, pass) };
-    FaultLocation {
-        path,
-        what: refusal.0.why,
-    }
-}
-
-/// Returns the path to the wanted item, and the type found there.
-///
-/// # Safety
-///
-/// As for [`locate`].
-unsafe fn search<T: InPlace>(
-    root: *const T,
-    name: &str,
-    wanted: usize,
-    sought: SearchGoal,
-    pass: &Pass<'_>,
-) -> (String, Option<SlotType>) {
-    let mut trace = Trace {
-        wanted,
-        sought,
-        first_pointers: pass.shared.first_pointers(),
-        classes: pass.classes.iter().rev().copied().collect(),
-        path: Vec::new(),
-        found: None,
-        lost: false,
-        targets: Some(vec![Targets {
-            start: root.cast(),
-            count: 1,
-            stride: size_of::<T>(),
-            many: false,
-            trace: trace_at::<T>,
-            pointer: None,
-        }]),
-        at: ValuePosition { entry: 0, index: 0 },
-    };
-    if sought == SearchGoal::Target {
-        trace.hit_if::<T>(root.addr());
-    }
-    if !trace.is_over() {
-        // SAFETY: the first entry is the root, with which the pass began.
-        unsafe { trace.walk() };
-    }
-    let found = trace.found;
-    let targets = trace.targets.take().unwrap_or_default();
-    let path = match found {
-        // SAFETY: the walk collected the targets, and found the wanted item in the value at `at`.
-        Some(_) => unsafe { path_of(trace, &targets) },
-        None => "…".to_owned(),
-    };
-    (format!("{}{path}", short(name)), found)
-}
-
 impl Trace {
     /// Walks all targets in order until the wanted item is found in the value at `at`.
     ///
     /// # Safety
     ///
-    /// As for [`locate`].
-    unsafe fn walk(&mut self) {
+    /// As for [`locate`](super::locate::locate).
+    pub(super) unsafe fn walk(&mut self) {
         let mut entry = 0;
         while let Some(targets) = self
             .targets
@@ -425,7 +235,7 @@ impl Trace {
 ///
 /// `targets` must be those that `trace` collected on its walk, and the buffer must not have been
 /// changed since.
-unsafe fn path_of(mut trace: Trace, targets: &[Targets]) -> String {
+pub(super) unsafe fn path_of(mut trace: Trace, targets: &[Targets]) -> String {
     let mut pieces = Vec::new();
     let mut hidden = 0usize;
     // Each step leads to an earlier target, so this loop terminates.

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::graph::{Graph, Node, Step};
-use super::kind::{FieldInfo, Kind};
+use super::Schema;
+use super::graph::{Graph, Node};
+use super::kind::{FieldInfo, Kind, TypeInfo};
+use super::link::{Step, TypeIndex};
 use super::show::{Named, bytes};
-use super::{Schema, TypeIndex, TypeInfo};
 
 /// The first difference of two structures: the one closest to their roots. Differences of
 /// definitions come before differences of layout.

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::Schema;
 use super::classes::classes;
-use super::{Schema, TypeIndex, TypeInfo, UNKNOWN};
+use super::kind::{TypeInfo, UNKNOWN};
+use super::link::{Link, TypeIndex};
 
 /// The types reachable from a root, in breadth-first order from the root. Equal structures occur
 /// once.
@@ -15,45 +17,6 @@ pub(super) struct Graph<'s> {
 pub(super) struct Node<'s> {
     pub(super) info: &'s TypeInfo,
     pub(super) links: Vec<Link<'s>>,
-}
-
-/// An edge from a type to another.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Link<'s> {
-    pub(super) step: Step<'s>,
-    /// Index of the other type in the nodes.
-    pub(super) to: usize,
-}
-
-/// The relation of a part to its whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step<'s> {
-    /// A field.
-    Field(&'s str),
-    /// A field of a variant: the names of the variant and the field.
-    Variant(&'s str, &'s str),
-    /// The payload of a case of a result.
-    Case(&'static str),
-    /// The payload of an option or shared pointer.
-    Payload,
-    /// An element of an array.
-    Element,
-    /// The target of a pointer.
-    Target,
-    /// An element of the target of a slice.
-    Targets,
-}
-
-impl Step<'_> {
-    /// Returns true if the part lies within the whole.
-    pub(super) fn is_inline(self) -> bool {
-        !matches!(self, Self::Target | Self::Targets)
-    }
-
-    /// Returns true if the part has a name of its own.
-    pub(super) fn is_named(self) -> bool {
-        matches!(self, Self::Field(_) | Self::Variant(..))
-    }
 }
 
 impl<'s> Graph<'s> {

@@ -7,10 +7,30 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use super::encoding::{Decoder, SchemaError, put_name, put_number};
-use super::graph::{Link, Step};
-use super::show::Named;
-use super::{TypeIndex, TypeInfo};
+use super::codec::{Decoder, SchemaError, put_name, put_number};
+use super::link::{Step, TypeIndex};
+
+/// One type of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TypeInfo {
+    /// Name without the path.
+    pub name: String,
+    /// Size in bytes.
+    pub size: usize,
+    /// Alignment in bytes.
+    pub align: usize,
+    /// Kind and components.
+    pub kind: Kind,
+}
+
+/// Placeholder for a type that is still being described, or belongs to another schema.
+pub(super) static UNKNOWN: TypeInfo = TypeInfo {
+    name: String::new(),
+    size: 0,
+    align: 1,
+    kind: Kind::Leaf,
+};
 
 /// The kind and components of a type.
 ///
@@ -237,20 +257,16 @@ impl Kind {
         }
     }
 
-    /// Writes the type in Rust syntax, with names for definitions. Every level writes something
-    /// before it recurses, so that the limit of `to` also limits the recursion.
+    /// Writes the type in Rust syntax, with names for definitions. Calls `of` to write each type
+    /// that it refers to, in order; `is_text` says that the only one is text. Every level writes
+    /// something before it recurses, so that the limit of `to` also limits the recursion.
     pub(super) fn express(
         &self,
         name: &str,
-        links: &[Link<'_>],
-        graph: &Named<'_>,
+        is_text: bool,
+        of: &mut dyn FnMut(&mut dyn Write) -> fmt::Result,
         to: &mut dyn Write,
     ) -> fmt::Result {
-        let mut targets = links.iter().map(|link| link.to);
-        let mut of = |to: &mut dyn Write| match targets.next() {
-            Some(target) => graph.express(target, to),
-            None => Ok(()),
-        };
         match self {
             Self::Struct(fields) if name == TUPLE => {
                 to.write_char('(')?;
@@ -297,7 +313,7 @@ impl Kind {
                 to.write_char('&')?;
                 of(to)
             }
-            Self::Slice(_) if graph.leads_to_text(links) => {
+            Self::Slice(_) if is_text => {
                 to.write_char('&')?;
                 of(to)
             }

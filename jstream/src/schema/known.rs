@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
-use super::{Difference, Schema, SchemaError, TypeIndex, checksum};
-use crate::model::InPlace;
+use super::Schema;
+use super::codec::{SchemaError, checksum};
+use super::difference::Difference;
+use super::link::TypeIndex;
+use crate::model::{InPlace, Transportable};
 
 /// A structure in its canonical encoding.
 type Structure = Arc<[u8]>;
@@ -66,6 +69,12 @@ impl Descriptors {
         self.last = Some((key, descriptor));
         descriptor
     }
+}
+
+/// Returns the 64-bit hash of a type's structure: see [`schema`](crate::schema).
+#[must_use]
+pub fn descriptor<T: Transportable + 'static>() -> u64 {
+    Descriptors::default().of::<T::InPlace<'static>>()
 }
 
 fn structure_of<F: InPlace>() -> Vec<u8> {

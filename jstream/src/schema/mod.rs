@@ -62,11 +62,14 @@
 //! ```
 
 mod classes;
+mod codec;
+mod describe;
 mod difference;
 mod encoding;
 mod graph;
 mod kind;
 mod known;
+mod link;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -74,29 +77,17 @@ mod tests;
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::mem::{align_of, size_of};
 
+pub use codec::SchemaError;
 pub use difference::Difference;
-pub use encoding::SchemaError;
-pub use kind::{FieldInfo, Kind, VariantInfo};
-pub use known::Mismatch;
+pub use kind::{FieldInfo, Kind, TypeInfo, VariantInfo};
 #[cfg(feature = "testing")]
 pub(crate) use known::of_descriptor;
 pub(crate) use known::{Descriptors, Learnt};
+pub use known::{Mismatch, descriptor};
+pub use link::TypeIndex;
 
-use crate::model::{InPlace, Transportable};
-
-/// Index of a type in a [`Schema`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TypeIndex(u32);
-
-#[cfg(any(feature = "cli", feature = "testing"))]
-impl TypeIndex {
-    /// Returns the index as a number, from 0 on.
-    pub(crate) const fn place(self) -> usize {
-        self.0 as usize
-    }
-}
+use self::codec::checksum;
 
 /// The structure of a type and of all types reachable from it.
 #[derive(Debug, Clone, Default)]
@@ -106,57 +97,7 @@ pub struct Schema {
     index: HashMap<TypeId, TypeIndex>,
 }
 
-/// One type of a schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TypeInfo {
-    /// Name without the path.
-    pub name: String,
-    /// Size in bytes.
-    pub size: usize,
-    /// Alignment in bytes.
-    pub align: usize,
-    /// Kind and components.
-    pub kind: Kind,
-}
-
-/// Placeholder for a type that is still being described, or belongs to another schema.
-static UNKNOWN: TypeInfo = TypeInfo {
-    name: String::new(),
-    size: 0,
-    align: 1,
-    kind: Kind::Leaf,
-};
-
 impl Schema {
-    /// Returns the schema of a type, and its root.
-    #[must_use]
-    pub fn of<T: Transportable + 'static>() -> (Self, TypeIndex) {
-        Self::of_form::<T::InPlace<'static>>()
-    }
-
-    pub(crate) fn of_form<F: InPlace>() -> (Self, TypeIndex) {
-        let mut schema = Self::default();
-        let root = F::describe(&mut schema);
-        (schema, root)
-    }
-
-    /// Describes the sized type `T`, unless the schema has it already.
-    #[doc(hidden)]
-    pub fn define<T: InPlace>(
-        &mut self,
-        name: impl Into<String>,
-        kind: impl FnOnce(&mut Self) -> Kind,
-    ) -> TypeIndex {
-        self.define_as(
-            typeid::of::<T>(),
-            size_of::<T>(),
-            align_of::<T>(),
-            name,
-            kind,
-        )
-    }
-
     /// Describes a type with this key and layout, unless the schema has it already.
     pub(crate) fn define_as(
         &mut self,
@@ -222,14 +163,3 @@ impl PartialEq for Schema {
 }
 
 impl Eq for Schema {}
-
-/// Returns the descriptor of a structure in canonical encoding.
-fn checksum(canonical: &[u8]) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(canonical)
-}
-
-/// Returns the 64-bit hash of a type's structure: see [`schema`](self).
-#[must_use]
-pub fn descriptor<T: Transportable + 'static>() -> u64 {
-    Descriptors::default().of::<T::InPlace<'static>>()
-}

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 
-use super::graph::{Graph, Link};
-use super::kind::TUPLE;
-use super::{FieldInfo, Kind, Schema, TypeIndex};
+use super::Schema;
+use super::graph::Graph;
+use super::kind::{FieldInfo, Kind, TUPLE};
+use super::link::{Link, TypeIndex};
 
 /// Maximum length of a displayed schema in bytes. If a long name is used many times, a small schema
 /// from a peer could otherwise become a large text.
@@ -86,7 +87,15 @@ impl<'s> Named<'s> {
 
     pub(super) fn express(&self, of: usize, to: &mut dyn Write) -> fmt::Result {
         match (self.graph.nodes.get(of), self.names.get(of)) {
-            (Some(node), Some(name)) => node.info.kind.express(name, &node.links, self, to),
+            (Some(node), Some(name)) => {
+                let is_text = self.leads_to_text(&node.links);
+                let mut links = node.links.iter();
+                let mut part = |to: &mut dyn Write| match links.next() {
+                    Some(link) => self.express(link.to, to),
+                    None => Ok(()),
+                };
+                node.info.kind.express(name, is_text, &mut part, to)
+            }
             _ => Ok(()),
         }
     }

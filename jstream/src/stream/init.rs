@@ -4,11 +4,41 @@
 //! Invariant: the memory of an [`InitValue`] or [`InitSlice`] is initialised.
 
 use std::fmt;
+use std::mem::size_of;
 use std::ops::{Deref, DerefMut};
+use std::ptr;
 use std::slice;
+
+use zerocopy::FromZeros;
 
 use super::uninit::{UninitSlice, UninitValue};
 use crate::model::Transportable;
+
+impl<'s, T: Transportable> UninitValue<'s, T> {
+    /// Fills the memory with zeroes, so that the value can be read and changed before it is
+    /// completed.
+    pub fn zeroed(self) -> InitValue<'s, T>
+    where
+        T: FromZeros,
+    {
+        // SAFETY: the memory has space for the value, and is borrowed exclusively.
+        unsafe { ptr::write_bytes(self.root(), 0, size_of::<T>()) };
+        InitValue(self)
+    }
+}
+
+impl<'s, T: Transportable> UninitSlice<'s, T> {
+    /// Fills the memory with zeroes, so that the values can be read and changed before they are
+    /// completed.
+    pub fn zeroed(self) -> InitSlice<'s, T>
+    where
+        T: FromZeros,
+    {
+        // SAFETY: there is space for `len` values, borrowed exclusively.
+        unsafe { ptr::write_bytes(self.first(), 0, self.len) };
+        InitSlice(self)
+    }
+}
 
 /// A value in the buffer of a stream that is not completed yet. Changes are made in place.
 #[must_use = "the stream has the value once it is completed"]

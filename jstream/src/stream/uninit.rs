@@ -10,10 +10,9 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 use std::slice;
 
-use zerocopy::{FromZeros, IntoBytes};
+use zerocopy::IntoBytes;
 
 use super::StreamWriter;
-use super::init::{InitSlice, InitValue};
 use crate::buffer::ALIGNMENT;
 use crate::model::Transportable;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
@@ -197,17 +196,6 @@ impl<'s, T: Transportable> UninitValue<'s, T> {
         unsafe { self.assume_init() };
     }
 
-    /// Fills the memory with zeroes, so that the value can be read and changed before it is
-    /// completed.
-    pub fn zeroed(self) -> InitValue<'s, T>
-    where
-        T: FromZeros,
-    {
-        // SAFETY: the memory has space for the value, and is borrowed exclusively.
-        unsafe { ptr::write_bytes(self.root(), 0, size_of::<T>()) };
-        InitValue(self)
-    }
-
     /// Completes the value.
     ///
     /// # Safety
@@ -292,17 +280,6 @@ impl<'s, T: Transportable> UninitSlice<'s, T> {
     pub fn fill_with(self, value: impl FnMut(usize) -> T) {
         let len = self.len;
         self.fill_from((0..len).map(value));
-    }
-
-    /// Fills the memory with zeroes, so that the values can be read and changed before they are
-    /// completed.
-    pub fn zeroed(self) -> InitSlice<'s, T>
-    where
-        T: FromZeros,
-    {
-        // SAFETY: there is space for `len` values, borrowed exclusively.
-        unsafe { ptr::write_bytes(self.first(), 0, self.len) };
-        InitSlice(self)
     }
 
     /// Completes the slice with the first `len` values. The memory behind them is not sent.

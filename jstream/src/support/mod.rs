@@ -1,12 +1,15 @@
 //! Items used by generated code. Not a public interface: they may change with any release.
 
 mod fields;
+mod like;
 mod type_checks;
 
 pub use self::fields::*;
+pub use self::like::*;
 pub use self::type_checks::*;
-pub use crate::class::{
-    Castable, Class, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic,
+pub use crate::class::Class;
+pub use crate::dynamic::{
+    Castable, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic,
     write_dynamic,
 };
 pub use crate::model::{

@@ -15,7 +15,7 @@ use crate::schema::{Schema, TypeIndex};
 use crate::write::Draft;
 
 use super::Field;
-use super::fields::Like;
+use super::like::Like;
 
 /// The type of a field, to be checked.
 #[derive(Debug, Clone, Copy)]

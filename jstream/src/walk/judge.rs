@@ -1,10 +1,27 @@
 //! Validation of schemas, and computation of derived properties.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use super::leaf;
-use super::plan::Unsound;
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
+
+/// An error in a schema that makes it unusable for a walk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsound {
+    /// Name of the invalid type.
+    pub name: String,
+    /// Description of the error.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Unsound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "invalid schema: type `{}`: {}", self.name, self.what)
+    }
+}
+
+impl std::error::Error for Unsound {}
 
 /// Derived properties of a type.
 #[derive(Debug, Clone, Copy, Default)]

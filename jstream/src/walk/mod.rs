@@ -23,6 +23,7 @@ mod objects;
 mod path;
 mod plan;
 mod pointers;
+mod segments;
 mod shared;
 
 use std::ops::Range;
@@ -30,10 +31,10 @@ use std::rc::Rc;
 
 pub use self::fault::{Code, Fault};
 pub use self::header::Header;
+pub use self::judge::Unsound;
 pub use self::leaf::Leaf;
 pub(crate) use self::leaf::decode;
-pub(crate) use self::plan::Plan;
-pub use self::plan::Unsound;
+pub(crate) use self::plan::{Of, Plan};
 use self::shared::{First, Table};
 use crate::schema::{TypeIndex, VariantInfo};
 
@@ -123,13 +124,6 @@ pub(crate) trait Visitor {
 
     /// Called before the values of a run.
     fn run(&mut self, _: usize) {}
-}
-
-/// A type: the index of its plan, and its index in the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Of {
-    pub(crate) plan: usize,
-    pub(crate) index: TypeIndex,
 }
 
 /// Adjacent values of a type in the objects segment.

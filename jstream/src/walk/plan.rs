@@ -5,10 +5,9 @@
 //! overlap, and no type contains itself inline.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::rc::Rc;
 
-use super::judge::{self, Tags, Traits};
+use super::judge::{self, Tags, Traits, Unsound};
 use crate::schema::{Kind, Schema, TypeIndex, TypeInfo};
 
 /// A schema that was validated for walking.
@@ -23,22 +22,12 @@ pub(crate) struct Plan {
     spellings: Vec<Rc<str>>,
 }
 
-/// An error in a schema that makes it unusable for a walk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsound {
-    /// Name of the invalid type.
-    pub name: String,
-    /// Description of the error.
-    pub what: &'static str,
+/// A type: the index of its plan, and its index in the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Of {
+    pub(crate) plan: usize,
+    pub(crate) index: TypeIndex,
 }
-
-impl fmt::Display for Unsound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invalid schema: type `{}`: {}", self.name, self.what)
-    }
-}
-
-impl std::error::Error for Unsound {}
 
 impl Plan {
     /// Makes a plan from a schema.

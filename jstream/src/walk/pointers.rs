@@ -183,6 +183,50 @@ impl<V: Visitor> Walk<'_, V> {
     }
 }
 
+impl<V: Visitor> Walk<'_, V> {
+    /// Returns the number of the shared target of a further pointer at `slot`, if the target exists
+    /// and has the type of the pointer.
+    pub(super) fn is_known(
+        &mut self,
+        slot: usize,
+        number: u64,
+        found: (Of, bool, u64),
+    ) -> Result<Option<u32>, Fault> {
+        let Ok(number) = u32::try_from(number) else {
+            return Ok(None);
+        };
+        let Some(entry) = self.shared.entries.get(number as usize) else {
+            return Ok(None);
+        };
+        let First { of, many, meta, .. } = entry.first;
+        let same = (many, meta) == (found.1, found.2) && self.are_one(slot, of, found.0)?;
+        Ok(same.then_some(number))
+    }
+
+    /// Returns true if two types have the same structure.
+    fn are_one(&mut self, slot: usize, a: Of, b: Of) -> Result<bool, Fault> {
+        if a == b {
+            return Ok(true);
+        }
+        if let Some(known) = self.shared.compared.get(&[a, b]) {
+            return Ok(*known);
+        }
+        let (plan, other) = (self.plan(a)?, self.plan(b)?);
+        let same = match (plan.info(a.index), other.info(b.index)) {
+            (Some(a), Some(b)) => (&a.name, a.size, a.align) == (&b.name, b.size, b.align),
+            _ => false,
+        };
+        // Hashing a structure is more expensive than visiting its types.
+        let work = plan.len().saturating_add(other.len()).saturating_mul(16);
+        let same = same && {
+            self.count(work, slot)?;
+            plan.schema().descriptor(a.index) == other.schema().descriptor(b.index)
+        };
+        self.shared.compared.insert([a, b], same);
+        Ok(same)
+    }
+}
+
 impl SegmentRange {
     /// Claims `count` values of a size and alignment for the pointer at `slot`, and returns their
     /// place.

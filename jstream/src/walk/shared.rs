@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Fault, Of, Visitor, Walk};
+use super::plan::Of;
 
 /// The first pointer to a shared target: the target's number and type, and the pointer's second
 /// word.
@@ -17,18 +17,18 @@ pub(super) struct First {
 /// The table of shared targets, beginning with the root.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    entries: Vec<SharedEntry>,
+    pub(super) entries: Vec<SharedEntry>,
     /// Edges between targets, except those through cells.
     edges: Vec<[u32; 2]>,
     /// True if an edge leads to an earlier target or to its own source.
     backward: bool,
     /// Results of comparing types.
-    compared: HashMap<[Of; 2], bool>,
+    pub(super) compared: HashMap<[Of; 2], bool>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct SharedEntry {
-    first: First,
+pub(super) struct SharedEntry {
+    pub(super) first: First,
     /// Offset of the target in the message.
     at: usize,
 }
@@ -82,49 +82,5 @@ impl Table {
         let mut left = degree.iter().zip(&self.entries);
         left.find(|(degree, _)| **degree > 0)
             .map(|(_, entry)| entry.at)
-    }
-}
-
-impl<V: Visitor> Walk<'_, V> {
-    /// Returns the number of the shared target of a further pointer at `slot`, if the target exists
-    /// and has the type of the pointer.
-    pub(super) fn is_known(
-        &mut self,
-        slot: usize,
-        number: u64,
-        found: (Of, bool, u64),
-    ) -> Result<Option<u32>, Fault> {
-        let Ok(number) = u32::try_from(number) else {
-            return Ok(None);
-        };
-        let Some(entry) = self.shared.entries.get(number as usize) else {
-            return Ok(None);
-        };
-        let First { of, many, meta, .. } = entry.first;
-        let same = (many, meta) == (found.1, found.2) && self.are_one(slot, of, found.0)?;
-        Ok(same.then_some(number))
-    }
-
-    /// Returns true if two types have the same structure.
-    fn are_one(&mut self, slot: usize, a: Of, b: Of) -> Result<bool, Fault> {
-        if a == b {
-            return Ok(true);
-        }
-        if let Some(known) = self.shared.compared.get(&[a, b]) {
-            return Ok(*known);
-        }
-        let (plan, other) = (self.plan(a)?, self.plan(b)?);
-        let same = match (plan.info(a.index), other.info(b.index)) {
-            (Some(a), Some(b)) => (&a.name, a.size, a.align) == (&b.name, b.size, b.align),
-            _ => false,
-        };
-        // Hashing a structure is more expensive than visiting its types.
-        let work = plan.len().saturating_add(other.len()).saturating_mul(16);
-        let same = same && {
-            self.count(work, slot)?;
-            plan.schema().descriptor(a.index) == other.schema().descriptor(b.index)
-        };
-        self.shared.compared.insert([a, b], same);
-        Ok(same)
     }
 }

@@ -7,7 +7,6 @@
 
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr::{self, NonNull};
-use std::slice;
 
 /// Bump-allocated memory for values without drop glue, and boxes for values with drop glue.
 #[derive(Debug, Default)]
@@ -117,34 +116,6 @@ impl ValueArena {
         self.chunks.truncate(1);
         self.chunks.retain(|chunk| chunk.capacity() <= KEEP);
         self.chunks.iter_mut().for_each(Vec::clear);
-    }
-}
-
-impl<'b> super::Draft<'b> {
-    /// Stores values until the message has been sent.
-    ///
-    /// # Safety
-    ///
-    /// The slice must not be used after the draft is cleared.
-    pub(crate) unsafe fn keep_slice<T: Copy + 'b>(
-        &mut self,
-        values: impl ExactSizeIterator<Item = T>,
-    ) -> &'b [T] {
-        let slice = self.scratch.arena.slice(values);
-        // SAFETY: the values were just written, do not move, and stay until the draft is cleared,
-        // which is after the last use of the slice.
-        unsafe { slice::from_raw_parts(slice.cast::<T>(), slice.len()) }
-    }
-
-    /// Stores a value until the message has been sent.
-    ///
-    /// # Safety
-    ///
-    /// As for [`keep_slice`](Self::keep_slice).
-    pub(crate) unsafe fn keep_value<T: 'b>(&mut self, value: T) -> &'b T {
-        let value = self.scratch.arena.value(value);
-        // SAFETY: as for `keep_slice`; the box is not touched before it is dropped.
-        unsafe { &*value }
     }
 }
 

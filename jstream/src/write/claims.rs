@@ -7,7 +7,8 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 
 use super::blame_field::NO_ROOM;
-use super::draft::{Draft, Full};
+use super::draft::Draft;
+use super::error::Full;
 use super::work_queue::{WorkItem, WriteBackFn};
 use crate::buffer::{ALIGNMENT, Spent};
 use crate::model::{InPlace, Transportable};
@@ -93,7 +94,7 @@ impl<'b> Draft<'b> {
         self.cursor = end;
         if size > 0 {
             self.scratch.work_queue.push(WorkItem {
-                back: write_back_values::<T> as WriteBackFn<'_>,
+                back: write_back_values::<T> as WriteBackFn<Self>,
                 start,
                 end: start.wrapping_add(size),
             });
@@ -129,7 +130,7 @@ impl<'b> Draft<'b> {
         self.bulk_cursor = end;
         if !T::WIRE_IS_MEMORY && size > 0 {
             let back = if exclusive {
-                rewrite_values::<T> as WriteBackFn<'_>
+                rewrite_values::<T> as WriteBackFn<Self>
             } else {
                 write_back_values::<T>
             };
@@ -140,6 +141,17 @@ impl<'b> Draft<'b> {
             });
         }
         at as u64
+    }
+
+    /// Overwrites a value with its wire form.
+    ///
+    /// # Safety
+    ///
+    /// `place` must hold a value, in the buffer of the walk or in a temporary.
+    #[inline(always)]
+    pub(crate) unsafe fn rewrite<T: Transportable + 'b>(&mut self, place: *mut T) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { rewrite(place, self) }
     }
 
     /// Claims a string where it is. Returns its place.
@@ -189,8 +201,8 @@ fn is_misplaced(address: usize, place: usize, size: usize) -> bool {
 #[inline(always)]
 unsafe fn run_work_items<'b, T>(
     draft: &mut Draft<'b>,
-    mut turn: WorkItem<'b>,
-    own: WriteBackFn<'b>,
+    mut turn: WorkItem<Draft<'b>>,
+    own: WriteBackFn<Draft<'b>>,
     back: unsafe fn(*mut T, &mut Draft<'b>),
 ) -> Result<(), Full> {
     loop {
@@ -221,7 +233,7 @@ unsafe fn run_work_items<'b, T>(
 /// code, by a walk that is still in progress, and must have been taken off the queue of `draft`.
 unsafe fn write_back_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    turn: WorkItem<'b>,
+    turn: WorkItem<Draft<'b>>,
 ) -> Result<(), Full> {
     // SAFETY: the caller's promise is passed on.
     unsafe { run_work_items(draft, turn, write_back_values::<T>, T::write_back) }
@@ -234,7 +246,7 @@ unsafe fn write_back_values<'b, T: Transportable + 'b>(
 /// As for [`write_back_values`].
 unsafe fn rewrite_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    turn: WorkItem<'b>,
+    turn: WorkItem<Draft<'b>>,
 ) -> Result<(), Full> {
     // SAFETY: the caller's promise is passed on.
     unsafe { run_work_items(draft, turn, rewrite_values::<T>, rewrite::<T>) }
@@ -250,7 +262,7 @@ pub(super) const LARGEST_ON_STACK: usize = 4096;
 ///
 /// `place` must hold a value, in the buffer of the walk or in a temporary.
 #[inline(always)]
-pub(crate) unsafe fn rewrite<'b, T: Transportable + 'b>(place: *mut T, draft: &mut Draft<'b>) {
+pub(super) unsafe fn rewrite<'b, T: Transportable + 'b>(place: *mut T, draft: &mut Draft<'b>) {
     if !Draft::<'b>::keeps_its_size::<T>() {
         draft.has_moved();
         return;

@@ -131,3 +131,7 @@ impl fmt::Display for WriteFailure {
 }
 
 impl Error for WriteFailure {}
+
+/// The error for objects that do not fit into the buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Full;

@@ -7,27 +7,17 @@ use std::ptr;
 use std::slice;
 
 use super::draft::RECORD_MIN_BYTES;
-use super::{WriteError, Writer};
+use super::error::WriteError;
+use super::writer::{Writer, takes_fast_path};
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
-use crate::model::{InPlace, Transportable};
-use crate::read::assert_form;
+use crate::model::Transportable;
 use crate::wire::{HEADER_LEN, Header, align_up, root_end};
-
-/// Maximum length in bytes of a message that takes the fast path.
-const LONGEST: usize = 256;
 
 /// Storage for such a message, aligned for the form.
 #[repr(C)]
 struct FlatMessage<F> {
     header: Header,
     root: F,
-}
-
-/// Returns true if messages of this form take the fast path.
-#[inline(always)]
-pub(super) const fn takes_fast_path<F: InPlace>() -> bool {
-    const { assert_form::<F>() };
-    F::SHAPE.flat && root_end::<F>() <= LONGEST
 }
 
 impl Writer {
@@ -118,6 +108,7 @@ mod tests {
 
     use super::*;
     use crate::received::Wire;
+    use crate::write::writer::LONGEST;
     use crate::{Adapter, Limits, ReadError, Reader, Transportable};
 
     #[derive(Transportable, Debug, PartialEq, Clone, Copy)]

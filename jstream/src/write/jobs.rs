@@ -2,18 +2,27 @@
 
 use std::mem;
 
-use super::draft::{Draft, Full};
+use super::error::Full;
 use crate::keep::clear_after;
 
 /// Function that writes a job. Calling it is sound only for a job that was pushed with it.
-pub(super) type WriteJob<'b> = unsafe fn(&mut Draft<'b>, Job<'b>) -> Result<(), Full>;
+/// `D` is the type of the draft.
+pub(super) type WriteJob<D> = unsafe fn(&mut D, Job<D>) -> Result<(), Full>;
 
 /// Values to be written, and the function that writes them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Job<'b> {
-    pub(super) write: WriteJob<'b>,
+#[derive(Debug)]
+pub(super) struct Job<D> {
+    pub(super) write: WriteJob<D>,
     pub(super) span: ValueSpan,
 }
+
+impl<D> Clone for Job<D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D> Copy for Job<D> {}
 
 /// Adjacent values of one type in the program's memory.
 #[derive(Debug, Clone, Copy)]
@@ -29,10 +38,10 @@ pub(super) struct ValueSpan {
 /// A job that is pushed to an empty queue is stored separately. In a linked list this applies to
 /// every job, and each is popped as soon as it was pushed.
 #[derive(Debug)]
-pub(super) struct Jobs<'b> {
+pub(super) struct Jobs<D> {
     /// The job before all of `list`. Absent if its place is 0, which is that of the header.
-    first: Job<'b>,
-    list: Vec<Job<'b>>,
+    first: Job<D>,
+    list: Vec<Job<D>>,
     /// Number of jobs in `list` that have been popped. `list` is emptied once all of them are
     /// popped.
     head: usize,
@@ -46,11 +55,11 @@ const COMPACT: usize = 1024;
 const KEEP: usize = 1 << 16;
 
 /// Function of the empty job.
-unsafe fn nothing<'b>(_: &mut Draft<'b>, _: Job<'b>) -> Result<(), Full> {
+unsafe fn nothing<D>(_: &mut D, _: Job<D>) -> Result<(), Full> {
     Ok(())
 }
 
-impl Job<'_> {
+impl<D> Job<D> {
     /// The absence of a job.
     const NOTHING: Self = Self {
         write: nothing,
@@ -62,7 +71,7 @@ impl Job<'_> {
     };
 }
 
-impl<'b> Jobs<'b> {
+impl<D> Jobs<D> {
     pub(super) const fn new() -> Self {
         Self {
             first: Job::NOTHING,
@@ -74,7 +83,7 @@ impl<'b> Jobs<'b> {
 
     /// Adds a job at the end. Its place must not be 0.
     #[inline(always)]
-    pub(super) fn push(&mut self, job: Job<'b>) {
+    pub(super) fn push(&mut self, job: Job<D>) {
         if self.list.is_empty() && self.first.span.at == 0 {
             self.first = job;
             return;
@@ -96,7 +105,7 @@ impl<'b> Jobs<'b> {
     }
 
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Job<'b>> {
+    pub(super) fn pop(&mut self) -> Option<Job<D>> {
         if self.first.span.at != 0 {
             let job = self.first;
             self.first.span.at = 0;
@@ -120,7 +129,7 @@ impl<'b> Jobs<'b> {
     /// Pops the next job if it is written by the same code. Equal function pointers refer to the
     /// same code, whatever type they were instantiated for.
     #[inline(always)]
-    pub(super) fn pop_same(&mut self, write: WriteJob<'b>) -> Option<ValueSpan> {
+    pub(super) fn pop_same(&mut self, write: WriteJob<D>) -> Option<ValueSpan> {
         // A job that was pushed just now was stored word by word, so it is loaded word by word too.
         // A wide load that spans several recent stores would stall until all of them have reached
         // the cache.
@@ -154,7 +163,7 @@ impl<'b> Jobs<'b> {
 mod tests {
     use super::*;
 
-    fn job(at: usize) -> Job<'static> {
+    fn job(at: usize) -> Job<()> {
         Job {
             write: nothing,
             span: ValueSpan {

@@ -15,16 +15,17 @@ pub(super) struct Piece {
     pub(super) after: usize,
 }
 
-/// Work lists and vectors that a writer reuses from one message to the next.
+/// Work lists and vectors that a writer reuses from one message to the next. `D` is the type of the
+/// draft.
 #[derive(Debug)]
-pub(super) struct Scratch<'b> {
+pub(super) struct Scratch<D> {
     pub(super) text: Vec<u8>,
     pub(super) bulk: Vec<u8>,
     pub(super) pieces: Vec<Piece>,
-    pub(super) jobs: Jobs<'b>,
-    pub(super) work_queue: WorkQueue<'b>,
+    pub(super) jobs: Jobs<D>,
+    pub(super) work_queue: WorkQueue<D>,
     /// The queue of work items to compare with.
-    pub(super) previous_work_queue: WorkQueue<'b>,
+    pub(super) previous_work_queue: WorkQueue<D>,
     pub(super) arena: ValueArena,
     pub(super) shared: SharedTargets,
     /// The shared targets to compare with.
@@ -38,7 +39,7 @@ pub(super) const KEEP: usize = 4 << 20;
 /// Capacity of the list of recorded arrays that a writer keeps between messages.
 pub(super) const KEEP_PIECES: usize = 1 << 16;
 
-impl Scratch<'_> {
+impl<D> Scratch<D> {
     pub(super) fn new() -> Self {
         Self {
             text: Vec::new(),

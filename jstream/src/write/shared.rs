@@ -6,18 +6,16 @@ use std::mem;
 
 use rustc_hash::FxHashMap;
 
-use super::draft::Draft;
 use crate::keep::clear;
-use crate::model::{Target, Transportable};
 use crate::wire::SHARED;
 
 /// The identity of a target: address, length or class, and type. The type is needed because a
 /// struct and its first field have the same address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Identity {
-    address: usize,
-    meta: u64,
-    key: TypeId,
+pub(super) struct Identity {
+    pub(super) address: usize,
+    pub(super) meta: u64,
+    pub(super) key: TypeId,
 }
 
 impl Hash for Identity {
@@ -44,9 +42,9 @@ struct TargetRun {
 pub(super) struct SharedTargets {
     /// The targets that may be met repeatedly.
     known: FxHashMap<Identity, u32>,
-    root: Option<Identity>,
+    pub(super) root: Option<Identity>,
     /// Number of targets other than the root.
-    count: u32,
+    pub(super) count: u32,
     /// The runs of targets of a message that is restored in place: for each of its segments,
     /// ordered by address.
     in_place_runs: [Vec<TargetRun>; 3],
@@ -56,7 +54,7 @@ pub(super) struct SharedTargets {
 }
 
 /// The result of looking up a target of a message that is restored in place.
-enum Lookup {
+pub(super) enum Lookup {
     First,
     Known(u32),
     /// Neither adjacent to the last run nor in it.
@@ -80,11 +78,11 @@ impl SharedTargets {
     }
 
     /// Registers the root as number 0.
-    pub(super) fn set_root<'b, T: Transportable + 'b>(&mut self, root: *const T) {
+    pub(super) fn set_root<F>(&mut self, root: *const F) {
         self.root = Some(Identity {
             address: root.addr(),
             meta: 0,
-            key: typeid::of::<T::InPlace<'b>>(),
+            key: typeid::of::<F>(),
         });
     }
 
@@ -117,7 +115,7 @@ impl SharedTargets {
     /// Returns the number of a target that was met before. Otherwise assigns it the next number and
     /// returns `None`.
     #[inline]
-    fn number(&mut self, identity: Identity) -> Option<u32> {
+    pub(super) fn number(&mut self, identity: Identity) -> Option<u32> {
         if self.root == Some(identity) {
             return Some(0);
         }
@@ -134,7 +132,7 @@ impl SharedTargets {
     /// the latter case it gets the next number; if it has not moved, it is then claimed at the
     /// cursor.
     #[inline(always)]
-    fn look_up(&mut self, identity: Identity, size: usize) -> Lookup {
+    pub(super) fn look_up(&mut self, identity: Identity, size: usize) -> Lookup {
         let Identity { address, meta, key } = identity;
         let open = &mut self.open;
         if open.meta != meta || open.key != key {
@@ -153,7 +151,8 @@ impl SharedTargets {
 
     /// Assigns the next number to a target of `size` bytes that lies after all targets that were
     /// met in its segment.
-    fn add_in_place(&mut self, segment: usize, identity: Identity, size: usize) {
+    #[inline]
+    pub(super) fn add_in_place(&mut self, segment: usize, identity: Identity, size: usize) {
         let number = self.count.wrapping_add(1);
         self.count = number;
         let Identity { address, meta, key } = identity;
@@ -176,7 +175,13 @@ impl SharedTargets {
 
     /// Returns the number of a target of `size` bytes in a segment, if it was met before and
     /// is not in the last run.
-    fn number_in_runs(&self, segment: usize, identity: Identity, size: usize) -> Option<u32> {
+    #[inline]
+    pub(super) fn number_in_runs(
+        &self,
+        segment: usize,
+        identity: Identity,
+        size: usize,
+    ) -> Option<u32> {
         let Identity { address, meta, key } = identity;
         let runs = self.in_place_runs.get(segment)?;
         let after = runs.partition_point(|run| run.start <= address);
@@ -216,95 +221,9 @@ impl TargetRun {
 }
 
 impl Identity {
-    #[inline(always)]
-    fn of<'b, T: Target + ?Sized + 'b>(target: &T) -> Self {
-        Self {
-            address: std::ptr::from_ref(target).addr(),
-            meta: target.meta(),
-            key: typeid::of::<T::InPlace<'b>>(),
-        }
-    }
-
     /// Returns the words of a further pointer to a target.
     #[inline(always)]
-    fn further_pointer(self, number: u32) -> [u64; 2] {
+    pub(super) fn further_pointer(self, number: u32) -> [u64; 2] {
         [SHARED | u64::from(number), self.meta]
-    }
-}
-
-impl<'b> Draft<'b> {
-    /// Writes a shared target unless it was met before. Returns the words of a pointer to it.
-    ///
-    /// `only` says that no other pointer owns the target. The target is then looked up only if it
-    /// may also be borrowed elsewhere in the message.
-    #[inline(always)]
-    pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
-        self.skipped |= only && !self.borrows;
-        if !only || self.borrows {
-            if self.back.active {
-                return self.shared_slow(target);
-            }
-            let identity = Identity::of(target);
-            if let Some(number) = self.scratch.shared.number(identity) {
-                return identity.further_pointer(number);
-            }
-        } else {
-            let shared = &mut self.scratch.shared;
-            shared.count = shared.count.wrapping_add(1);
-        }
-        target.write_target(self)
-    }
-
-    /// Like [`shared`](Self::shared), for a message that is restored in place.
-    #[cold]
-    fn shared_slow<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
-        self.claim_shared(target)
-    }
-
-    /// Claims a shared target of a message that is restored in place, unless it was met before.
-    /// Returns the words of a pointer to it.
-    #[inline(always)]
-    pub(crate) fn claim_shared<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
-        let identity = Identity::of(target);
-        let size = size_of_val(target);
-        let met = if size == 0 {
-            Lookup::Elsewhere
-        } else {
-            self.scratch.shared.look_up(identity, size)
-        };
-        let number = match met {
-            Lookup::First => None,
-            Lookup::Known(number) => Some(number),
-            Lookup::Elsewhere => self.number_in_place(identity, size),
-        };
-        match number {
-            Some(number) => identity.further_pointer(number),
-            None => target.claim_back(self),
-        }
-    }
-
-    /// Returns the number of a target of such a message that was met before. Otherwise assigns it
-    /// the next number and returns `None`.
-    ///
-    /// An address at or after a segment's cursor has not been met. An address before the cursor
-    /// either has been met or belongs to a target that has moved. Several zero-sized targets may
-    /// have the same address.
-    #[inline(never)]
-    fn number_in_place(&mut self, identity: Identity, size: usize) -> Option<u32> {
-        let place = if size == 0 {
-            None
-        } else {
-            self.segment_of(identity.address)
-        };
-        let shared = &mut self.scratch.shared;
-        match place {
-            None => shared.number(identity),
-            Some(_) if shared.root == Some(identity) => Some(0),
-            Some((segment, true)) => shared.number_in_runs(segment, identity, size),
-            Some((segment, false)) => {
-                shared.add_in_place(segment, identity, size);
-                None
-            }
-        }
     }
 }

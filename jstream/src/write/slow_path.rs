@@ -8,7 +8,8 @@ use std::slice;
 
 use super::append::PADDING;
 use super::blame_field::{NO_ROOM, find_oversized_field};
-use super::draft::{Draft, Full};
+use super::draft::Draft;
+use super::error::Full;
 use crate::buffer::Spent;
 use crate::model::Transportable;
 use crate::read::short;

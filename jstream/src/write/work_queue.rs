@@ -4,30 +4,38 @@
 use std::mem;
 use std::ptr;
 
-use super::draft::{Draft, Full};
+use super::error::Full;
 use crate::keep::clear_after;
 
 /// Function that converts values to wire form. Calling it is sound only for a work item that was
-/// pushed with it.
-pub(super) type WriteBackFn<'b> = unsafe fn(&mut Draft<'b>, WorkItem<'b>) -> Result<(), Full>;
+/// pushed with it. `D` is the type of the draft.
+pub(super) type WriteBackFn<D> = unsafe fn(&mut D, WorkItem<D>) -> Result<(), Full>;
 
 /// Adjacent values of one type in a message, and the function that converts them to wire form.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WorkItem<'b> {
-    pub(super) back: WriteBackFn<'b>,
+#[derive(Debug)]
+pub(super) struct WorkItem<D> {
+    pub(super) back: WriteBackFn<D>,
     pub(super) start: *mut u8,
     pub(super) end: *mut u8,
 }
 
+impl<D> Clone for WorkItem<D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D> Copy for WorkItem<D> {}
+
 /// A FIFO queue of work items. The last work item is stored separately and remains extensible after
 /// it has been popped, so that adjacent values are added to it, as in the queue of a pass.
 #[derive(Debug)]
-pub(super) struct WorkQueue<'b> {
-    closed: Vec<WorkItem<'b>>,
+pub(super) struct WorkQueue<D> {
+    closed: Vec<WorkItem<D>>,
     /// Number of work items in `closed` that have been popped.
     head: usize,
     /// The work item after all of `closed`; empty if its start equals its end.
-    open: WorkItem<'b>,
+    open: WorkItem<D>,
     /// Peak length of `closed`.
     peak_len: usize,
 }
@@ -39,11 +47,11 @@ const COMPACT: usize = 1024;
 const KEEP: usize = 1 << 16;
 
 /// Function of the empty work item.
-unsafe fn nothing<'b>(_: &mut Draft<'b>, _: WorkItem<'b>) -> Result<(), Full> {
+unsafe fn nothing<D>(_: &mut D, _: WorkItem<D>) -> Result<(), Full> {
     Ok(())
 }
 
-impl WorkItem<'_> {
+impl<D> WorkItem<D> {
     /// An empty work item. No target is ever claimed at address 0.
     const NOTHING: Self = Self {
         back: nothing,
@@ -52,7 +60,7 @@ impl WorkItem<'_> {
     };
 }
 
-impl<'b> WorkQueue<'b> {
+impl<D> WorkQueue<D> {
     pub(super) const fn new() -> Self {
         Self {
             closed: Vec::new(),
@@ -65,7 +73,7 @@ impl<'b> WorkQueue<'b> {
     /// Adds a work item at the end. Equal function pointers refer to the same code, so adjacent
     /// work items with equal functions can be merged whatever types they were pushed for.
     #[inline(always)]
-    pub(super) fn push(&mut self, turn: WorkItem<'b>) {
+    pub(super) fn push(&mut self, turn: WorkItem<D>) {
         let open = &mut self.open;
         if open.end == turn.start && ptr::fn_addr_eq(open.back, turn.back) {
             open.end = turn.end;
@@ -79,7 +87,7 @@ impl<'b> WorkQueue<'b> {
 
     /// Kept out of line because `push` is inlined into the walk over every pointer.
     #[inline(never)]
-    fn close(&mut self, turn: WorkItem<'b>) {
+    fn close(&mut self, turn: WorkItem<D>) {
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.closed.len() {
             self.closed.drain(..self.head);
             self.head = 0;
@@ -90,7 +98,7 @@ impl<'b> WorkQueue<'b> {
 
     /// Pops the oldest work item.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<WorkItem<'b>> {
+    pub(super) fn pop(&mut self) -> Option<WorkItem<D>> {
         if let Some(turn) = self.closed.get(self.head) {
             self.head = self.head.wrapping_add(1);
             return Some(*turn);
@@ -101,7 +109,7 @@ impl<'b> WorkQueue<'b> {
     }
 
     #[inline(always)]
-    fn take_open(&mut self) -> Option<WorkItem<'b>> {
+    fn take_open(&mut self) -> Option<WorkItem<D>> {
         let turn = self.open;
         self.open.start = turn.end;
         (turn.start != turn.end).then_some(turn)
@@ -109,7 +117,7 @@ impl<'b> WorkQueue<'b> {
 
     /// Pops the oldest work item if it is executed by the same code.
     #[inline(always)]
-    pub(super) fn pop_same(&mut self, back: WriteBackFn<'b>) -> Option<WorkItem<'b>> {
+    pub(super) fn pop_same(&mut self, back: WriteBackFn<D>) -> Option<WorkItem<D>> {
         if let Some(next) = self.closed.get(self.head) {
             if !ptr::fn_addr_eq(next.back, back) {
                 return None;
@@ -147,12 +155,12 @@ impl<'b> WorkQueue<'b> {
 mod tests {
     use super::*;
 
-    unsafe fn other<'b>(draft: &mut Draft<'b>, _: WorkItem<'b>) -> Result<(), Full> {
-        draft.written = 77;
+    unsafe fn other(draft: &mut u32, _: WorkItem<u32>) -> Result<(), Full> {
+        *draft = 77;
         Ok(())
     }
 
-    fn turn(back: WriteBackFn<'static>, start: usize, end: usize) -> WorkItem<'static> {
+    fn turn(back: WriteBackFn<u32>, start: usize, end: usize) -> WorkItem<u32> {
         WorkItem {
             back,
             start: ptr::without_provenance_mut(start),
@@ -160,7 +168,7 @@ mod tests {
         }
     }
 
-    fn spans(turns: &mut WorkQueue<'static>) -> Vec<(usize, usize)> {
+    fn spans(turns: &mut WorkQueue<u32>) -> Vec<(usize, usize)> {
         std::iter::from_fn(|| turns.pop())
             .map(|turn| (turn.start.addr(), turn.end.addr()))
             .collect()
@@ -209,7 +217,7 @@ mod tests {
 
     #[test]
     fn queues_are_compared_turn_by_turn() {
-        let same = |pushed: [WorkItem<'static>; 2]| {
+        let same = |pushed: [WorkItem<u32>; 2]| {
             let (mut one, mut two) = (WorkQueue::new(), WorkQueue::new());
             one.push(turn(nothing, 8, 16));
             one.push(turn(other, 16, 24));

@@ -15,11 +15,12 @@
 //!    has returned.
 
 use std::mem::{self, align_of, size_of};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 use super::claims::rewrite;
 use super::draft::{Draft, RECORD_MIN_BYTES};
 use super::scratch::Scratch;
+use super::write_back_state::WriteBackState;
 use crate::buffer::ALIGNMENT;
 use crate::model::Transportable;
 use crate::wire::{HEADER_LEN, Header, ORIGIN, align_up, in_memory};
@@ -91,57 +92,6 @@ pub(super) enum WriteBackMode {
     Commit { changed: bool },
 }
 
-/// The state of a walk in addition to the cursors of its draft.
-#[derive(Debug)]
-pub(super) struct WriteBackState {
-    pub(super) active: bool,
-    pub(super) commit: bool,
-    /// True if a target is not at its expected address. Places claimed after that are meaningless.
-    pub(super) moved: bool,
-    /// True if the next slice to be written is one that the program may have changed.
-    exclusive: bool,
-    /// True if the walk is over a copy of a root, parts of which the program may own.
-    walks_copy: bool,
-    pub(super) base: *mut u8,
-    pub(super) objects_end: usize,
-    /// The address of place 0 of the bulk segment, and the place of the segment's end.
-    pub(super) bulk: *mut u8,
-    pub(super) bulk_end: usize,
-    /// Address of place 0 of the text segment, its cursor, and the place of its end.
-    pub(super) text: *mut u8,
-    pub(super) text_cursor: usize,
-    pub(super) text_end: usize,
-    /// The draft's own text and bulk vectors, removed so that the draft has no room and takes its
-    /// slow paths.
-    saved_scratch: (Vec<u8>, Vec<u8>),
-}
-
-impl WriteBackState {
-    pub(super) const fn new() -> Self {
-        Self {
-            active: false,
-            commit: false,
-            moved: false,
-            exclusive: false,
-            walks_copy: false,
-            base: ptr::null_mut(),
-            objects_end: 0,
-            bulk: ptr::null_mut(),
-            bulk_end: 0,
-            text: ptr::null_mut(),
-            text_cursor: 0,
-            text_end: 0,
-            saved_scratch: (Vec::new(), Vec::new()),
-        }
-    }
-
-    /// Returns true if the slice being written is one that the program may have changed, and resets
-    /// the flag.
-    pub(super) fn take_exclusive(&mut self) -> bool {
-        mem::take(&mut self.exclusive)
-    }
-}
-
 impl<'b> Draft<'b> {
     /// Walks over a message that was read. Returns true if everything is at the address that the
     /// writer would choose, and the segments hold nothing else. If so, and `step` commits, the
@@ -161,7 +111,7 @@ impl<'b> Draft<'b> {
         let root = of.root::<T>();
         let at = align_up(HEADER_LEN, align_of::<T>());
         self.cursor = at.wrapping_add(size_of::<T>());
-        self.scratch.shared.set_root::<T>(root);
+        self.scratch.shared.set_root(root.cast::<T::InPlace<'b>>());
         match step {
             // A value that the program was able to change may have uninitialised padding, so it is
             // rewritten as a whole.
@@ -262,7 +212,9 @@ impl<'b> Draft<'b> {
     ) -> Option<[usize; 3]> {
         self.begin_write_back(of, WriteBackMode::Compare);
         self.back.walks_copy = root != of.root::<T>();
-        self.scratch.shared.set_root::<T>(of.root::<T>());
+        self.scratch
+            .shared
+            .set_root(of.root::<T>().cast::<T::InPlace<'b>>());
         self.cursor = align_up(HEADER_LEN, align_of::<T>()).wrapping_add(size_of::<T>());
         // SAFETY: by the caller's promise there is a root.
         unsafe { T::write_back(root, self) };

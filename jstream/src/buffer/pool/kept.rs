@@ -24,8 +24,8 @@ use std::hint;
 use std::thread;
 use std::time::Duration;
 
-use super::CLASSES;
 use super::barrier;
+use super::sizes::CLASSES;
 use super::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// The largest class that is cached: slots of 4 KiB. For larger slots, copying the contents takes

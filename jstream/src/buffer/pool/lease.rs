@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
+use super::callback::Callback;
 use super::list::{CLOSED, WANTED};
-use super::options::Callback;
 use super::shared::Shared;
 use super::slab::Slab;
 use super::sync::Ordering;
@@ -13,7 +13,7 @@ use crate::buffer::{Place, Slot, Spent};
 
 /// The ownership of one slot of a pool.
 pub(in crate::buffer) struct Lease {
-    slab: NonNull<Slab>,
+    slab: NonNull<Slab<Shared>>,
     /// Stored as a whole word, so that a copy of the whole word does not stall on a narrower store.
     slot: usize,
 }
@@ -26,7 +26,7 @@ unsafe impl Sync for Lease {}
 
 impl Lease {
     #[inline]
-    pub(super) fn new(slab: NonNull<Slab>, slot: u32) -> Self {
+    pub(super) fn new(slab: NonNull<Slab<Shared>>, slot: u32) -> Self {
         Self {
             slab,
             slot: slot as usize,
@@ -125,7 +125,7 @@ fn hand_over(function: Callback<Spent>, jbuf: Spent) {
 ///
 /// The caller must own the slot, which must be of `slab`, and must not use it again.
 #[inline]
-unsafe fn give_back(slab: NonNull<Slab>, slot: u32) {
+unsafe fn give_back(slab: NonNull<Slab<Shared>>, slot: u32) {
     // SAFETY: the slab and its pool live until the slot is returned.
     let of = unsafe { slab.as_ref() };
     // SAFETY: as above.
@@ -145,7 +145,7 @@ unsafe fn give_back(slab: NonNull<Slab>, slot: u32) {
 ///
 /// As for [`give_back`].
 #[inline(never)]
-unsafe fn give_to_stack(slab: NonNull<Slab>, slot: u32) {
+unsafe fn give_to_stack(slab: NonNull<Slab<Shared>>, slot: u32) {
     // SAFETY: the slab and its pool live until the slot is returned.
     let slab = unsafe { slab.as_ref() };
     // SAFETY: as above.
@@ -171,7 +171,7 @@ unsafe fn give_to_stack(slab: NonNull<Slab>, slot: u32) {
 ///
 /// As for [`give_back`].
 #[cold]
-unsafe fn give_back_slowly(at: NonNull<Shared>, slab: NonNull<Slab>, slot: u32) {
+unsafe fn give_back_slowly(at: NonNull<Shared>, slab: NonNull<Slab<Shared>>, slot: u32) {
     // SAFETY: the pool lives until the slot is returned.
     let shared = unsafe { at.as_ref() };
     // SAFETY: as above.

@@ -2,25 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Callback, Leak, Pool, PoolStats};
-
-impl Pool {
-    /// Publishes the current counts to the program's recorder of [`metrics`], for each size that
-    /// was ever requested and for the whole pool: `jstream_pool_in_use`, `jstream_pool_high_water`,
-    /// `jstream_pool_mapped_bytes`, `jstream_pool_heap_bytes`, `jstream_pool_fallbacks` and
-    /// `jstream_pool_waits`, with the labels `pool` (its name) and `capacity` (in bytes, or `all`).
-    ///
-    /// The pool calls this method when it grows, and when it is low. Taking and returning buffers
-    /// publishes nothing. When the last handle of the pool is dropped, the buffers still in use are
-    /// added to `jstream_pool_leaked_jbufs` and `jstream_pool_leaked_bytes`, with the label `pool`.
-    pub fn publish(&self) {
-        let name = &self.options().name;
-        for class in self.class_stats() {
-            publish(name, class.capacity.to_string().into(), class.stats);
-        }
-        publish(name, Arc::from("all"), self.stats());
-    }
-}
+use super::callback::Callback;
+use super::stats::{Leak, PoolStats};
 
 /// Publishes the buffers that were in use when a pool was closed. Catches a panic of the recorder.
 pub(super) fn leaked(pool: &Arc<str>, leak: Leak) {
@@ -35,7 +18,8 @@ pub(super) fn leaked(pool: &Arc<str>, leak: Leak) {
     .call(leak);
 }
 
-fn publish(pool: &Arc<str>, capacity: Arc<str>, stats: PoolStats) {
+/// Publishes the current counts of one size, or of all.
+pub(super) fn publish(pool: &Arc<str>, capacity: Arc<str>, stats: PoolStats) {
     let labels = [("pool", pool.clone()), ("capacity", capacity)];
     let gauges = [
         ("jstream_pool_in_use", stats.in_use),

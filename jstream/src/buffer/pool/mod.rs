@@ -2,6 +2,7 @@
 //!
 //! | module | responsibility |
 //! |---|---|
+//! | `sizes` | the size classes |
 //! | `list` | lock-free stacks of free slots |
 //! | `moving` | moving the slots of one stack to another |
 //! | `kept` | caches of free slots, one per thread; `barrier` and `recall` let others empty them |
@@ -9,12 +10,16 @@
 //! | `slab` | maps a slot's number to its slab and to its link in a stack |
 //! | `shared` | the stacks of all shards and classes; the end of a pool |
 //! | `lease` | returns slots |
-//! | `book` | the mapped memory, behind a lock: growing and shrinking |
+//! | `book` | the record of the mapped memory, behind a lock |
+//! | `grow` | growing and shrinking |
 //! | `waiting` | threads that block until a buffer is returned |
 //! | `sync` | the atomics, of `std` or loom |
 
 mod barrier;
 mod book;
+mod callback;
+mod error;
+mod grow;
 mod kept;
 mod lease;
 mod list;
@@ -28,10 +33,13 @@ mod metrics;
 )]
 mod models;
 mod moving;
+mod on_heap;
 mod options;
 mod recall;
 mod shared;
+mod sizes;
 mod slab;
+mod stats;
 mod sync;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -43,25 +51,23 @@ use std::mem::size_of_val;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-pub use options::{Callback, ClassStats, Leak, PoolError, PoolOptions, PoolStats, WhenLow};
+pub use callback::Callback;
+pub use error::PoolError;
+pub use options::{PoolOptions, WhenLow};
 use shared::{Handle, Shared};
+use sizes::{CLASSES, class_of, slab_len, slot_size};
+pub use stats::{ClassStats, Leak, PoolStats};
 
 pub(super) use lease::Lease;
+pub(super) use on_heap::OnHeap;
 
-use super::region::HUGE_PAGE;
-use super::{ALIGNMENT, Region, Slot, Spent};
+use super::{Region, Slot, Spent};
 
-/// Size in bytes of the slots of the smallest class. Each further class doubles the size.
-const SMALLEST: usize = 256;
-/// Number of classes. The largest has slots of 2^40 bytes; more does not fit into a process.
-const CLASSES: usize = 33;
 /// A pool that has mapped no more than this many bytes is never trimmed automatically.
 const IDLE: usize = 64 << 20;
-/// Minimum length in bytes of the mapping of a slab. A slab of larger slots consists of one slot.
-const SLAB: usize = 256 * 1024;
 
 /// A pool of buffers in size classes. A buffer returns to the pool when its last handle is dropped.
 ///
@@ -175,7 +181,7 @@ impl Pool {
         match shared.options.when_low {
             // Waiting is pointless for a class whose slab exceeds the limit.
             WhenLow::Wait(at_most)
-                if slab_len(class, &shared.options) <= shared.options.max_mapped =>
+                if slab_len(class, &shared.options.region) <= shared.options.max_mapped =>
             {
                 if let Some(counts) = counts {
                     counts.waits.fetch_add(1, Ordering::Relaxed);
@@ -346,6 +352,24 @@ impl Pool {
         self.trim()
     }
 
+    /// Publishes the current counts to the program's recorder of [`metrics`](::metrics), for each
+    /// size that was ever requested and for the whole pool: `jstream_pool_in_use`,
+    /// `jstream_pool_high_water`, `jstream_pool_mapped_bytes`, `jstream_pool_heap_bytes`,
+    /// `jstream_pool_fallbacks` and `jstream_pool_waits`, with the labels `pool` (its name) and
+    /// `capacity` (in bytes, or `all`).
+    ///
+    /// The pool calls this method when it grows, and when it is low. Taking and returning buffers
+    /// publishes nothing. When the last handle of the pool is dropped, the buffers still in use are
+    /// added to `jstream_pool_leaked_jbufs` and `jstream_pool_leaked_bytes`, with the label `pool`.
+    #[cfg(feature = "metrics")]
+    pub fn publish(&self) {
+        let name = &self.options().name;
+        for class in self.class_stats() {
+            metrics::publish(name, class.capacity.to_string().into(), class.stats);
+        }
+        metrics::publish(name, Arc::from("all"), self.stats());
+    }
+
     /// Publishes the changed counts, if the `metrics` feature is enabled.
     #[inline]
     fn changed(&self) {
@@ -382,46 +406,4 @@ impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.stats().fmt(f)
     }
-}
-
-/// Counts the bytes of a pool's buffers on the heap.
-pub(super) struct OnHeap(Arc<AtomicUsize>);
-
-impl OnHeap {
-    /// Returns the number of bytes that a buffer of `capacity` bytes counts for: the capacity
-    /// rounded up to the alignment.
-    fn counted(capacity: usize) -> usize {
-        let blocks = capacity.div_ceil(ALIGNMENT).max(1);
-        blocks.saturating_mul(ALIGNMENT)
-    }
-
-    /// Subtracts a freed buffer of `capacity` bytes.
-    pub(super) fn end(&self, capacity: usize) {
-        self.0.fetch_sub(Self::counted(capacity), Ordering::Relaxed);
-    }
-}
-
-/// Returns the smallest class whose slots hold `capacity` bytes, or `None` if no class does.
-#[inline]
-fn class_of(capacity: usize) -> Option<usize> {
-    // The excess over the smallest size, in multiples of it. The number of its significant bits is
-    // the class.
-    let beyond = capacity.max(1).wrapping_sub(1) / SMALLEST;
-    let class = (usize::BITS.wrapping_sub(beyond.leading_zeros())) as usize;
-    (class < CLASSES).then_some(class)
-}
-
-#[inline]
-fn slot_size(class: usize) -> usize {
-    SMALLEST << class
-}
-
-/// Returns the length in bytes of a slab of a class.
-fn slab_len(class: usize, options: &PoolOptions) -> usize {
-    let least = if options.region.huge_pages {
-        HUGE_PAGE
-    } else {
-        SLAB
-    };
-    slot_size(class).max(least)
 }

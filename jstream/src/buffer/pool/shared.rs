@@ -28,12 +28,13 @@ use super::kept::Kept;
 use super::lease::Lease;
 use super::list::{Links, NONE, Outstanding, Stack};
 use super::moving::{Moves, none_at_once};
-use super::options::{Leak, PoolOptions};
+use super::options::PoolOptions;
+use super::sizes::{CLASSES, SMALLEST, slab_len, slot_size};
 use super::slab::{Slab, Table};
+use super::stats::Leak;
 use super::sync::{AtomicIsize, AtomicU32, Ordering};
 use super::threads::{MOST_SHARDS, shard_count, thread_number};
 use super::waiting::Waiting;
-use super::{CLASSES, SMALLEST, slab_len, slot_size};
 use crate::buffer::{Slot, Spent};
 
 pub(in crate::buffer) struct Shared {
@@ -42,7 +43,7 @@ pub(in crate::buffer) struct Shared {
     pub(super) shards: Box<[Shard]>,
     /// Number of shards minus one. The number of shards is a power of two.
     mask: usize,
-    pub(super) table: Table,
+    pub(super) table: Table<Shared>,
     pub(super) options: PoolOptions,
     pub(super) book: Mutex<Book>,
     /// Held while the caches of the threads are emptied.
@@ -63,13 +64,13 @@ pub(super) struct Counts {
 }
 
 /// A slot that was taken, and its slab.
-pub(super) type Taken = (u32, NonNull<Slab>);
+pub(super) type Taken = (u32, NonNull<Slab<Shared>>);
 
 /// The links of the table. Records the slab that was found last, which is the slab of the slot that
 /// `pop` finally takes.
 struct Found<'t> {
-    table: &'t Table,
-    last: Cell<NonNull<Slab>>,
+    table: &'t Table<Shared>,
+    last: Cell<NonNull<Slab<Shared>>>,
 }
 
 impl Links for Found<'_> {
@@ -85,7 +86,7 @@ impl Links for Found<'_> {
 #[repr(align(128))]
 pub(super) struct Shard {
     /// The cache of the thread whose number is the index of this shard.
-    pub(super) kept: Kept<Slab>,
+    pub(super) kept: Kept<Slab<Shared>>,
     cells: [ClassCell; CLASSES],
     /// The moves of slots to this shard.
     pub(super) moves: Moves,
@@ -110,7 +111,7 @@ impl Shared {
             }),
             moves: Moves::new(),
         };
-        let bits = (slab_len(0, &options) / SMALLEST).trailing_zeros();
+        let bits = (slab_len(0, &options.region) / SMALLEST).trailing_zeros();
         let mut shared = Box::new(Self {
             at: NonNull::dangling(),
             shards: std::iter::repeat_with(shard).take(shards).collect(),
@@ -147,7 +148,7 @@ impl Shared {
 
     /// Returns the cache of the calling thread, if it has one.
     #[inline]
-    pub(super) fn kept(&self) -> Option<&Kept<Slab>> {
+    pub(super) fn kept(&self) -> Option<&Kept<Slab<Shared>>> {
         self.shards.get(thread_number()).map(|shard| &shard.kept)
     }
 
@@ -281,7 +282,12 @@ impl Shared {
     ///
     /// The caller must own the slot, which must be of `class` and of `slab`.
     #[inline]
-    pub(super) unsafe fn lend_of(&self, slab: NonNull<Slab>, slot: u32, class: usize) -> Spent {
+    pub(super) unsafe fn lend_of(
+        &self,
+        slab: NonNull<Slab<Shared>>,
+        slot: u32,
+        class: usize,
+    ) -> Spent {
         let (_, i) = self.table.split(slot);
         let lease = Lease::new(slab, slot);
         let size = slot_size(class);

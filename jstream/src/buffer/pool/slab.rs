@@ -9,7 +9,6 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::list::Links;
-use super::shared::Shared;
 use super::sync::AtomicU32;
 
 /// A cache line of links.
@@ -21,9 +20,9 @@ const LINE: usize = 16;
 /// may belong to different threads.
 const APART: usize = 64;
 
-/// Memory for slots of one class, which may not be mapped.
-pub(super) struct Slab {
-    pub(super) shared: NonNull<Shared>,
+/// Memory for slots of one class, which may not be mapped. `S` is the type of the pool's state.
+pub(super) struct Slab<S> {
+    pub(super) shared: NonNull<S>,
     pub(super) class: usize,
     /// The first byte of the slab's region.
     pub(super) base: AtomicPtr<u8>,
@@ -33,10 +32,10 @@ pub(super) struct Slab {
     shift: u32,
 }
 
-impl Slab {
+impl<S> Slab<S> {
     /// Creates a slab without mapped memory. `slots` must be a power of two.
     pub(super) fn new(
-        shared: NonNull<Shared>,
+        shared: NonNull<S>,
         class: usize,
         slots: usize,
     ) -> Result<Self, TryReserveError> {
@@ -73,13 +72,13 @@ const FIRST: usize = 32;
 const BUCKETS: usize = 20;
 
 /// All slabs of a pool, by number. The table grows by whole buckets, so no entry ever moves.
-pub(super) struct Table {
-    buckets: [AtomicPtr<AtomicPtr<Slab>>; BUCKETS],
+pub(super) struct Table<S> {
+    buckets: [AtomicPtr<AtomicPtr<Slab<S>>>; BUCKETS],
     /// Number of low bits of a slot's number that are its index in the slab.
     pub(super) bits: u32,
 }
 
-impl Table {
+impl<S> Table<S> {
     pub(super) fn new(bits: u32) -> Self {
         Self {
             buckets: std::array::from_fn(|_| AtomicPtr::default()),
@@ -104,7 +103,7 @@ impl Table {
     /// A slab must have been inserted under `number`, and the insertion must happen before this
     /// call.
     #[inline]
-    pub(super) unsafe fn slab(&self, number: usize) -> NonNull<Slab> {
+    pub(super) unsafe fn slab(&self, number: usize) -> NonNull<Slab<S>> {
         let (bucket, at, _) = Self::locate(number);
         let Some(bucket) = self.buckets.get(bucket) else {
             unreachable!("`insert` has checked the number")
@@ -120,14 +119,14 @@ impl Table {
     }
 
     /// Inserts a slab under `number`. Only one thread may call this at a time.
-    pub(super) fn insert(&self, number: usize, slab: Slab) -> Result<(), TryReserveError> {
+    pub(super) fn insert(&self, number: usize, slab: Slab<S>) -> Result<(), TryReserveError> {
         let (bucket, at, size) = Self::locate(number);
         let Some(bucket) = self.buckets.get(bucket) else {
             unreachable!("there are fewer slots")
         };
         let slab = boxed(std::iter::once(slab))?;
         if bucket.load(Ordering::Acquire).is_null() {
-            let empty = std::iter::repeat_with(AtomicPtr::<Slab>::default);
+            let empty = std::iter::repeat_with(AtomicPtr::<Slab<S>>::default);
             let fresh = boxed(empty.take(size))?;
             bucket.store(Box::into_raw(fresh).cast(), Ordering::Release);
         }
@@ -150,10 +149,10 @@ impl Table {
     }
 }
 
-impl Table {
+impl<S> Table<S> {
     /// Returns the slab and the link of a slot that has been on a stack.
     #[inline]
-    pub(super) fn find(&self, slot: u32) -> (NonNull<Slab>, &AtomicU32) {
+    pub(super) fn find(&self, slot: u32) -> (NonNull<Slab<S>>, &AtomicU32) {
         let (number, i) = self.split(slot);
         // SAFETY: only slots of slabs in the table are on stacks. The number was read from a stack
         // or a link, to which it was written after the slab was inserted.
@@ -163,14 +162,14 @@ impl Table {
     }
 }
 
-impl Links for Table {
+impl<S> Links for Table<S> {
     #[inline]
     fn link(&self, slot: u32) -> &AtomicU32 {
         self.find(slot).1
     }
 }
 
-impl Drop for Table {
+impl<S> Drop for Table<S> {
     fn drop(&mut self) {
         for (k, bucket) in self.buckets.iter_mut().enumerate() {
             let size = FIRST << k;

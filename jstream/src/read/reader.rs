@@ -1,0 +1,365 @@
+//! The reader of messages.
+
+use std::mem::size_of;
+use std::ptr::NonNull;
+use std::slice;
+
+use zerocopy::FromBytes;
+
+use super::checks::Checks;
+use super::claim::assert_form;
+use super::describe::short;
+use super::error::{ReadError, ReadFailure, Segment};
+use super::fault::Fault;
+use super::layout::Layout;
+use super::limits::{KEEP, Limits};
+use super::locate::{self, FaultLocation};
+use super::owners::{NO_OWNERS, Owners};
+use super::pass::{ClaimedSegment, Depth, Pass};
+use super::queue::Queue;
+use super::shared::SharedTable;
+use crate::buffer::{ALIGNMENT, Filled};
+use crate::class::Noted;
+use crate::keep::clear;
+use crate::model::{InPlace, Transportable};
+use crate::received::{Received, Wire};
+use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
+use crate::wire::{Header, ORIGIN, root_end};
+
+/// Reads messages. A reader reuses its work lists, so reading allocates nothing in steady state.
+#[derive(Debug, Default)]
+pub struct Reader {
+    limits: Limits,
+    queue: Queue,
+    owners: Owners,
+    shared: SharedTable,
+    checks: Checks,
+    classes: Vec<Noted>,
+    descriptors: Descriptors,
+    learnt: Learnt,
+}
+
+impl Reader {
+    /// Creates a reader with these limits.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Returns the descriptor of a form.
+    #[inline]
+    pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
+        self.descriptors.of::<F>()
+    }
+
+    /// Sets the limits for all further messages.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Learns the structure of a peer's type, so that the error for a message of that type can
+    /// describe how the types differ. Returns its descriptor. Types that this process has written,
+    /// read, or passed to [`descriptor`](crate::descriptor) are known already.
+    ///
+    /// # Errors
+    ///
+    /// [`SchemaError::Full`] if the reader already holds 256 structures, or 4 MiB of them as
+    /// [`Schema::to_bytes`] encodes them.
+    pub fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
+        self.learnt.learn(schema, root)
+    }
+
+    /// Like [`learn`](Self::learn), from the output of [`Schema::to_bytes`]. The bytes may come
+    /// from an untrusted source.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Schema::from_bytes`], and as for [`learn`](Self::learn).
+    pub fn learn_bytes(&mut self, bytes: &[u8]) -> Result<u64, SchemaError> {
+        let (schema, root) = Schema::from_bytes(bytes)?;
+        self.learn(&schema, root)
+    }
+
+    /// Checks the message and makes its objects native where they lie.
+    ///
+    /// # Errors
+    ///
+    /// A [`ReadFailure`] says where the message is invalid, and returns its buffer.
+    pub fn read<T>(&mut self, message: Filled) -> Result<Received<T>, ReadFailure>
+    where
+        T: Transportable + 'static,
+    {
+        // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised. `message` is
+        // its only handle, and becomes a `Received` or a `Spent`.
+        match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
+            Ok(root) => {
+                let wire = self.wire_of::<T::InPlace<'static>>();
+                // SAFETY: `read_in_place` made `root` a value of the form inside this very slot,
+                // and the slot's only handle moves in.
+                let received = unsafe { Received::new(message.into_slot(), root) };
+                // SAFETY: `root` is the root of the message whose header is at the start of the
+                // slot.
+                Ok(unsafe { received.with_wire(wire) })
+            }
+            Err(error) => Err(ReadFailure {
+                error,
+                spent: message.into_spent(),
+            }),
+        }
+    }
+
+    /// Checks that a message with the descriptor `found` is of type `T`.
+    #[inline]
+    pub(crate) fn expect<T>(&mut self, found: u64) -> Result<(), ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        let expected = self.descriptors.of::<T::InPlace<'static>>();
+        if found == expected {
+            return Ok(());
+        }
+        Err(ReadError::Descriptor {
+            expected_type: short(std::any::type_name::<T>()),
+            expected,
+            found,
+            mismatch: self.learnt.mismatch::<T::InPlace<'static>>(expected, found),
+        })
+    }
+
+    /// Checks the message in the `len` bytes at `start` and makes it native. If this fails, the
+    /// content of the bytes is unspecified; otherwise they hold the root and everything that it
+    /// reaches.
+    ///
+    /// # Safety
+    ///
+    /// `start` must be aligned to [`ALIGNMENT`], and have provenance over the `len` bytes, which
+    /// must be initialised. Nothing else may access the bytes until this function returns, nor
+    /// write to them while the root, or anything that it reaches, is in use.
+    pub(crate) unsafe fn read_in_place<T>(
+        &mut self,
+        start: NonNull<u8>,
+        len: usize,
+    ) -> Result<NonNull<T::InPlace<'static>>, ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        // SAFETY: the bytes are initialised. Nothing writes to them before the pass begins, and
+        // this slice is not used after that.
+        let message = unsafe { slice::from_raw_parts(start.as_ptr().cast_const(), len) };
+        let layout = match self.examine_flat::<T>(message) {
+            Some(layout) => layout,
+            None => self.examine::<T>(message)?,
+        };
+        let mut zero_sized = self.limits.zero_sized;
+        // SAFETY: the layout is that of this message. The caller lends the message; it is
+        // initialised and aligned to 128 bytes, the largest alignment of any form.
+        unsafe { self.make_native::<T>(start, &layout, ALIGNMENT, &mut zero_sized) }
+    }
+
+    /// Fast path of [`examine`](Self::examine) for a flat root with no other content: the header
+    /// that writers produce for it is known in full and compared as a whole. Returns `None` for all
+    /// other messages, which may be valid too.
+    #[inline(always)]
+    fn examine_flat<T>(&mut self, message: &[u8]) -> Option<Layout>
+    where
+        T: Transportable + 'static,
+    {
+        const { assert_form::<T::InPlace<'static>>() };
+        let len = root_end::<T::InPlace<'static>>();
+        let is_flat = <T::InPlace<'static> as InPlace>::SHAPE.flat;
+        if !is_flat || message.len() != len || len > self.limits.bytes {
+            return None;
+        }
+        let descriptor = self.descriptors.of::<T::InPlace<'static>>();
+        let found = Header::read_from_prefix(message).ok()?.0;
+        (found == Header::of_root(descriptor, len)).then(|| Layout::of_root(descriptor, len))
+    }
+
+    /// Returns what is known about the message that an object of this form was just read from.
+    #[inline(always)]
+    fn wire_of<F: InPlace>(&self) -> Wire {
+        // A shared reference allows no other change than to a pointer in a `Cell`.
+        if F::SHAPE.flat || !self.shared.cells {
+            Wire::AsRead
+        } else {
+            Wire::Changed
+        }
+    }
+
+    /// Checks everything that can be checked without changing the message, beginning with its
+    /// descriptor.
+    #[inline(always)]
+    pub(crate) fn examine<T>(&mut self, message: &[u8]) -> Result<Layout, ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        const { assert_form::<T::InPlace<'static>>() };
+        let mut layout = Layout::of(message, &self.limits)?;
+        self.expect::<T>(layout.descriptor)?;
+        layout.ascii = layout.check_text(message)?;
+        if root_end::<T::InPlace<'static>>() > layout.objects_end {
+            return Err(ReadError::Lengths { len: message.len() });
+        }
+        Ok(layout)
+    }
+
+    /// Clears the state of the previous message.
+    #[inline(always)]
+    fn begin<F: InPlace>(&mut self, root: *const F) {
+        self.queue.reset(self.limits.pending);
+        self.owners.reset(self.limits.pending);
+        self.shared.reset(self.limits.shared, root);
+        self.checks.reset(self.limits.pending);
+        clear(&mut self.classes, KEEP);
+    }
+
+    /// Runs the pass. `zero_sized` is the remaining allowance of zero-sized elements; the pass
+    /// deducts those that it finds.
+    ///
+    /// # Safety
+    ///
+    /// [`examine`](Self::examine) must have returned `layout` for the message at `base` and for
+    /// this type. The message must be initialised, valid for writes, and not accessible in any
+    /// other way. `base` must be aligned to `align`, a power of two that is at most 128 and at
+    /// least the alignment of the type's form. Whatever the result, the message's bytes must never
+    /// be read as bytes again.
+    #[inline(always)]
+    pub(crate) unsafe fn make_native<T>(
+        &mut self,
+        base: NonNull<u8>,
+        layout: &Layout,
+        align: usize,
+        zero_sized: &mut usize,
+    ) -> Result<NonNull<T::InPlace<'static>>, ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        let after = root_end::<T::InPlace<'static>>();
+        let root = after.wrapping_sub(size_of::<T::InPlace<'static>>());
+        // SAFETY: `examine` checked that the root lies inside the message.
+        let slot = unsafe { base.add(root) }.cast::<T::InPlace<'static>>();
+        let shape = <T::InPlace<'static> as InPlace>::SHAPE;
+        if shape.flat && shape.plain && !shape.verified && layout.ends_at(after) {
+            return Ok(slot);
+        }
+        let base = base.as_ptr();
+        if shape.flat {
+            // A flat form uses none of the lists.
+            self.checks.adapter_error = None;
+        } else {
+            self.begin(slot.as_ptr().cast_const());
+        }
+        let mut pass = Pass {
+            objects: ClaimedSegment {
+                origin: base,
+                cursor: after,
+                end: layout.objects_end,
+                align,
+            },
+            bulk: ClaimedSegment {
+                origin: base.wrapping_add(layout.bulk_start).wrapping_sub(ORIGIN),
+                cursor: ORIGIN,
+                end: ORIGIN.wrapping_add(layout.bulk_len),
+                align: layout.bulk_align.min(align),
+            },
+            text: ClaimedSegment {
+                origin: base.wrapping_add(layout.text_start).wrapping_sub(ORIGIN),
+                cursor: ORIGIN,
+                end: ORIGIN.wrapping_add(layout.text_len),
+                align: 1,
+            },
+            ascii: layout.ascii,
+            zero_sized: *zero_sized,
+            depth: Depth {
+                now: 0,
+                end: after,
+                max: self.limits.depth.map_or(usize::MAX, |max| max as usize),
+            },
+            event: after,
+            next_owner: after,
+            stride: NO_OWNERS,
+            owner: 0,
+            claimed: 0,
+            owners: &mut self.owners,
+            queue: &mut self.queue,
+            shared: &mut self.shared,
+            checks: &mut self.checks,
+            classes: &mut self.classes,
+        };
+        let name = std::any::type_name::<T>();
+        let wrong = |located: FaultLocation, address: usize| ReadError::Value {
+            path: located.path,
+            what: located.what,
+            offset: address.wrapping_sub(base.addr()),
+        };
+        // SAFETY: the slot is aligned, because both the message and the root's offset in it are
+        // aligned for the form. The slot lies inside the message, as `examine` checked, and is
+        // initialised. Its pointer is derived from the message's base, which the caller lends.
+        let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
+        let read = match read {
+            Ok(()) if !shape.flat => pass.drain().and_then(|()| pass.assert_no_cycle()),
+            read => read,
+        };
+        *zero_sized = pass.zero_sized;
+        if let Err(fault) = read {
+            // SAFETY: this is the fault of the pass that began at this root and has just ended.
+            let located = unsafe { locate::locate(slot.as_ptr().cast_const(), name, fault, &pass) };
+            return Err(wrong(located, fault.slot.addr().get()));
+        }
+        pass.assert_fully_consumed()?;
+        let mut approved = Ok(());
+        if !shape.flat {
+            // SAFETY: the pass has just ended without a fault, and nothing writes to the message
+            // while the caller lends it.
+            approved = unsafe { pass.checks.run() };
+        }
+        if approved.is_ok() && shape.verified {
+            // SAFETY: as above, and the slot holds the root.
+            approved = unsafe { T::InPlace::verify(slot.as_ptr().cast_const()) };
+        }
+        if let Err(refusal) = approved {
+            let address = refusal.0.slot;
+            // SAFETY: as above.
+            let located =
+                unsafe { locate::locate_refused(slot.as_ptr().cast_const(), name, refusal, &pass) };
+            return Err(wrong(located, address));
+        }
+        Ok(slot)
+    }
+}
+
+impl Pass<'_> {
+    /// Checks that no object reaches itself without a `Cell` on the path, and that no path exceeds
+    /// the depth limit.
+    #[inline]
+    fn assert_no_cycle(&mut self) -> Result<(), Fault> {
+        let found = self.shared.find_cycle(self.depth.now, self.depth.max);
+        found.map_or(Ok(()), |(slot, kind)| Err(Fault { slot, kind }))
+    }
+
+    /// Checks that the pass consumed every segment exactly to its end.
+    #[inline]
+    fn assert_fully_consumed(&self) -> Result<(), ReadError> {
+        let segments = [
+            (Segment::Objects, &self.objects),
+            (Segment::Bulk, &self.bulk),
+            (Segment::Text, &self.text),
+        ];
+        for (segment, of) in segments {
+            if of.cursor != of.end {
+                return Err(ReadError::Unused {
+                    segment,
+                    bytes: of.end.wrapping_sub(of.cursor),
+                });
+            }
+        }
+        Ok(())
+    }
+}

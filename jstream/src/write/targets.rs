@@ -1,0 +1,284 @@
+//! Allocation of places for the root and for the targets of pointers, and writing them.
+//!
+//! Relies on, and maintains, the invariants of a [`Draft`].
+
+use std::mem::{MaybeUninit, align_of, size_of};
+use std::ptr;
+use std::slice;
+
+use super::append::{PADDING, append, append_padded};
+use super::blame_field::NO_ROOM;
+use super::claims::LARGEST_ON_STACK;
+use super::draft::{Draft, GATHER_ALWAYS_BELOW_BYTES};
+use super::error::Full;
+use super::jobs::{Job, ValueSpan, WriteJob};
+use super::scratch::Piece;
+use crate::buffer::Spent;
+use crate::model::{InPlace, Transportable};
+use crate::read::assert_form;
+use crate::wire::{HEADER_LEN, ORIGIN, align_up};
+
+impl<'b> Draft<'b> {
+    /// Writes the whole graph, but not the header.
+    #[inline]
+    pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
+        const { assert_form::<T::InPlace<'b>>() };
+        if self.is_misaligned::<T::InPlace<'b>>() {
+            return Err(Full);
+        }
+        self.reserve(HEADER_LEN)?;
+        self.zero_up_to(HEADER_LEN);
+        let place = ptr::from_ref(root).cast::<T::InPlace<'b>>();
+        self.scratch.shared.set_root(place);
+        let at = align_up(HEADER_LEN, align_of::<T::InPlace<'b>>());
+        self.cursor = at.saturating_add(size_of::<T::InPlace<'b>>());
+        if self.cursor > self.limit {
+            return Err(Full);
+        }
+        let span = ValueSpan {
+            values: ptr::from_ref(root).cast(),
+            count: 1,
+            at,
+        };
+        // SAFETY: the place was just allocated for one value, which is borrowed for `'b`.
+        unsafe { write_values::<T>(self, span)? };
+        while let Some(job) = self.scratch.jobs.pop() {
+            let write = job.write;
+            // SAFETY: the job was pushed with the function for its type and was just taken off the
+            // queue.
+            unsafe { write(self, job)? };
+        }
+        // Segments that had enough capacity were not compared with the limit while they grew.
+        let longest = self
+            .scratch
+            .text
+            .len()
+            .wrapping_add(ORIGIN)
+            .max(self.bulk_cursor);
+        if self.full || longest > self.limit_from_origin {
+            Err(Full)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Allocates the place for one value. Returns the first word of a pointer to it.
+    #[inline(always)]
+    pub(crate) fn single_target<T: Transportable>(&mut self, value: &'b T) -> u64 {
+        if <T::InPlace<'b> as InPlace>::SHAPE.flat {
+            let small = size_of::<T::InPlace<'b>>() < GATHER_ALWAYS_BELOW_BYTES;
+            self.bulk(slice::from_ref(value), small)
+        } else {
+            self.allocate(value, 1)
+        }
+    }
+
+    /// Allocates the place for a slice. Returns the first word of a pointer to it.
+    #[inline(always)]
+    pub(crate) fn target<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
+        if <T::InPlace<'b> as InPlace>::SHAPE.flat {
+            self.bulk(values, false)
+        } else {
+            self.allocate(values.as_ptr(), values.len())
+        }
+    }
+
+    /// Allocates a place in the objects segment, and queues the values to be written after all
+    /// earlier ones.
+    #[inline(always)]
+    fn allocate<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
+        const { assert_form::<T::InPlace<'b>>() };
+        if self.is_misaligned::<T::InPlace<'b>>() {
+            return NO_ROOM;
+        }
+        let at = align_up(self.cursor, align_of::<T::InPlace<'b>>());
+        let size = count.checked_mul(size_of::<T::InPlace<'b>>());
+        let size = size.filter(|size| *size <= isize::MAX.unsigned_abs());
+        // Neither operand exceeds half the range of a `usize`, so the sum does not wrap.
+        match size.map(|size| at.wrapping_add(size)) {
+            Some(end) if end <= self.limit => self.cursor = end,
+            _ => return self.allocate_slow(values, count),
+        }
+        self.scratch.jobs.push(Job {
+            write: write_job::<T> as WriteJob<Self>,
+            span: ValueSpan {
+                values: values.cast(),
+                count,
+                at,
+            },
+        });
+        at as u64
+    }
+
+    /// Adds flat values to the bulk segment. `small` says that they have fewer bytes than any array
+    /// that is recorded.
+    #[inline(always)]
+    fn bulk<T: Transportable>(&mut self, values: &'b [T], small: bool) -> u64 {
+        const { assert_form::<T::InPlace<'b>>() };
+        if self.is_misaligned::<T::InPlace<'b>>() {
+            return NO_ROOM;
+        }
+        let align = align_of::<T::InPlace<'b>>();
+        let at = align_up(self.bulk_cursor, align);
+        let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
+        let padding = at.wrapping_sub(self.bulk_cursor);
+        self.bulk_align = self.bulk_align.max(align);
+        if T::WIRE_IS_MEMORY && (small || len < self.record_min_bytes) {
+            let bulk = &mut self.scratch.bulk;
+            let room = len.wrapping_add(PADDING);
+            if bulk.capacity().wrapping_sub(bulk.len()) < room {
+                if let Some(at) = self.reserve_bulk_slow(values.as_ptr(), values.len(), room) {
+                    return at;
+                }
+            }
+            // SAFETY: `WIRE_IS_MEMORY` guarantees that all bytes of the values are initialised and
+            // not behind a cell, and that the form has the same size.
+            let bytes = unsafe { slice::from_raw_parts(values.as_ptr().cast::<u8>(), len) };
+            // SAFETY: there is room for the padding and the bytes. The padding is less than the
+            // alignment.
+            unsafe { append_padded::<T::InPlace<'b>>(&mut self.scratch.bulk, padding, bytes) };
+        } else if at.saturating_add(len) > self.limit_from_origin {
+            return self.place_bulk_slow(values.as_ptr(), values.len());
+        } else {
+            let padded = self.scratch.bulk.len().wrapping_add(padding);
+            self.scratch.bulk.resize(padded, 0);
+            if T::WIRE_IS_MEMORY {
+                self.scratch.pieces.push(Piece {
+                    start: values.as_ptr().cast(),
+                    len,
+                    after: padded,
+                });
+            } else {
+                self.bulk_one_by_one(values);
+            }
+        }
+        self.bulk_cursor = at.wrapping_add(len);
+        at as u64
+    }
+
+    /// Writes flat values whose memory representation differs from their wire form.
+    fn bulk_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
+        if size_of::<T::InPlace<'b>>() == 0 {
+            return;
+        }
+        if size_of::<T::InPlace<'b>>() > LARGEST_ON_STACK {
+            self.bulk_large_one_by_one(values);
+        } else {
+            self.bulk_small_one_by_one(values);
+        }
+    }
+
+    /// Like [`bulk_one_by_one`](Self::bulk_one_by_one), for values that fit on the stack. A
+    /// separate function, so that its callers have no stack space for a form that is never put
+    /// there.
+    fn bulk_small_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
+        let mut form = MaybeUninit::<T::InPlace<'b>>::uninit();
+        for value in values {
+            // SAFETY: the temporary is aligned and writable, and the draft does not use it.
+            unsafe { self.bulk_one(value, form.as_mut_ptr()) };
+        }
+    }
+
+    /// Like [`bulk_one_by_one`](Self::bulk_one_by_one), for values that might not fit on the stack.
+    #[cold]
+    fn bulk_large_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
+        if values.is_empty() {
+            return;
+        }
+        let form = Spent::heap(size_of::<T::InPlace<'b>>());
+        for value in values {
+            // SAFETY: the buffer has the size of the form and the alignment of any form. It is
+            // writable, and the draft does not use it.
+            unsafe { self.bulk_one(value, form.base().as_ptr().cast()) };
+        }
+    }
+
+    /// Writes a flat value to `form`, and appends the bytes of the form to bulk.
+    ///
+    /// # Safety
+    ///
+    /// `form` must be aligned, valid for reads and writes, and not overlap the memory of the draft.
+    #[inline(always)]
+    unsafe fn bulk_one<T: Transportable>(&mut self, value: &'b T, form: *mut T::InPlace<'b>) {
+        // Zeroed in place, because moving a `MaybeUninit` would not move its padding.
+        // SAFETY: the caller's form is writable.
+        unsafe { ptr::write_bytes(form, 0, 1) };
+        // SAFETY: the caller's form is aligned and writable, and was just zeroed.
+        unsafe { value.write(form, self) };
+        // SAFETY: every byte of the form was zeroed and the form was then written by `write`, which
+        // leaves no byte uninitialised. Nothing writes to it while the bytes are borrowed.
+        let bytes =
+            unsafe { slice::from_raw_parts(form.cast::<u8>(), size_of::<T::InPlace<'b>>()) };
+        append(&mut self.scratch.bulk, bytes);
+    }
+}
+
+/// Writes the values of one job, and of the jobs of the same type that follow it.
+///
+/// # Safety
+///
+/// `job` must have been pushed for `T`, or for a type whose instance of this function is the same
+/// code, and must have been taken off the queue of `draft`.
+unsafe fn write_job<'b, T: Transportable + 'b>(
+    draft: &mut Draft<'b>,
+    job: Job<Draft<'b>>,
+) -> Result<(), Full> {
+    let mut span = job.span;
+    loop {
+        // SAFETY: the first job is covered by the caller's promise; `pop_same` guarantees the same
+        // for the others.
+        unsafe { write_values::<T>(draft, span)? };
+        match draft
+            .scratch
+            .jobs
+            .pop_same(write_job::<T> as WriteJob<Draft<'b>>)
+        {
+            Some(next) => span = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// # Safety
+///
+/// `span` must be a place that was allocated for values of `T`, or of a type whose instance of this
+/// function is the same code. The values must outlive the draft, and everything before the place
+/// must have been written.
+#[inline(always)]
+unsafe fn write_values<'b, T: Transportable + 'b>(
+    draft: &mut Draft<'b>,
+    span: ValueSpan,
+) -> Result<(), Full> {
+    let ValueSpan { values, count, at } = span;
+    let size = size_of::<T::InPlace<'b>>();
+    // `allocate` checked that this does not wrap.
+    let end = at.wrapping_add(count.wrapping_mul(size));
+    draft.reserve(end)?;
+    draft.zero_up_to(at);
+    for i in 0..count {
+        // SAFETY: the job is for `count` values that live for `'b` (invariant 3).
+        let value: &'b T = unsafe { &*values.cast::<T>().wrapping_add(i) };
+        let at = at.wrapping_add(i.wrapping_mul(size));
+        let slot = draft.objects.base().as_ptr().wrapping_add(at);
+        let slot = slot.cast::<T::InPlace<'b>>();
+        if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
+            // SAFETY: room up to `end` was reserved. The slot is aligned for the form, because both
+            // the job's place and the buffer's base are. The base is aligned to 128, which by
+            // `assert_form` is the maximum alignment of a form, or to 16, which is enough for any
+            // form whose place was allocated (invariant 4).
+            unsafe { ptr::write_bytes(slot, 0, 1) };
+        }
+        // SAFETY: as above; the slot is zeroed unless the form is dense. `write` does not move
+        // `objects`, which only `reserve` replaces.
+        unsafe { value.write(slot, draft) };
+    }
+    draft.written = end;
+    if draft.full {
+        // The field is not reported if the message is written into a buffer of fixed size.
+        if draft.growable {
+            draft.blame_field::<T>(at, count);
+        }
+        return Err(Full);
+    }
+    Ok(())
+}

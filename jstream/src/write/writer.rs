@@ -1,0 +1,444 @@
+//! The writer of messages.
+
+#[cfg(unix)]
+use std::collections::BTreeMap;
+use std::io::IoSlice;
+use std::mem;
+use std::ops::{Deref, DerefMut};
+use std::ptr;
+use std::slice;
+
+use zerocopy::IntoBytes;
+
+#[cfg(unix)]
+use super::classes::Classes;
+use super::draft::{Draft, RECORD_MIN_BYTES};
+use super::error::{Full, WriteError, WriteFailure};
+use super::scratch::KEEP_PIECES;
+use crate::buffer::{Filled, Spent};
+#[cfg(unix)]
+use crate::class::Class;
+use crate::model::{InPlace, Transportable};
+use crate::read::assert_form;
+use crate::schema::Descriptors;
+use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, root_end};
+
+/// Writes messages. A writer reuses its work lists and scratch memory, so writing allocates nothing
+/// in steady state.
+#[derive(Debug)]
+pub struct Writer {
+    /// Refers to no objects between two messages. Its buffer is the one in which objects are
+    /// gathered.
+    draft: Draft<'static>,
+    segments: Vec<IoSlice<'static>>,
+    pub(super) descriptors: Descriptors,
+    /// The descriptor of a type that borrows a target which has a single owner elsewhere in the
+    /// message. For this type, all shared targets are recorded from the start.
+    borrowing: Option<u64>,
+    limit: usize,
+    /// Plain arrays of at least this many bytes are lent. `None` selects a default for each kind of
+    /// write.
+    lend_min_bytes: Option<usize>,
+}
+
+/// Plain arrays of at least this many bytes become segments of their own when a message is handed
+/// out as segments, unless the writer has another threshold. A segment costs the system more than
+/// copying a smaller array. In the benchmark `gather/many` of the suite `buffers`, which sends many
+/// arrays per message to a socket, copying takes 0.87 of the time of lending at 512 bytes, 0.97 at
+/// 1,024 bytes, and 1.04 at 2,048 bytes.
+const LEND_MIN_BYTES: usize = 1024;
+
+/// Default maximum length of a segment in bytes; equal to the default limit of a reader.
+const DEFAULT_LIMIT_BYTES: usize = 4 << 30;
+
+// SAFETY: between two messages, a writer points only to its own memory: its lists of jobs and
+// pieces are emptied after each message.
+unsafe impl Send for Writer {}
+// SAFETY: a shared writer gives out no reference to its contents.
+unsafe impl Sync for Writer {}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Writer {
+    /// Creates a writer. Allocates next to nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limit(DEFAULT_LIMIT_BYTES)
+    }
+
+    /// Creates a writer of messages with at most `limit` bytes each of objects, bulk and text
+    /// (default 4 GiB). The limit stops a graph in which one object is reached on many paths, or in
+    /// a cycle, because each path writes the object again.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            limit,
+            draft: Draft::new(),
+            segments: Vec::new(),
+            descriptors: Descriptors::default(),
+            borrowing: None,
+            lend_min_bytes: None,
+        }
+    }
+
+    /// Sets the size in bytes from which plain arrays are taken from where they are in memory.
+    /// Smaller arrays, and always those of less than 64 bytes, are first copied together. The
+    /// default is 128 bytes if the message is copied into one piece, and 1,024 bytes if it is
+    /// handed out as segments, because each segment has a cost for the sender.
+    #[must_use]
+    pub fn lend_from(self, bytes: usize) -> Self {
+        Self {
+            lend_min_bytes: Some(bytes),
+            ..self
+        }
+    }
+
+    /// Returns the descriptor of a form.
+    #[inline]
+    pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
+        self.descriptors.of::<F>()
+    }
+
+    /// Starts or stops recording the classes of trait objects.
+    #[cfg(unix)]
+    pub(crate) fn note_classes(&mut self, wanted: bool) {
+        self.draft.classes = wanted.then(Classes::default);
+    }
+
+    /// Returns the classes of the trait objects met since the last call, by number.
+    #[cfg(unix)]
+    pub(crate) fn take_classes(&mut self) -> BTreeMap<u64, &'static Class> {
+        let classes = self.draft.classes.as_mut();
+        classes.map(Classes::take).unwrap_or_default()
+    }
+
+    /// Writes `value`, and everything that it reaches, into `into`.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::EndOfStream`] if the message does not fit, [`WriteError::Unregistered`] if a
+    /// value behind a trait object has no registered class, [`WriteError::Unarchived`] if rkyv
+    /// fails to serialize a value. The error returns the buffer.
+    pub fn write<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: Spent,
+    ) -> Result<Filled, WriteFailure> {
+        match self.write_fast_to(value, &into) {
+            None => {}
+            // SAFETY: `len` bytes of the buffer were just written.
+            Some(Ok(len)) => return Ok(unsafe { Filled::from_spent(into, len) }),
+            Some(Err(error)) => {
+                return Err(WriteFailure {
+                    error,
+                    spent: into,
+                    misaligned: false,
+                });
+            }
+        }
+        let mut writing = self.writing(Some(into), RECORD_MIN_BYTES);
+        let result = if writing.write_root(value).is_err() {
+            Err(None)
+        } else {
+            writing.finish()
+        };
+        let refused = writing.refused.take();
+        let misaligned = writing.misaligned;
+        let objects = writing.take();
+        let error = match (refused, result) {
+            // SAFETY: `finish` initialised the first `len` bytes of the buffer.
+            (None, Ok(len)) => return Ok(unsafe { Filled::from_spent(objects, len) }),
+            (Some(error), _) => error,
+            (None, Err(needed)) => WriteError::EndOfStream {
+                capacity: objects.capacity(),
+                needed,
+            },
+        };
+        Err(WriteFailure {
+            error,
+            spent: objects,
+            misaligned,
+        })
+    }
+
+    /// Writes `value`, and everything that it reaches, and lends the message as a list of segments.
+    /// Large plain arrays are segments in the program's own memory.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::TooLong`] if the message exceeds the writer's limit,
+    /// [`WriteError::Unregistered`] if a value behind a trait object has no registered class,
+    /// [`WriteError::Unarchived`] if rkyv fails to serialize a value. `send` is not called then.
+    pub fn gather<T: Transportable, R>(
+        &mut self,
+        value: &T,
+        send: impl FnOnce(&[IoSlice<'_>]) -> R,
+    ) -> Result<R, WriteError> {
+        self.gathered(value, LEND_MIN_BYTES, send)
+    }
+
+    /// Like [`gather`](Self::gather), with plain arrays lent from `record_min_bytes` bytes on,
+    /// unless the writer has another threshold.
+    #[inline]
+    pub(super) fn gathered<T: Transportable, R>(
+        &mut self,
+        value: &T,
+        record_min_bytes: usize,
+        send: impl FnOnce(&[IoSlice<'_>]) -> R,
+    ) -> Result<R, WriteError> {
+        if takes_fast_path::<T::InPlace<'_>>() && root_end::<T::InPlace<'_>>() <= self.limit {
+            return self.gather_fast(value, send);
+        }
+        self.gather_graph(value, record_min_bytes, send)
+    }
+
+    /// Like `gathered`, for any graph.
+    pub(super) fn gather_graph<T: Transportable, R>(
+        &mut self,
+        value: &T,
+        record_min_bytes: usize,
+        send: impl FnOnce(&[IoSlice<'_>]) -> R,
+    ) -> Result<R, WriteError> {
+        let limit = self.limit;
+        let kept = mem::take(&mut self.segments);
+        let mut writing = self.writing(None, record_min_bytes);
+        let full = writing.write_root(value).is_err();
+        if let Some(error) = writing.refused.take() {
+            return Err(error);
+        }
+        if full {
+            let field = writing.oversized_field.take();
+            return Err(WriteError::TooLong { limit, field });
+        }
+        writing.write_header(writing.bulk_start());
+        if writing.scratch.pieces.is_empty() {
+            // The objects, the padding, bulk, and text.
+            let (mut few, mut count) = ([IoSlice::new(&[]); 4], 0usize);
+            writing.for_each_segment(|bytes| {
+                if let Some(segment) = few.get_mut(count) {
+                    *segment = IoSlice::new(bytes);
+                }
+                count = count.wrapping_add(1);
+            });
+            let result = send(few.get(..count).unwrap_or_default());
+            drop(writing);
+            self.segments = kept;
+            return Ok(result);
+        }
+        // The memory of the emptied list is reused for segments of another lifetime.
+        let mut segments: Vec<IoSlice<'_>> = kept.into_iter().map(|_| IoSlice::new(&[])).collect();
+        writing.for_each_segment(|bytes| segments.push(IoSlice::new(bytes)));
+        let result = send(&segments);
+        segments.clear();
+        segments.shrink_to(KEEP_PIECES);
+        let kept = segments.into_iter().map(|_| IoSlice::new(&[])).collect();
+        drop(writing);
+        self.segments = kept;
+        Ok(result)
+    }
+
+    /// Begins a message in `into`, or in the writer's own growable buffer if there is none.
+    #[inline]
+    pub(super) fn writing<'w, 'b>(
+        &'w mut self,
+        into: Option<Spent>,
+        record_min_bytes: usize,
+    ) -> Writing<'w, 'b> {
+        let draft = ptr::from_mut(&mut self.draft).cast::<Draft<'b>>();
+        // SAFETY: the types differ only in a lifetime, and the draft refers to nothing yet.
+        // Everything that it will refer to is forgotten when the `Writing` is dropped. That happens
+        // within `'b`, because `Writing` names that lifetime and no function of this module leaks
+        // one.
+        let draft = unsafe { &mut *draft };
+        let limit = into.as_ref().map_or(self.limit, Spent::capacity);
+        let own = into.map(|into| mem::replace(&mut draft.objects, into));
+        draft.begin(
+            limit,
+            own.is_none(),
+            self.lend_min_bytes.unwrap_or(record_min_bytes),
+        );
+        Writing {
+            draft,
+            own,
+            descriptors: &mut self.descriptors,
+            borrowing: &mut self.borrowing,
+        }
+    }
+}
+
+/// Maximum length in bytes of a message that takes the fast path.
+pub(super) const LONGEST: usize = 256;
+
+/// Returns true if messages of this form take the fast path.
+#[inline(always)]
+pub(super) const fn takes_fast_path<F: InPlace>() -> bool {
+    const { assert_form::<F>() };
+    F::SHAPE.flat && root_end::<F>() <= LONGEST
+}
+
+/// A message being written. Dropping it empties the draft.
+pub(super) struct Writing<'w, 'b> {
+    draft: &'w mut Draft<'b>,
+    /// The writer's own buffer while the message uses another one.
+    own: Option<Spent>,
+    descriptors: &'w mut Descriptors,
+    borrowing: &'w mut Option<u64>,
+}
+
+impl Writing<'_, '_> {
+    /// Takes the message's buffer.
+    #[inline]
+    fn take(mut self) -> Spent {
+        let own = self.own.take();
+        mem::replace(
+            &mut self.draft.objects,
+            own.unwrap_or_else(|| Spent::heap(0)),
+        )
+    }
+}
+
+impl<'b> Writing<'_, 'b> {
+    /// Writes everything but the header. Fails if the buffer is too small or a limit is exceeded.
+    #[inline]
+    fn write_root<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
+        let descriptor = self.descriptors.of::<T::InPlace<'b>>();
+        self.draft.descriptor = descriptor;
+        self.draft.borrows = *self.borrowing == Some(descriptor);
+        let result = self.draft.write_root(value);
+        if !self.draft.has_missed() {
+            return result;
+        }
+        *self.borrowing = Some(descriptor);
+        self.draft.restart();
+        self.draft.write_root(value)
+    }
+}
+
+impl<'b> Deref for Writing<'_, 'b> {
+    type Target = Draft<'b>;
+
+    fn deref(&self) -> &Draft<'b> {
+        self.draft
+    }
+}
+
+impl<'b> DerefMut for Writing<'_, 'b> {
+    fn deref_mut(&mut self) -> &mut Draft<'b> {
+        self.draft
+    }
+}
+
+impl Drop for Writing<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(own) = self.own.take() {
+            self.draft.objects = own;
+        }
+        self.draft.clear();
+    }
+}
+
+/// Zeroes to pad the objects segment to the alignment of the bulk segment.
+static PADDING: [u8; crate::buffer::ALIGNMENT] = [0; crate::buffer::ALIGNMENT];
+
+/// Returns the alignment of a bulk segment of `len` bytes whose forms are aligned to `align`.
+///
+/// A segment of several cache lines is aligned to a cache line, so that no wide load from an array
+/// that fills the segment crosses a line.
+pub(crate) fn bulk_align(len: usize, align: usize) -> usize {
+    const LINE: usize = 64;
+    align.max(if len >= 8 * LINE { LINE } else { 1 })
+}
+
+impl Draft<'_> {
+    fn bulk_start(&self) -> usize {
+        align_up(self.written, self.bulk_align())
+    }
+
+    pub(super) fn bulk_align(&self) -> usize {
+        bulk_align(self.bulk_cursor.wrapping_sub(ORIGIN), self.bulk_align)
+    }
+
+    fn write_header(&self, bulk_start: usize) {
+        debug_assert!(bulk_start >= HEADER_LEN);
+        let header = Header {
+            magic: MAGIC,
+            bulk_align: u32::try_from(self.bulk_align()).unwrap_or(u32::MAX),
+            descriptor: self.descriptor,
+            objects_end: self.written as u64,
+            bulk_len: self.bulk_cursor.wrapping_sub(ORIGIN) as u64,
+            text_len: self.scratch.text.len() as u64,
+        };
+        let bytes = header.as_bytes();
+        // SAFETY: `write_root` reserved and zeroed the first 40 bytes of the buffer, which the
+        // draft owns.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.objects.base().as_ptr(), bytes.len());
+        };
+    }
+
+    /// Passes all parts of the message to `f` in order. The header must have been written.
+    fn for_each_segment<'d>(&'d self, mut f: impl FnMut(&'d [u8])) {
+        let base = self.objects.base().as_ptr().cast_const();
+        // SAFETY: the first `written` bytes are initialised (invariant 1), and nothing writes to
+        // them while the draft is borrowed.
+        f(unsafe { slice::from_raw_parts(base, self.written) });
+        let padding = self.bulk_start().wrapping_sub(self.written);
+        self.for_each_tail(padding, f);
+    }
+
+    /// Passes `padding` zeroes and everything after the objects to `f`.
+    fn for_each_tail<'d>(&'d self, padding: usize, mut f: impl FnMut(&'d [u8])) {
+        let mut some = |bytes: &'d [u8]| {
+            if !bytes.is_empty() {
+                f(bytes);
+            }
+        };
+        let Some(padding) = PADDING.get(..padding) else {
+            unreachable!("a form is aligned to at most 128")
+        };
+        some(padding);
+        let mut taken = 0;
+        for piece in &self.scratch.pieces {
+            some(
+                self.scratch
+                    .bulk
+                    .get(taken..piece.after)
+                    .unwrap_or_default(),
+            );
+            taken = piece.after;
+            // SAFETY: the piece is a plain array that is initialised, is not behind a cell, and
+            // outlives the draft (invariant 3).
+            some(unsafe { slice::from_raw_parts(piece.start, piece.len) });
+        }
+        some(self.scratch.bulk.get(taken..).unwrap_or_default());
+        some(&self.scratch.text);
+    }
+
+    /// Completes the message in the buffer and returns its length. If it does not fit, the error is
+    /// the length that it needs.
+    fn finish(&self) -> Result<usize, Option<usize>> {
+        let bulk_start = self.bulk_start();
+        let len = self
+            .bulk_cursor
+            .wrapping_sub(ORIGIN)
+            .saturating_add(self.scratch.text.len())
+            .saturating_add(bulk_start);
+        if len > self.objects.capacity() {
+            return Err(Some(len));
+        }
+        self.write_header(bulk_start);
+        let mut end = self.objects.base().as_ptr().wrapping_add(self.written);
+        self.for_each_tail(bulk_start.wrapping_sub(self.written), |bytes| {
+            // SAFETY: the lengths of all parts add up to `len`, for which there is room. The draft
+            // owns the buffer, so no part overlaps it.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len()) };
+            end = end.wrapping_add(bytes.len());
+        });
+        Ok(len)
+    }
+}

@@ -1,0 +1,50 @@
+//! Runs the check of import cycles over the crates of the repository.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::Path;
+
+use tidy::Finding;
+use tidy::cycles::{AllowedCycle, forbidden_cycles};
+use tidy::sources;
+
+/// Roots of the crates whose files must not import one another.
+const ROOTS: [&str; 3] = [
+    "derive/src/lib.rs",
+    "jstream/src/bin/jstream-inspect/main.rs",
+    "jstream/src/lib.rs",
+];
+
+/// The cycles that may exist.
+const ALLOWED: [AllowedCycle; 2] = [
+    AllowedCycle {
+        root: "jstream/src/lib.rs",
+        files: &["class.rs", "read/pass.rs", "read/queue.rs", "read/trace.rs"],
+        reason: "a pass holds runs and classes, whose functions take the pass or a trace of it",
+    },
+    AllowedCycle {
+        root: "jstream/src/lib.rs",
+        files: &[
+            "buffer/jbuf.rs",
+            "buffer/pool/lease.rs",
+            "buffer/pool/options.rs",
+            "buffer/pool/shared.rs",
+            "buffer/slot.rs",
+        ],
+        reason: "a slot holds its lease, which leads to the options of the pool, one of which is a \
+                 function that takes a buffer, and so a slot",
+    },
+];
+
+#[test]
+fn files_do_not_import_one_another() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut lines = Vec::new();
+    for root in ROOTS {
+        let path = repository.join(root);
+        let sources = sources(path.parent().unwrap()).unwrap();
+        let allowed = ALLOWED.into_iter().filter(|allowed| allowed.root == root);
+        let found = forbidden_cycles(&sources, &path, &allowed.collect::<Vec<_>>());
+        lines.extend(found.iter().map(Finding::to_string));
+    }
+    assert!(lines.is_empty(), "{}", lines.join("\n"));
+}
