@@ -17,7 +17,7 @@ pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {
         return;
     }
     let mut said: Vec<PredicateType> = Vec::new();
-    for param in of.generics.type_params() {
+    for param in of.values() {
         let name = &param.ident;
         said.push(PredicateType {
             lifetimes: None,
@@ -59,7 +59,7 @@ struct Forms {
 
 impl Forms {
     fn new(of: &Own) -> Self {
-        let params = of.generics.type_params();
+        let params = of.values();
         Self {
             params: params.map(|param| param.ident.clone()).collect(),
             lifetime: of.lifetimes.first().cloned(),

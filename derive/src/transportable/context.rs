@@ -27,26 +27,28 @@ impl<'o> Context<'o> {
         );
         Self {
             of,
-            placed: with_bound(&of.generics, &quote!(#support::InPlace)),
+            placed: with_bound(of, &quote!(#support::InPlace)),
             form_args,
             support,
         }
     }
 }
 
-/// Returns the generics for an impl: with an additional bound on each type parameter, without
-/// defaults.
-pub(super) fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
-    let mut generics = generics.clone();
+/// Returns the generics for an impl: with an additional bound on each type parameter that is not
+/// phantom, without defaults.
+pub(super) fn with_bound(of: &Own, bound: &TokenStream) -> Generics {
+    let mut generics = of.generics.clone();
     for param in generics.type_params_mut() {
-        param.bounds.push(parse_quote!(#bound));
+        if !of.is_phantom(&param.ident) {
+            param.bounds.push(parse_quote!(#bound));
+        }
         param.default = None;
     }
     generics
 }
 
 /// Returns generic arguments: the given lifetime, and the result of `of_type` for each type
-/// parameter.
+/// parameter that is not phantom.
 pub(super) fn args(
     of: &Own,
     lifetime: TokenStream,
@@ -54,6 +56,7 @@ pub(super) fn args(
 ) -> TokenStream {
     let args = of.generics.params.iter().map(|param| match param {
         GenericParam::Lifetime(_) => lifetime.clone(),
+        GenericParam::Type(TypeParam { ident, .. }) if of.is_phantom(ident) => quote!(#ident),
         GenericParam::Type(TypeParam { ident, .. }) => of_type(ident),
         GenericParam::Const(of) => of.ident.to_token_stream(),
     });

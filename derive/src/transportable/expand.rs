@@ -5,7 +5,7 @@
 //! missing and that none is packed.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::DeriveInput;
 
 use super::asked::{Need, asked, asked_of_owner};
@@ -95,7 +95,8 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
     };
     let transportable = transportable(form, owner, Some(owner), (&quote!(false), &write, None));
     let (_, ty_generics, where_clause) = owner.generics.split_for_impl();
-    let covariant = with_bound(&owner.generics, &quote!(#support::Covariant));
+    let mut covariant = with_bound(owner, &quote!(#support::Covariant));
+    owner.make_phantoms_static(&mut covariant);
     let (covariant_generics, ..) = covariant.split_for_impl();
     let covariant = (!form.of.is_invariant()).then(|| {
         quote! {
@@ -134,7 +135,7 @@ fn transportable(
         support, form_args, ..
     } = form;
     let (name, form_name) = (&of.name, &form.of.name);
-    let mut sent = with_bound(&of.generics, &quote!(#support::Transportable));
+    let mut sent = with_bound(of, &quote!(#support::Transportable));
     bounds::add_of_forms(&mut sent, of);
     let (impl_generics, _, where_clause) = sent.split_for_impl();
     let (_, ty_generics, _) = of.generics.split_for_impl();
@@ -256,27 +257,34 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
 /// no proof.
 fn covariant(context: &Context<'_>) -> TokenStream {
     let Context { of, support, .. } = context;
-    let bounded = of.generics.where_clause.is_some()
-        || of
-            .generics
-            .type_params()
-            .any(|param| !param.bounds.is_empty());
+    let has_values = of.values().next().is_some();
+    let bounded = of.generics.where_clause.is_some() && has_values
+        || of.values().any(|param| !param.bounds.is_empty());
     if bounded || of.is_invariant() {
         return TokenStream::new();
     }
     let name = &of.name;
-    let (_, ty_generics, _) = of.generics.split_for_impl();
-    let generics = with_bound(&of.generics, &quote!(#support::Covariant));
+    let (_, ty_generics, where_clause) = of.generics.split_for_impl();
+    let mut generics = with_bound(of, &quote!(#support::Covariant));
+    of.make_phantoms_static(&mut generics);
     let (impl_generics, ..) = generics.split_for_impl();
     let long = args(of, quote!('long_unless_the_type_says_invariant), |_| {
         quote!(&'long_unless_the_type_says_invariant ())
     });
     let short = args(of, quote!('short), |_| quote!(&'short ()));
-    let consts: Vec<_> = of.generics.const_params().collect();
+    // The proof is generic in the parameters that do not vary.
+    let phantoms = of.phantoms().map(|param| {
+        let (name, bounds) = (&param.ident, &param.bounds);
+        quote!(#name: #bounds)
+    });
+    let consts = of.generics.const_params().map(ToTokens::to_token_stream);
+    let constants: Vec<_> = phantoms.chain(consts).collect();
     let proof = Place::of(name).put(quote! {
-        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#consts),*>(
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#constants),*>(
             long @ _: ::core::marker::PhantomData<#name #long>,
-        ) -> ::core::marker::PhantomData<#name #short> {
+        ) -> ::core::marker::PhantomData<#name #short>
+        #where_clause
+        {
             long
         }
     });
@@ -284,7 +292,7 @@ fn covariant(context: &Context<'_>) -> TokenStream {
         // SAFETY: the function compiles only if the type is covariant in its lifetime and in each
         // type parameter, whose forms are covariant by their bounds.
         #[automatically_derived]
-        unsafe impl #impl_generics #support::Covariant for #name #ty_generics {}
+        unsafe impl #impl_generics #support::Covariant for #name #ty_generics #where_clause {}
 
         const _: () = {
             #proof

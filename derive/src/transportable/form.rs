@@ -9,7 +9,8 @@ use quote::{format_ident, quote};
 use syn::visit::Visit;
 use syn::{
     AngleBracketedGenericArguments, DeriveInput, Field, Fields, GenericArgument, GenericParam,
-    Generics, Ident, Lifetime, PathArguments, Type, TypePath, parse_quote,
+    Generics, Ident, Lifetime, PathArguments, TraitBoundModifier, Type, TypeParamBound, TypePath,
+    parse_quote,
 };
 
 use super::known;
@@ -96,7 +97,8 @@ pub(super) fn lifetime(of: &Own) -> Lifetime {
     own.unwrap_or_else(|| Lifetime::new("'b", Span::call_site()))
 }
 
-/// Returns the buffer's lifetime and the type's parameters, without bounds and defaults.
+/// Returns the buffer's lifetime and the type's parameters, without defaults and bounds other than
+/// `?Sized`.
 pub(super) fn generics(of: &Own) -> Generics {
     let lifetime = lifetime(of);
     let mut generics = Generics::default();
@@ -106,7 +108,15 @@ pub(super) fn generics(of: &Own) -> Generics {
             GenericParam::Lifetime(_) => {}
             GenericParam::Type(of) => {
                 let name = &of.ident;
-                generics.params.push(parse_quote!(#name));
+                let is_relaxed = of.bounds.iter().any(|bound| {
+                    matches!(bound, TypeParamBound::Trait(of)
+                        if matches!(of.modifier, TraitBoundModifier::Maybe(_)))
+                });
+                generics.params.push(if is_relaxed {
+                    parse_quote!(#name: ?::core::marker::Sized)
+                } else {
+                    parse_quote!(#name)
+                });
             }
             GenericParam::Const(of) => {
                 let (name, ty) = (&of.ident, &of.ty);

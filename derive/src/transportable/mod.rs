@@ -14,6 +14,7 @@ mod form;
 mod known;
 mod model;
 mod parse;
+mod phantom;
 mod restore;
 
 pub(crate) use self::context::name_of;

@@ -22,7 +22,7 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
     let support = &context.support;
     let (name, form_name) = (&of.name, &context.of.name);
     let form_args = &context.form_args;
-    let mut restored = with_bound(&of.generics, &quote!(#support::Restore));
+    let mut restored = with_bound(of, &quote!(#support::Restore));
     bounds::add_of_forms(&mut restored, of);
     let (impl_generics, _, where_clause) = restored.split_for_impl();
     let (_, ty_generics, _) = of.generics.split_for_impl();

@@ -106,6 +106,35 @@
 //! The form of `Pair<A, B>` is `PairRef<'b, A, B>`, generic over the *forms* of its parts: the form
 //! of `Pair<String, u8>` is `PairRef<'b, &'b str, u8>`. Recursive types need no options.
 //!
+//! A parameter that is named in `PhantomData` alone is a mark, as in typed ids. Its argument need not
+//! be transportable, and a form has the argument itself: the form of `Id<Person>` is `Id<Person>`.
+//! A field of a type with such an argument says so if the argument has a form of its own:
+//!
+//! ```
+//! # use std::marker::PhantomData;
+//! # use jstream::{Reader, Spent, Transportable, Writer};
+//! #[derive(Transportable)]
+//! struct Id<T> {
+//!     number: u64,
+//!     of: PhantomData<fn() -> T>,
+//! }
+//!
+//! #[derive(Transportable)]
+//! struct Person {
+//!     #[transportable(form = Id<Person>)]
+//!     id: Id<Person>,
+//!     name: String,
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let ada = Person { id: Id { number: 1815, of: PhantomData }, name: "Ada".to_owned() };
+//! let received = Reader::default().read::<Person>(Writer::new().write(&ada, Spent::heap(256))?)?;
+//! let form: &PersonRef<'_> = received.get();
+//! assert_eq!((form.id.number, form.name), (1815, "Ada"));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Compatibility of a type and its form
 //!
 //! A type and its form have the same [descriptor](super::schemas). One program may send a `Folder`,

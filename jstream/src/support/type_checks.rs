@@ -156,7 +156,8 @@ impl<T: Copy> Plain for T {}
     message = "this field arrives as `{Self}`, but the derive takes its form for `{G}`",
     label = "the spelling of the type does not match its form",
     note = "the derive recognises types by their spelling: spell out the alias, or add \
-            `#[transportable(form = Type)]` to the field, with `'b` for the buffer's lifetime"
+            `#[transportable(form = Type)]` to the field, with `'b` for the buffer's lifetime; the \
+            form of `Id<T>`, whose `T` is named in `PhantomData` alone, is `Id<T>`"
 )]
 pub unsafe trait Form<G> {
     /// Returns the slot of the form's field as a slot of the type that arrives.
