@@ -163,7 +163,9 @@ pub(crate) const fn has_room_for_tag<T>() -> bool {
             slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec`, `Box`, `Rc`, \
             `Arc`, maps and sets have it already; a trait's objects need \
             `#[jstream::transportable]` on the trait; a field of another type can be left out with \
-            `#[transportable(skip)]`, or leave as another value `with` an adapter"
+            `#[transportable(skip)]`, or leave as another value `with` an adapter; types of \
+            `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid` need the \
+            feature of that name"
 )]
 pub unsafe trait Transportable {
     /// The form in a buffer that lives for `'b`.

@@ -129,9 +129,16 @@ struct FieldTypes<'e> {
 impl<'ast> Visit<'ast> for FieldTypes<'_> {
     fn visit_type(&mut self, ty: &'ast Type) {
         match ty {
-            Type::Ptr(_) | Type::BareFn(_) => self.errors.add(Error::new_spanned(
+            Type::Ptr(_) => self.errors.add(Error::new_spanned(
                 ty,
-                "an address is meaningless in another process: use a reference",
+                "an address is meaningless in another process: use a reference, or leave the field \
+                 out with `#[transportable(skip)]`",
+            )),
+            Type::BareFn(_) => self.errors.add(Error::new_spanned(
+                ty,
+                "the address of a function is meaningless in another process: use a trait object \
+                 (`#[jstream::transportable]` on the trait) or an enum that stands for the \
+                 function, or leave the field out with `#[transportable(skip)]`",
             )),
             _ => syn::visit::visit_type(self, ty),
         }
@@ -183,8 +190,9 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
             self.errors.add(Error::new(
                 last.span(),
                 format!(
-                    "`{name}` may change while it is written: use the plain value; only a \
-                     `Cell<Option<&'b T>>` can travel"
+                    "`{name}` may change while it is written: use the plain value, write the value \
+                     in it `with` an adapter, or leave the field out with \
+                     `#[transportable(skip)]`; only a `Cell<Option<&'b T>>` can travel"
                 ),
             ));
         } else if name != "PhantomData" {

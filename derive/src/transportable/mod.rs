@@ -6,6 +6,7 @@ mod check;
 mod check_options;
 mod check_types;
 mod context;
+mod dummy;
 mod expand;
 mod expand_enum;
 mod expand_struct;
@@ -20,18 +21,24 @@ mod restore;
 pub(crate) use self::context::name_of;
 
 use proc_macro2::TokenStream;
+use quote::quote;
 use syn::{DeriveInput, Result};
 
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
-    derive_or_error(input).unwrap_or_else(|error| error.to_compile_error())
+    match syn::parse2(input) {
+        Ok(input) => derive_or_error(&input).unwrap_or_else(|error| {
+            let (error, dummy) = (error.to_compile_error(), dummy::of(&input));
+            quote!(#error #dummy)
+        }),
+        Err(error) => error.to_compile_error(),
+    }
 }
 
-fn derive_or_error(input: TokenStream) -> Result<TokenStream> {
-    let input: DeriveInput = syn::parse2(input)?;
-    let of = parse::parse(&input)?;
+fn derive_or_error(input: &DeriveInput) -> Result<TokenStream> {
+    let of = parse::parse(input)?;
     check::check(&of)?;
     if of.has_form {
-        let definition = form::definition(&input, &of);
+        let definition = form::definition(input, &of);
         let mut form = parse::parse(&definition)?;
         form::carry(&of, &mut form);
         check::check_form(&of, &form)?;

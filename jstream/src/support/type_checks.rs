@@ -155,9 +155,10 @@ impl<T: Copy> Plain for T {}
 #[diagnostic::on_unimplemented(
     message = "this field arrives as `{Self}`, but the derive takes its form for `{G}`",
     label = "the spelling of the type does not match its form",
-    note = "the derive recognises types by their spelling: spell out the alias, or add \
-            `#[transportable(form = Type)]` to the field, with `'b` for the buffer's lifetime; the \
-            form of `Id<T>`, whose `T` is named in `PhantomData` alone, is `Id<T>`"
+    note = "the derive recognises types by their spelling: if the field's type has a form of its \
+            own, add `#[transportable(owned)]` to this type; if the field's type is an alias, \
+            spell it out, or add `#[transportable(form = Type)]` to the field, with `'b` for the \
+            buffer's lifetime; the form of `Id<T>`, whose `T` is named in `PhantomData` alone, is `Id<T>`"
 )]
 pub unsafe trait Form<G> {
     /// Returns the slot of the form's field as a slot of the type that arrives.
