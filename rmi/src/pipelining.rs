@@ -33,7 +33,7 @@ use crate::clock::{Alarm, Clock};
 use crate::frame::{CallHeader, Code, PROMISE_NUMBERS, PROMISED, PROMISES, is_of_every_server};
 use crate::interface::Interface;
 use crate::server::fail;
-use crate::session::{IsHeld, Session};
+use crate::session::{CallCounts, IsHeld, Session};
 use crate::sync::lock;
 
 /// Error text for a call that is not started.
@@ -54,6 +54,8 @@ pub(crate) struct Promises {
     /// Time for which the alarm is set.
     due: Mutex<Option<Instant>>,
     clock: Clock,
+    /// Counts of the calls of the connection.
+    counts: Arc<CallCounts>,
 }
 
 /// A held call.
@@ -101,7 +103,7 @@ pub(crate) fn admit(request: Request) -> Option<Request> {
 
 impl Promises {
     /// Creates the state of a connection with these flow-control windows.
-    pub(crate) fn new(settings: &Settings, clock: Clock) -> Self {
+    pub(crate) fn new(settings: &Settings, clock: Clock, counts: Arc<CallCounts>) -> Self {
         // The calls on which held calls depend must find room in the window.
         let calls = usize::from(settings.window_messages) / 2;
         let bytes = settings.window_bytes / 2;
@@ -112,6 +114,7 @@ impl Promises {
             timer: OnceLock::new(),
             due: Mutex::default(),
             clock,
+            counts,
         }
     }
 
@@ -123,8 +126,13 @@ impl Promises {
         }
     }
 
+    /// Returns the counts of the calls of the connection.
+    pub(crate) fn counts(&self) -> &CallCounts {
+        &self.counts
+    }
+
     /// Returns how many calls were numbered since this one.
-    fn behind(&self, number: u32) -> u32 {
+    pub(crate) fn behind(&self, number: u32) -> u32 {
         let next = self.next.load(Ordering::Relaxed);
         next.wrapping_sub(number) % PROMISE_NUMBERS
     }
@@ -195,8 +203,7 @@ impl Promises {
         is_ending: bool,
     ) -> Option<Request> {
         let bytes = request.bytes().len() as u64;
-        let session = request.attached().filter(|_| may_wait);
-        let place = session.map(IsHeld::new);
+        let place = may_wait.then(|| IsHeld::new(self.counts.clone()));
         let call = Held { request, place };
         if is_ending {
             return Some(call.aim(Aim::Full));

@@ -31,6 +31,7 @@ mod connect_throttle;
 mod greeters;
 mod incoming;
 mod load;
+mod places;
 mod serving;
 mod shutdown;
 mod weak;
@@ -312,7 +313,7 @@ impl Server {
     /// at none of them.
     pub fn listen_all(&self, addresses: &[Address]) -> Result<Serving, ServeError> {
         let group = Arc::new(PollGroup::new(self.options.transport.spin));
-        Serving::start(self, addresses, group, true)
+        self.start(addresses, group, true)
     }
 
     /// Accepts connections into a poll group that the caller serves.
@@ -321,7 +322,17 @@ impl Server {
         address: &Address,
         group: Arc<PollGroup>,
     ) -> Result<Serving, ServeError> {
-        Serving::start(self, slice::from_ref(address), group, false)
+        self.start(slice::from_ref(address), group, false)
+    }
+
+    fn start(
+        &self,
+        addresses: &[Address],
+        group: Arc<PollGroup>,
+        has_threads: bool,
+    ) -> Result<Serving, ServeError> {
+        let server = (self.exports.clone(), self.load.clone());
+        Serving::start(server, &self.options, addresses, group, has_threads)
     }
 
     fn check_name(&self, name: &str) -> Result<(), BindError> {

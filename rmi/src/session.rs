@@ -17,8 +17,7 @@ use self::lane::Lane;
 pub(crate) use self::results::{RESULTS, Results, fetched, keep_result, number_of};
 pub(crate) use self::sending::length;
 pub(crate) use self::terms::{Terms, max_result_streams};
-use self::waiting::Here;
-pub(crate) use self::waiting::{IsHeld, Waiting, Waits};
+pub(crate) use self::waiting::{CallCounts, IsHeld, ServerCounters, Waiting, Waits};
 use crate::auth;
 use crate::capture::Tape;
 use crate::clock::Clock;
@@ -61,7 +60,7 @@ pub(crate) struct Session {
     /// Pipelined calls.
     pub(crate) promises: Arc<Promises>,
     /// Suspended methods of calls from the other side.
-    waiting: Arc<Here>,
+    counts: Arc<CallCounts>,
 }
 
 /// Components of a session.
@@ -214,10 +213,14 @@ impl Connection {
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
-        let promises = Arc::new(Promises::new(&settings, terms.clock.clone()));
+        let counts = CallCounts::new(parts.waiting);
+        let promises = Arc::new(Promises::new(
+            &settings,
+            terms.clock.clone(),
+            counts.clone(),
+        ));
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
-        let waiting = Here::new(parts.waiting, promises.clone());
         let open = promises.clone();
         static SESSIONS: AtomicU64 = AtomicU64::new(0);
         let session = Session {
@@ -234,7 +237,7 @@ impl Connection {
             is_plain: terms.are_plain(),
             terms,
             promises,
-            waiting,
+            counts,
         };
         peer.on_end(move || {
             open.end();

@@ -8,7 +8,7 @@ use jstream_transport::active::{Request, is_given_back};
 
 use super::{CallTrailer, Held, NOT_GIVEN, Promises, fail_all};
 use crate::frame::Code;
-use crate::reference::Between;
+use crate::session::Connection;
 use crate::sync::lock;
 
 /// Guard of a call whose result other calls may name. If it is dropped, those calls fail. If its
@@ -22,8 +22,7 @@ pub(crate) struct Promise {
 impl Promise {
     /// Records the object of this side that the call has returned. Held calls that name it start,
     /// one after the other.
-    pub(crate) fn keep(mut self, object: u32, to: &Between) {
-        let Between::Peers(to) = to else { return };
+    pub(crate) fn keep(mut self, object: u32, to: &Connection) {
         let node = to.references().object(object);
         if node.is_none_or(|node| node.interface().id() != self.made.interface) {
             return;

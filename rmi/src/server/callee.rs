@@ -100,7 +100,7 @@ where
             let future = (self.run)(self.holder.clone(), method, call, context);
             if self.tasks.run(&mark, future) == Began::Moved {
                 if let Some(session) = mark.attached::<Session>() {
-                    session.load().moved();
+                    session.load().count_moved();
                 }
             }
         }

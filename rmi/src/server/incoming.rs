@@ -338,7 +338,9 @@ impl Answer {
         let sent = self.reply_as(&wire, false);
         // Pipelined calls of the result start after the answer, when the method has ended.
         if let (Some(promise), Some(number), Ok(())) = (promise, given, &sent) {
-            promise.keep(number, &to);
+            if let Between::Peers(to) = &to {
+                promise.keep(number, to);
+            }
         }
         giving.arrived(sent.is_ok());
         sent

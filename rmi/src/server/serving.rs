@@ -10,10 +10,11 @@ use std::time::Instant;
 use jstream_transport::active::{self, Handlers, Peer, PollGroup};
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
 
+use super::ServerOptions;
 use super::connect_throttle::ConnectThrottle;
-use super::greeters::{Greeters, Greeting, Limits};
-use super::load::{Load, Place};
-use super::{Server, ServerOptions};
+use super::greeters::{Greeting, Limits};
+use super::load::Load;
+use super::places::Place;
 use crate::clock::Alarm;
 use crate::context::is_called;
 use crate::error::ServeError;
@@ -62,20 +63,20 @@ pub(super) struct Open {
 
 impl Serving {
     pub(super) fn start(
-        server: &Server,
+        (exports, load): (Arc<Exports>, Arc<Load>),
+        options: &ServerOptions,
         addresses: &[Address],
         group: Arc<PollGroup>,
         has_threads: bool,
     ) -> Result<Self, ServeError> {
-        let options = &server.options;
         let listener = jstream_transport::listen_all(addresses, &options.transport)?;
         let state = Arc::new(ServingState {
-            exports: server.exports.clone(),
+            exports,
             options: options.clone(),
             handlers: handlers(options.workers.spare().clone()),
             group,
-            waiting: Arc::new(Waiting::new(server.load.clone())),
-            load: server.load.clone(),
+            waiting: Arc::new(Waiting::new(load.counters().clone())),
+            load,
             throttle: ConnectThrottle::new(options.max_failed_connections_per_second),
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
@@ -216,8 +217,13 @@ impl ServingState {
                     let options = &self.options;
                     let (source, cutter) = (incoming.peer(), incoming.cutter());
                     let stops = || self.stopping.load(Ordering::SeqCst);
-                    let greeting =
-                        Greeters::enter(&self.load, Limits::of(options), source, cutter, stops);
+                    let greeting = self.load.greeters().enter(
+                        self.load.places(),
+                        Limits::of(options),
+                        source,
+                        cutter,
+                        stops,
+                    );
                     if let Some(greeting) = greeting {
                         number = number.wrapping_add(1);
                         self.greet(number, incoming, greeting);

@@ -45,7 +45,7 @@ use crate::exports::Exports;
 pub struct WeakServer {
     exports: Weak<Exports>,
     options: Arc<ServerOptions>,
-    load: Weak<Load>,
+    load: Arc<Load>,
 }
 
 impl Server {
@@ -55,7 +55,7 @@ impl Server {
         WeakServer {
             exports: Arc::downgrade(&self.exports),
             options: Arc::new(self.options.clone()),
-            load: Arc::downgrade(&self.load),
+            load: self.load.clone(),
         }
     }
 }
@@ -67,7 +67,7 @@ impl WeakServer {
         Some(Server {
             exports: self.exports.upgrade()?,
             options: (*self.options).clone(),
-            load: self.load.upgrade()?,
+            load: self.load.clone(),
         })
     }
 }
