@@ -17,10 +17,11 @@ use crate::intercept::Interceptors;
 use crate::interface::{Remotable, Stub};
 use crate::object::{Object, ObjectPlace};
 use crate::reference::Import;
+use crate::reference::claim;
 use crate::reflection::{Described, REFLECTION, ReflectionStub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
 use crate::server::Server;
-use crate::session::{Connection, Terms, max_result_streams};
+use crate::session::{Claim, Connection, Terms, max_result_streams};
 use crate::stream::Window;
 
 /// Limits and timeouts of a client.
@@ -101,6 +102,32 @@ impl Default for ClientOptions {
     }
 }
 
+/// Connects to a server.
+pub(crate) fn connect(
+    address: &Address,
+    options: &ClientOptions,
+) -> Result<Connection, ConnectError> {
+    let terms = Terms {
+        limits: options.limits,
+        time: options.call_timeout,
+        max_waiting: options.max_waiting,
+        max_waiting_in_all: usize::MAX,
+        max_backlog: options.max_backlog,
+        window: Window::of(options.stream_items, options.stream_bytes),
+        max_streams: options.max_streams,
+        max_result_streams: max_result_streams(&options.messages),
+        lease: options.lease,
+        max_references: options.max_references,
+        third_parties: options.third_parties.then_some(claim as Claim),
+        clock: options.clock.clone(),
+        interceptors: options.interceptors.clone(),
+        secret: options.secret.clone(),
+        capture: options.capture.as_ref().map(|to| to.connection(true)),
+    };
+    let (transport, messages) = (&options.transport, &options.messages);
+    Connection::connect(address, transport, messages, terms)
+}
+
 /// A connection to a server. Cheap to clone. The connection ends with the last clone, stub and
 /// call; calls that were sent but not awaited may then not run.
 ///
@@ -137,26 +164,7 @@ impl Client {
     ///
     /// As for [`connect`](Self::connect).
     pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, ConnectError> {
-        let terms = Terms {
-            limits: options.limits,
-            time: options.call_timeout,
-            max_waiting: options.max_waiting,
-            max_waiting_in_all: usize::MAX,
-            max_backlog: options.max_backlog,
-            window: Window::of(options.stream_items, options.stream_bytes),
-            max_streams: options.max_streams,
-            max_result_streams: max_result_streams(&options.messages),
-            lease: options.lease,
-            max_references: options.max_references,
-            third_parties: options.third_parties,
-            clock: options.clock.clone(),
-            interceptors: options.interceptors.clone(),
-            secret: options.secret.clone(),
-            capture: options.capture.as_ref().map(|to| to.connection(true)),
-        };
-        let (transport, messages) = (&options.transport, &options.messages);
-        let connection = Connection::connect(address, transport, messages, terms)?;
-        Ok(Self::of(connection))
+        connect(address, options).map(Self::of)
     }
 
     pub(crate) fn of(connection: Connection) -> Self {
@@ -234,16 +242,6 @@ impl Client {
         // The object may have been replaced after it was described.
         let import = import.map_err(|_| unknown())?;
         Described::new(self.object(ObjectPlace::Import(import)), description).ok_or_else(unknown)
-    }
-
-    /// Exports the objects of a server to the other side of this connection, too. Returns false if
-    /// objects were exported before.
-    ///
-    /// Threads that wait for a call of this connection serve incoming calls. A program that does
-    /// not wait for calls must call [`serve`](Self::serve) or [`start`](Self::start).
-    #[must_use = "returns false if the objects were not exported"]
-    pub fn export(&self, objects: &Server) -> bool {
-        self.connection.export(objects.exports().clone())
     }
 
     /// Serves calls from the other side until the connection ends.
@@ -367,5 +365,18 @@ impl fmt::Debug for WeakClient {
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+/// Objects that the server of the connection may call.
+impl Client {
+    /// Exports the objects of a server to the other side of this connection, too. Returns false if
+    /// objects were exported before.
+    ///
+    /// Threads that wait for a call of this connection serve incoming calls. A program that does
+    /// not wait for calls must call [`serve`](Self::serve) or [`start`](Self::start).
+    #[must_use = "returns false if the objects were not exported"]
+    pub fn export(&self, objects: &Server) -> bool {
+        self.connection.export(objects.exports().clone())
     }
 }

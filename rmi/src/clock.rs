@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use jstream_transport::Reminder;
 
 use crate::frame::{self, CallHeader, Deadline};
-use crate::lease::Tender;
 use crate::sync::lock;
+use jstream_transport::active::WeakPeer;
 
 /// The clock for leases, call deadlines and idle connections: the system clock, or a manual clock
 /// that a test advances.
@@ -37,6 +37,9 @@ pub struct Clock(Option<Arc<Paused>>);
 
 /// Number of advances that a paused clock remembers, to measure how far it moved during a wait.
 const MOST_MOVES: usize = 1024;
+
+/// Waker that performs the due work of a connection.
+pub(crate) struct Tender(pub(crate) WeakPeer);
 
 struct Paused {
     begun: Instant,

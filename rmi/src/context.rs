@@ -179,14 +179,6 @@ impl Context {
         session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
     }
 
-    /// Returns the other side of the connection, to call objects that it exports. The caller serves
-    /// such calls while it waits for this one.
-    #[must_use]
-    pub fn caller(&self) -> Option<Client> {
-        let call = self.call.as_ref()?;
-        Some(Client::of(Connection::of(call.peer())))
-    }
-
     /// Returns true if the caller has cancelled the call by dropping it, or if its connection has
     /// ended. Polls the connection for messages, which takes a system call: a method that computes
     /// for long should check only occasionally.
@@ -294,5 +286,16 @@ impl fmt::Debug for Context {
             .field("deadline", &self.deadline)
             .field("call", &self.call)
             .finish()
+    }
+}
+
+/// The connection of the caller.
+impl Context {
+    /// Returns the other side of the connection, to call objects that it exports. The caller serves
+    /// such calls while it waits for this one.
+    #[must_use]
+    pub fn caller(&self) -> Option<Client> {
+        let call = self.call.as_ref()?;
+        Some(Client::of(Connection::of(call.peer())))
     }
 }

@@ -13,11 +13,11 @@ use rustc_hash::FxHashMap;
 
 pub(crate) use self::recent::{Callable, changed, recent};
 use crate::error::BindError;
-use crate::interface::{Interface, Skeleton};
+use crate::interface::Interface;
 use crate::reference::{Lanes, Offers};
 use crate::reflection::REFLECTION;
 use crate::registry::REGISTRY;
-use crate::server::{Callee, callee};
+use crate::server::Callee;
 use crate::sync::lock;
 
 /// State that all objects of a server share.
@@ -87,18 +87,18 @@ struct ExportState {
 pub(crate) type Notice = Arc<dyn Fn() + Send + Sync>;
 
 impl Node {
-    pub(crate) fn new<T, O>(holder: T::Holder, home: &Arc<Home>) -> Arc<Self>
-    where
-        T: Skeleton<O> + ?Sized,
-        O: ?Sized + 'static,
-    {
+    pub(crate) fn new(
+        interface: &'static Interface,
+        callee: Arc<dyn Callee>,
+        home: &Arc<Home>,
+    ) -> Arc<Self> {
         home.counts.exports.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self {
-            interface: T::interface(),
+            interface,
             home: home.clone(),
             leases: AtomicUsize::new(0),
             state: Mutex::new(ExportState {
-                callee: Some(callee::<T, O>(holder, home)),
+                callee: Some(callee),
                 notice: None,
             }),
         })

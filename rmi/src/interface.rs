@@ -11,7 +11,7 @@ use crate::exclusive::Exclusive;
 use crate::exports::{Home, Node};
 use crate::object::Object;
 use crate::reference::Passed;
-use crate::server::{Failed, Incoming};
+use crate::server::{Failed, Incoming, callee};
 
 /// The return type of the async methods of a remote trait. It makes the trait dyn compatible.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -81,13 +81,22 @@ pub trait Serves<T: ?Sized>: sealed::Sealed {
     fn exported(self, home: &Arc<Home>) -> Arc<Node>;
 }
 
+/// Creates the node of an object.
+fn exported<T, O>(holder: T::Holder, home: &Arc<Home>) -> Arc<Node>
+where
+    T: Skeleton<O> + ?Sized,
+    O: ?Sized + 'static,
+{
+    Node::new(T::interface(), callee::<T, O>(holder, home), home)
+}
+
 impl<T, O> Serves<T> for Arc<O>
 where
     T: Skeleton<O, Holder = Self> + ?Sized,
     O: ?Sized + 'static,
 {
     fn exported(self, home: &Arc<Home>) -> Arc<Node> {
-        Node::new::<T, O>(self, home)
+        exported::<T, O>(self, home)
     }
 }
 
@@ -97,7 +106,7 @@ where
     O: ?Sized + 'static,
 {
     fn exported(self, home: &Arc<Home>) -> Arc<Node> {
-        Node::new::<T, O>(self, home)
+        exported::<T, O>(self, home)
     }
 }
 
@@ -224,14 +233,8 @@ impl Method {
         self
     }
 
-    /// Checks at compile time that `P` can be passed by reference.
-    pub fn passes<P: Passed>() {}
-
-    /// Adds references as the argument with this index, or as the result if `place` is `None`.
-    #[must_use]
-    pub fn passing<P: Passed>(mut self, place: Option<usize>) -> Self {
-        let mut text = String::new();
-        P::describe(&mut text);
+    /// Adds the description of the references of an argument or of the result.
+    pub(crate) fn with_references(mut self, place: Option<usize>, text: String) -> Self {
         self.references.push((place, text));
         self
     }
@@ -280,6 +283,20 @@ impl Method {
 
     pub(crate) fn signature(&self) -> &'static str {
         self.signature
+    }
+}
+
+/// References among the arguments and the result.
+impl Method {
+    /// Checks at compile time that `P` can be passed by reference.
+    pub fn passes<P: Passed>() {}
+
+    /// Adds references as the argument with this index, or as the result if `place` is `None`.
+    #[must_use]
+    pub fn passing<P: Passed>(self, place: Option<usize>) -> Self {
+        let mut text = String::new();
+        P::describe(&mut text);
+        self.with_references(place, text)
     }
 }
 

@@ -4,6 +4,7 @@
 //! method runs on the calling thread. The future of an async method is polled by the waiting
 //! caller, and dropped with the call.
 
+use std::any::Any;
 use std::io::IoSlice;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -35,8 +36,9 @@ pub(crate) enum LocalOutcome {
 #[derive(Debug)]
 pub(crate) struct LocalSlot {
     outcome: Mutex<LocalOutcome>,
-    /// References among the arguments and the result of the call.
-    pub(crate) passing: Passing,
+    /// References among the arguments and the result of the call: a
+    /// [`Passing`](crate::reference::Passing).
+    pub(crate) passing: Arc<dyn Any + Send + Sync>,
 }
 
 impl LocalSlot {

@@ -141,6 +141,12 @@ impl Object {
     }
 }
 
+/// Creates a handle of an object with a fixed number that every peer has.
+pub(crate) fn own(connection: &Connection, number: u32) -> Object {
+    let time = connection.session().terms.time;
+    Object::new(ObjectPlace::Own(connection.clone(), number), time)
+}
+
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut object = f.debug_struct("Object");

@@ -16,7 +16,7 @@ use jstream_transport::{Address, Endpoint, Options};
 use self::lane::Lane;
 pub(crate) use self::results::{RESULTS, Results, fetched, keep_result, number_of};
 pub(crate) use self::sending::length;
-pub(crate) use self::terms::{Terms, max_result_streams};
+pub(crate) use self::terms::{Claim, Terms, max_result_streams};
 pub(crate) use self::waiting::{CallCounts, IsHeld, ServerCounters, Waiting, Waits};
 use crate::auth;
 use crate::capture::Tape;

@@ -199,7 +199,7 @@ impl Names {
             };
             let address = located(address, Some(self.link.address()));
             match self.owners.connect(&address, self.link.options()) {
-                Ok(client) => return Ok(client),
+                Ok(connection) => return Ok(Client::of(connection)),
                 Err(error) => failed = Some(error),
             }
         }

@@ -8,9 +8,8 @@ use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use jstream_transport::Reminder;
-use jstream_transport::active::WeakPeer;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Tender};
 use crate::session::Connection;
 use crate::sync::lock;
 
@@ -49,9 +48,6 @@ struct Due {
     ends: Option<Instant>,
     renews: Option<(Instant, Duration)>,
 }
-
-/// Waker that performs the due work of a connection.
-pub(crate) struct Tender(WeakPeer);
 
 impl Wake for Tender {
     fn wake(self: Arc<Self>) {

@@ -11,16 +11,15 @@ use std::time::Duration;
 
 use jstream_transport::Address;
 
-use super::Unfit;
 use super::connection::OFFER;
-use super::import::Import;
+use super::import::{Import, TOO_MANY};
 use super::offers::Key;
 use super::owners::Owners;
 use super::passing::Handed;
 use crate::client::ClientOptions;
 use crate::interface::{Interface, Stub};
-use crate::object::Object;
-use crate::registry::Found;
+use crate::object::own;
+use crate::registry::{Found, REGISTRY, RegistryStub};
 use crate::session::Connection;
 
 /// Number of claims, because the offer may still be in flight. `PAUSE` is the first pause between
@@ -55,21 +54,16 @@ pub(super) fn offer(import: &Arc<Import>, _: &'static Interface) -> Result<Hande
 }
 
 /// Claims an object from its owner.
-pub(super) fn claim(
+pub(crate) fn claim(
     from: &Connection,
     key: [u64; 2],
     address: &str,
     interface: &'static Interface,
-) -> Result<Object, Unfit> {
-    if !from.session().terms.third_parties {
-        return Err(Unfit(
-            "objects of third parties are not accepted (third_parties)".to_owned(),
-        ));
-    }
-    let unreached = |why: String| Unfit(format!("the owner at {address} can't be reached: {why}"));
+) -> Result<Arc<Import>, String> {
+    let unreached = |why: String| format!("the owner at {address} can't be reached: {why}");
     let parsed: Address = address
         .parse()
-        .map_err(|_| Unfit("the address of the owner is invalid".to_owned()))?;
+        .map_err(|_| "the address of the owner is invalid".to_owned())?;
     // The side that has named the owner shares its secret with it.
     let options = ClientOptions {
         secret: from.session().terms.secret.clone(),
@@ -77,7 +71,8 @@ pub(super) fn claim(
     };
     let owner = OWNERS.connect(&parsed, &options);
     let owner = owner.map_err(|error| unreached(error.to_string()))?;
-    let registry = owner.registry().within(CLAIM);
+    let registry = own(&owner, REGISTRY).within(CLAIM);
+    let registry = RegistryStub::new(registry);
     for time in 0..TIMES {
         let found = registry
             .claim(Key::of_words(key).words(), interface.id())
@@ -85,24 +80,16 @@ pub(super) fn claim(
         let found = found.map_err(|error| unreached(error.to_string()))?;
         match *found.get() {
             Found::Object { number } => {
-                let lease = Some(owner.connection().references().lease());
-                let entered =
-                    owner
-                        .connection()
-                        .references()
-                        .enter(owner.connection(), number, lease);
-                return entered.map(Object::imported).ok_or_else(Unfit::many);
+                let references = owner.references();
+                let entered = references.enter(&owner, number, Some(references.lease()));
+                return entered.ok_or_else(|| TOO_MANY.to_owned());
             }
             Found::Other(_) => {
-                return Err(Unfit(
-                    "the object of the third party has another interface".to_owned(),
-                ));
+                return Err("the object of the third party has another interface".to_owned());
             }
             // The offer may arrive after the claim.
             Found::Unknown => thread::sleep(PAUSE.saturating_mul(1 << time)),
         }
     }
-    Err(Unfit(
-        "the owner has no such offer: it has expired or was claimed".to_owned(),
-    ))
+    Err("the owner has no such offer: it has expired or was claimed".to_owned())
 }

@@ -9,6 +9,9 @@ use rustc_hash::FxHashMap;
 use crate::session::Connection;
 use crate::sync::lock;
 
+/// Reason for which a reference is not accepted.
+pub(crate) const TOO_MANY: &str = "the limit of references is reached (max_references)";
+
 /// An object of the other side. Its owner keeps it as long as this exists.
 pub(crate) struct Import {
     connection: Connection,

@@ -22,13 +22,14 @@ pub use self::export::{Export, ReferenceCounts};
 pub use self::passing::{Giving, Leads, Passed, Taking};
 pub use self::structs::{Form, Referring, owned};
 
+pub(crate) use self::abroad::claim;
 pub(crate) use self::connection::{References, referenced};
 pub(crate) use self::given::As;
-pub(crate) use self::import::Import;
+pub(crate) use self::import::{Import, TOO_MANY};
 pub(crate) use self::lanes::Lanes;
 pub(crate) use self::offers::{Key, Offers};
 pub(crate) use self::owners::Owners;
-pub(crate) use self::passing::{Between, Passing};
+pub(crate) use self::passing::{Between, PassedObjects, Passing};
 
 use crate::interface::{Remotable, Stub};
 use crate::object::Object;
@@ -197,6 +198,6 @@ impl Unfit {
     }
 
     fn many() -> Self {
-        Self("the limit of references is reached (max_references)".to_owned())
+        Self(TOO_MANY.to_owned())
     }
 }

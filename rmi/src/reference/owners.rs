@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use jstream_transport::Address;
 use jstream_transport::active::WeakPeer;
 
-use crate::client::{Client, ClientOptions};
+use crate::client::{ClientOptions, connect};
 use crate::error::ConnectError;
 use crate::session::Connection;
 use crate::sync::lock;
@@ -25,16 +25,16 @@ impl Owners {
         &self,
         address: &Address,
         options: &ClientOptions,
-    ) -> Result<Client, ConnectError> {
+    ) -> Result<Connection, ConnectError> {
         let name = address.to_string();
         let known = lock(&self.0).get(&name).and_then(WeakPeer::upgrade);
         if let Some(peer) = known.filter(|peer| !peer.has_ended()) {
-            return Ok(Client::of(Connection::of(peer)));
+            return Ok(Connection::of(peer));
         }
-        let client = Client::connect_with(address, options)?;
+        let connection = connect(address, options)?;
         let mut known = lock(&self.0);
         known.retain(|_, peer| peer.upgrade().is_some());
-        known.insert(name, client.connection().peer().downgrade());
-        Ok(client)
+        known.insert(name, connection.peer().downgrade());
+        Ok(connection)
     }
 }

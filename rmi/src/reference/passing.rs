@@ -223,7 +223,10 @@ impl<P: Leads, E: Restore + 'static> Leads for Result<P, E> {
 }
 
 /// The references of a call of a local object.
-pub(crate) type Passing = Arc<Mutex<Vec<Object>>>;
+pub(crate) type Passing = Arc<PassedObjects>;
+
+/// The objects that a call without a connection passes.
+pub(crate) type PassedObjects = Mutex<Vec<Object>>;
 
 /// The two sides between which references are passed.
 #[derive(Clone)]
@@ -428,7 +431,14 @@ impl Taking {
                 let import = import.ok_or_else(Unfit::many)?;
                 Ok(Object::imported(import))
             }
-            HandedRef::Elsewhere { key, address } => abroad::claim(from, key, address, interface),
+            HandedRef::Elsewhere { key, address } => {
+                let Some(claim) = from.session().terms.third_parties else {
+                    let why = "objects of third parties are not accepted (third_parties)";
+                    return Err(Unfit(why.to_owned()));
+                };
+                let claimed = claim(from, key, address, interface);
+                claimed.map(Object::imported).map_err(Unfit)
+            }
         }
     }
 }

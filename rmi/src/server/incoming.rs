@@ -17,7 +17,7 @@ use crate::intercept::Watched;
 use crate::local_call::LocalSlot;
 use crate::message::{read, written};
 use crate::pipelining::Promise;
-use crate::reference::{As, Between, Giving, Passed, Taking};
+use crate::reference::{As, Between, Giving, Passed, PassedObjects, Taking};
 use crate::session::{Connection, Session, keep_result};
 use crate::stream::{Ended, Line, Stop, Stream};
 
@@ -290,11 +290,64 @@ impl Answer {
         }
     }
 
+    /// Reports the outcome to the interceptors.
+    #[inline]
+    fn seen(&self, result: Result<(), Outcome>, bytes: u64) {
+        if let Some(watched) = self.watched() {
+            watched.end(result, bytes);
+        }
+    }
+
+    /// Informs the caller why there is no result.
+    pub(super) fn refuse(&mut self, code: Code, why: &str) {
+        self.seen(Err(code.outcome()), 0);
+        if let Some(replier) = self.replier.take() {
+            refuse(replier, code, why);
+        } else if let Some(slot) = self.slot() {
+            slot.refuse(code, why);
+        }
+    }
+
+    /// Informs the caller why the call ends without an answer, if there is a reason to report.
+    #[cold]
+    fn end(&mut self) {
+        let Some(code) = self.why_ended() else { return };
+        let rest = self.rest.get_mut();
+        let mut why = rest.map_or_else(String::new, |rest| rest.unfit.take());
+        if why.is_empty() && code == Code::Arguments {
+            why.push_str("reading them panicked");
+        }
+        if let Some(replier) = self.replier.take() {
+            self.seen(Err(code.outcome()), 0);
+            refuse(replier, code, &why);
+        } else if let Some(slot) = self.slot() {
+            slot.refuse(code, &why);
+        }
+    }
+
+    /// Returns the error code for a call that ends without an answer. A call whose arguments were
+    /// not read did not run and has received no references.
+    fn why_ended(&self) -> Option<Code> {
+        let code = self.refused.get().or(ENDING.get());
+        match code {
+            _ if self.is_read.get() => code,
+            Some(Code::Overdue) => Some(Code::TooLate),
+            None if std::thread::panicking() => Some(Code::Arguments),
+            code => code,
+        }
+    }
+}
+
+/// References and streams of the call.
+impl Answer {
     /// Returns the two sides between which references are passed.
     fn between(&self) -> Option<Between> {
         match (&self.replier, self.slot()) {
             (Some(replier), _) => Some(Between::Peers(Connection::of(replier.peer()))),
-            (None, Some(slot)) => Some(Between::Here(slot.passing.clone())),
+            (None, Some(slot)) => {
+                let passing = slot.passing.clone().downcast::<PassedObjects>();
+                passing.ok().map(Between::Here)
+            }
             (None, None) => None,
         }
     }
@@ -417,53 +470,6 @@ impl Answer {
         };
         self.refuse(Code::Result, &why);
         Err(Failed::Result)
-    }
-
-    /// Reports the outcome to the interceptors.
-    #[inline]
-    fn seen(&self, result: Result<(), Outcome>, bytes: u64) {
-        if let Some(watched) = self.watched() {
-            watched.end(result, bytes);
-        }
-    }
-
-    /// Informs the caller why there is no result.
-    pub(super) fn refuse(&mut self, code: Code, why: &str) {
-        self.seen(Err(code.outcome()), 0);
-        if let Some(replier) = self.replier.take() {
-            refuse(replier, code, why);
-        } else if let Some(slot) = self.slot() {
-            slot.refuse(code, why);
-        }
-    }
-
-    /// Informs the caller why the call ends without an answer, if there is a reason to report.
-    #[cold]
-    fn end(&mut self) {
-        let Some(code) = self.why_ended() else { return };
-        let rest = self.rest.get_mut();
-        let mut why = rest.map_or_else(String::new, |rest| rest.unfit.take());
-        if why.is_empty() && code == Code::Arguments {
-            why.push_str("reading them panicked");
-        }
-        if let Some(replier) = self.replier.take() {
-            self.seen(Err(code.outcome()), 0);
-            refuse(replier, code, &why);
-        } else if let Some(slot) = self.slot() {
-            slot.refuse(code, &why);
-        }
-    }
-
-    /// Returns the error code for a call that ends without an answer. A call whose arguments were
-    /// not read did not run and has received no references.
-    fn why_ended(&self) -> Option<Code> {
-        let code = self.refused.get().or(ENDING.get());
-        match code {
-            _ if self.is_read.get() => code,
-            Some(Code::Overdue) => Some(Code::TooLate),
-            None if std::thread::panicking() => Some(Code::Arguments),
-            code => code,
-        }
     }
 }
 

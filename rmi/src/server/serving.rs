@@ -20,7 +20,8 @@ use crate::context::is_called;
 use crate::error::ServeError;
 use crate::exports::Exports;
 use crate::interface::Interface;
-use crate::session::{Connection, Terms, Waiting, handlers, max_result_streams};
+use crate::reference::claim;
+use crate::session::{Claim, Connection, Terms, Waiting, handlers, max_result_streams};
 use crate::stream::Window;
 use crate::sync::lock;
 use crate::workers::MOST_WAITING;
@@ -265,7 +266,7 @@ impl ServingState {
             max_result_streams: max_result_streams(&options.messages),
             lease: options.lease,
             max_references: options.max_references,
-            third_parties: options.third_parties,
+            third_parties: options.third_parties.then_some(claim as Claim),
             clock: options.clock.clone(),
             interceptors: options.interceptors.clone(),
             secret: options.secret.clone(),
