@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jstream::Limits;
-use jstream_transport::active::{Serving, Settings, WeakPeer};
+use jstream_transport::active::{Handlers, Serving, Settings, ThreadPool, WeakPeer};
 use jstream_transport::{Address, Options};
 
 use crate::auth::Secret;
 use crate::capture::Capture;
+use crate::client_lane::connect_lane;
 use crate::clock::Clock;
 use crate::error::{ConnectError, LookupError, shown};
 use crate::intercept::Interceptors;
@@ -21,8 +22,9 @@ use crate::reference::claim;
 use crate::reflection::{Described, REFLECTION, ReflectionStub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
 use crate::server::Server;
-use crate::session::{Claim, Connection, Terms, max_result_streams};
+use crate::session::{Claim, Connection, Terms, handlers, max_result_streams};
 use crate::stream::Window;
+use crate::workers::MOST_WAITING;
 
 /// Limits and timeouts of a client.
 #[derive(Debug, Clone)]
@@ -102,6 +104,12 @@ impl Default for ClientOptions {
     }
 }
 
+/// Returns the handlers of all clients of this process.
+fn of_clients() -> &'static Handlers {
+    static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+    HANDLERS.get_or_init(|| handlers(Arc::new(ThreadPool::new(MOST_WAITING))))
+}
+
 /// Connects to a server.
 pub(crate) fn connect(
     address: &Address,
@@ -124,8 +132,10 @@ pub(crate) fn connect(
         secret: options.secret.clone(),
         capture: options.capture.as_ref().map(|to| to.connection(true)),
     };
-    let (transport, messages) = (&options.transport, &options.messages);
-    Connection::connect(address, transport, messages, terms)
+    let route = (address, &options.transport, &options.messages);
+    Connection::connect(route, terms, of_clients(), |lane, main| {
+        connect_lane(lane, main, of_clients())
+    })
 }
 
 /// A connection to a server. Cheap to clone. The connection ends with the last clone, stub and
@@ -309,7 +319,7 @@ impl Client {
 ///
 /// ```
 /// use jstream_rmi::{Client, Server, WeakClient, remote};
-/// use std::sync::Arc;
+/// use std::sync::{Arc, OnceLock};
 ///
 /// #[remote]
 /// trait Listener {

@@ -249,6 +249,7 @@ mod auth;
 mod call;
 mod capture;
 mod client;
+mod client_lane;
 mod clock;
 mod context;
 pub mod directory;

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use jstream_transport::active::{Executor, Handler, Handlers, Outcome, Peer, Settings};
 use jstream_transport::{Address, Endpoint, Options};
 
-use self::lane::Lane;
+pub(crate) use self::lane::{ConnectLane, Lane};
 pub(crate) use self::results::{RESULTS, Results, fetched, keep_result, number_of};
 pub(crate) use self::sending::length;
 pub(crate) use self::terms::{Claim, Terms, max_result_streams};
@@ -28,7 +28,6 @@ use crate::pipelining::{Promises, admit};
 use crate::reference::{References, referenced};
 use crate::server::called;
 use crate::stream::{Wire, streamed};
-use crate::workers::Workers;
 
 /// Name of the handler of calls.
 pub(crate) const CALLS: &str = "jstream.calls";
@@ -109,12 +108,6 @@ fn connect(
     Ok(endpoint)
 }
 
-/// Returns the handlers of all clients of this process.
-fn of_clients() -> &'static Handlers {
-    static HANDLERS: OnceLock<Handlers> = OnceLock::new();
-    HANDLERS.get_or_init(|| handlers(Workers::threads(1).spare().clone()))
-}
-
 impl Session {
     pub(crate) fn exports(&self) -> Option<&Arc<Exports>> {
         self.exports.get()
@@ -182,14 +175,14 @@ impl Connection {
         Self::join(endpoint, handlers, settings, terms, parts)
     }
 
-    /// Connects to a server.
+    /// Connects to a server. `connect_lane` opens the lane when it is needed.
     pub(crate) fn connect(
-        address: &Address,
-        options: &Options,
-        settings: &Settings,
+        (address, options, settings): (&Address, &Options, &Settings),
         terms: Terms,
+        handlers: &Handlers,
+        connect_lane: ConnectLane,
     ) -> Result<Self, ConnectError> {
-        let lane = Lane::new(address, options, settings);
+        let lane = Lane::new(address, options, settings, connect_lane);
         let endpoint = connect(address, options, settings, &terms)?;
         let parts = Parts {
             exports: Arc::default(),
@@ -198,7 +191,23 @@ impl Connection {
             is_lane: false,
             waiting: Arc::default(),
         };
-        Self::join(endpoint, of_clients(), settings.clone(), terms, parts)
+        Self::join(endpoint, handlers, settings.clone(), terms, parts)
+    }
+
+    /// Connects to the server of this connection once more, for the lane.
+    pub(crate) fn connect_lane(&self, lane: &Lane, handlers: &Handlers) -> Option<Self> {
+        let session = self.session();
+        let (address, options, settings) = lane.route();
+        let terms = session.terms.clone();
+        let endpoint = connect(address, options, settings, &terms).ok()?;
+        let parts = Parts {
+            exports: session.exports.clone(),
+            references: session.references().clone(),
+            lane: None,
+            is_lane: true,
+            waiting: Arc::default(),
+        };
+        Self::join(endpoint, handlers, settings.clone(), terms, parts).ok()
     }
 
     fn join(
