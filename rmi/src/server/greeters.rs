@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use jstream_transport::{Address, Cutter};
 
-use super::ServerOptions;
-use super::places::{Place, Places};
-use crate::sync::lock;
+use crate::server::options::ServerOptions;
+use crate::server::places::{Place, Places};
+use crate::support::lock;
 
 /// Minimum time before a greeter is evicted, so that honest peers that connect at the same time do
 /// not evict each other. New connections wait up to this long to be accepted.

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use jstream_transport::active::Handlers;
 
-use super::greeters::Greeters;
-use super::places::Places;
-use crate::reflection::Health;
-use crate::session::{CALLS, ServerCounters};
-use crate::sync::lock;
+use crate::call::Health;
+use crate::frame::CALLS;
+use crate::server::greeters::Greeters;
+use crate::server::places::Places;
+use crate::session::ServerCounters;
+use crate::support::lock;
 
 /// Counters of current work and of refused work.
 #[derive(Debug, Default)]
@@ -47,17 +48,17 @@ impl Counted {
 
 impl Load {
     /// Returns the places of the connections.
-    pub(super) fn places(&self) -> &Arc<Places> {
+    pub(crate) fn places(&self) -> &Arc<Places> {
         &self.places
     }
 
     /// Returns the connections in the handshake.
-    pub(super) fn greeters(&self) -> &Arc<Greeters> {
+    pub(crate) fn greeters(&self) -> &Arc<Greeters> {
         &self.greeters
     }
 
     /// Returns the counters that the sessions use, too.
-    pub(super) fn counters(&self) -> &Arc<ServerCounters> {
+    pub(crate) fn counters(&self) -> &Arc<ServerCounters> {
         &self.counters
     }
 

@@ -5,18 +5,18 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Counters of the open connections and of the refused ones.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(crate) struct Places {
     taken: AtomicUsize,
     refused: AtomicU64,
 }
 
 /// The place of one connection. Dropping it releases the place.
 #[derive(Debug)]
-pub(super) struct Place(Arc<Places>);
+pub(crate) struct Place(Arc<Places>);
 
 impl Places {
     /// Takes a place for a connection if fewer than `most` are taken.
-    pub(super) fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
+    pub(crate) fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
         let more = |taken: usize| (taken < most).then(|| taken.wrapping_add(1));
         let took = self
             .taken
@@ -25,17 +25,17 @@ impl Places {
     }
 
     /// Counts a connection that was refused or evicted during the handshake.
-    pub(super) fn refuse(&self) {
+    pub(crate) fn refuse(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns the number of open connections.
-    pub(super) fn taken(&self) -> usize {
+    pub(crate) fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
     }
 
     /// Returns the number of refused connections.
-    pub(super) fn refused(&self) -> u64 {
+    pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }
 }

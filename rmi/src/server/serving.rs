@@ -4,27 +4,26 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Wake, Waker};
-use std::thread::{self, JoinHandle};
+use std::thread;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
-use jstream_transport::active::{self, Handlers, Peer, PollGroup};
-use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
+use jstream_transport::active::{Handlers, Peer, PollGroup};
+use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, active};
 
-use super::ServerOptions;
-use super::connect_throttle::ConnectThrottle;
-use super::greeters::{Greeting, Limits};
-use super::load::Load;
-use super::places::Place;
-use crate::clock::Alarm;
-use crate::context::is_called;
-use crate::error::ServeError;
-use crate::exports::Exports;
+use crate::call::{MOST_WAITING, handlers};
+use crate::client::claim;
+use crate::frame::Window;
 use crate::interface::Interface;
-use crate::reference::claim;
-use crate::session::{Claim, Connection, Terms, Waiting, handlers, max_result_streams};
-use crate::stream::Window;
-use crate::sync::lock;
-use crate::workers::MOST_WAITING;
+use crate::server::connect_throttle::ConnectThrottle;
+use crate::server::greeters::{Greeting, Limits};
+use crate::server::load::Load;
+use crate::server::options::ServerOptions;
+use crate::server::places::Place;
+use crate::session::{
+    Alarm, Claim, Connection, Exports, Terms, Waiting, is_called, max_result_streams,
+};
+use crate::support::{ServeError, lock};
 
 /// A server that accepts connections. Dropping it ends all its connections.
 #[derive(Debug)]

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use super::{Load, Server, ServerOptions};
-use crate::exports::Exports;
+use crate::server::handle::Server;
+use crate::server::load::Load;
+use crate::server::options::ServerOptions;
+use crate::session::Exports;
 
 /// A weak handle of a server. Objects that are bound to a server use it to avoid a reference cycle.
 ///

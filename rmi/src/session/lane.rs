@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use jstream_transport::active::Settings;
 use jstream_transport::{Address, Options};
 
-use super::Connection;
-use crate::sync::lock;
+use crate::session::connection::Connection;
+use crate::support::lock;
 
 /// Pause after a failed attempt to open a lane.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ enum LaneState {
 }
 
 impl Lane {
-    pub(super) fn new(
+    pub(crate) fn new(
         address: &Address,
         options: &Options,
         settings: &Settings,

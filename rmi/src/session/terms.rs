@@ -7,14 +7,14 @@ use jstream::Limits;
 use jstream_transport::Address;
 use jstream_transport::active::Settings;
 
-use crate::auth::Secret;
-use crate::capture::Capturing;
-use crate::clock::Clock;
-use crate::intercept::Interceptors;
+use crate::frame::Window;
 use crate::interface::Interface;
-use crate::reference::{Import, References};
-use crate::session::Connection;
-use crate::stream::Window;
+use crate::session::auth::Secret;
+use crate::session::capture::Capturing;
+use crate::session::clock::Clock;
+use crate::session::connection::Connection;
+use crate::session::intercept::Interceptors;
+use crate::session::references::{Import, References};
 
 /// Settings of a session: limits for the peer, and defaults for calls.
 #[derive(Debug, Clone)]
@@ -50,7 +50,8 @@ pub(crate) struct Terms {
 }
 
 /// Function that claims an object of a third party from its owner: by the connection over which it
-/// was passed, its key, the address of the owner, and its interface. Returns the reason if it fails.
+/// was passed, its key, the address of the owner, and its interface. Returns the reason if it
+/// fails.
 pub(crate) type Claim =
     fn(&Connection, [u64; 2], &str, &'static Interface) -> Result<Arc<Import>, String>;
 

@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::Session;
-use crate::pipelining::Promises;
-use crate::sync::lock;
+use crate::support::lock;
 
 /// Counters of a server, over all its listeners.
 #[derive(Debug, Default)]
@@ -42,11 +40,12 @@ impl ServerCounters {
     }
 
     /// Returns the number of suspended methods.
-    pub(crate) fn methods(&self) -> usize {
+    pub(super) fn methods(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
     /// Returns the number of suspended methods and held calls.
+    #[inline]
     pub(crate) fn waiting(&self) -> usize {
         let held = self.held.load(Ordering::Relaxed);
         self.methods().saturating_add(held)
@@ -113,11 +112,13 @@ impl Waiting {
     }
 
     /// Returns true if calls are no longer accepted.
-    fn is_ending(&self) -> bool {
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Relaxed)
     }
 
-    fn load(&self) -> &Arc<ServerCounters> {
+    #[inline]
+    pub(crate) fn load(&self) -> &Arc<ServerCounters> {
         &self.load
     }
 
@@ -180,36 +181,20 @@ impl CallCounts {
     }
 
     /// Returns the number of suspended methods.
-    pub(crate) fn methods(&self) -> usize {
+    pub(super) fn methods(&self) -> usize {
         self.methods.load(Ordering::SeqCst)
     }
 
     /// Returns the number of held calls.
+    #[inline]
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 
     /// Returns the counts of all connections of the listener.
+    #[inline]
     pub(crate) fn all(&self) -> &Waiting {
         &self.all
-    }
-}
-
-/// Guard that counts a suspended method. It holds no reference to its connection, because the
-/// connection may own it.
-pub(crate) struct Waits(Arc<Promises>);
-
-impl Waits {
-    pub(crate) fn new(session: &Session) -> Self {
-        session.counts.suspend();
-        Self(session.promises.clone())
-    }
-}
-
-impl Drop for Waits {
-    fn drop(&mut self) {
-        self.0.counts().resume();
-        self.0.go_on();
     }
 }
 
@@ -231,42 +216,5 @@ impl Drop for IsHeld {
         self.0.held.fetch_sub(1, Ordering::Relaxed);
         self.0.all.load.release();
         self.0.all.leave();
-    }
-}
-
-impl Session {
-    /// Returns the counters of the server.
-    pub(crate) fn load(&self) -> &Arc<ServerCounters> {
-        self.counts.all().load()
-    }
-
-    /// Returns true if one more method may be suspended, or one more call held.
-    pub(crate) fn may_wait(&self) -> bool {
-        let waiting = self.methods().saturating_add(self.counts.held());
-        let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
-        waiting < self.terms.max_waiting && (waiting == 0 || in_all())
-    }
-
-    /// Returns true if the method of a pipelined call whose turn has come may be suspended. Held
-    /// calls do not count here, because they may be waiting behind this very call.
-    pub(crate) fn may_wait_in_turn(&self) -> bool {
-        let in_all = || self.load().methods() < self.terms.max_waiting_in_all;
-        !self.is_full() && (self.methods() == 0 || in_all())
-    }
-
-    /// Returns true if a call has to wait until a suspended method of this connection ends, which
-    /// [resumes the held calls](crate::pipelining::Promises::go_on).
-    pub(crate) fn is_full(&self) -> bool {
-        let methods = self.methods();
-        methods > 0 && methods >= self.terms.max_waiting
-    }
-
-    fn methods(&self) -> usize {
-        self.counts.methods()
-    }
-
-    /// Returns true if calls are no longer accepted.
-    pub(crate) fn is_ending(&self) -> bool {
-        self.counts.all().is_ending()
     }
 }
