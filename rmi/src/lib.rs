@@ -245,76 +245,54 @@
 //! its parent: it must create its own.
 #![forbid(unsafe_code)]
 
-mod auth;
 mod call;
-mod capture;
 mod client;
-mod clock;
-mod context;
 pub mod directory;
-mod error;
-mod exclusive;
-mod exports;
 mod frame;
 pub mod guide;
-mod intercept;
 mod interface;
-mod lease;
-mod local;
-mod local_call;
-mod message;
 pub mod mock;
-mod object;
-mod pipelining;
-mod rare_box;
 mod reference;
-mod reflection;
-mod registry;
-mod retry;
 mod server;
 mod session;
 mod stream;
-mod sync;
-mod wait;
-mod workers;
+mod support;
 
-pub use auth::{AuthError, Secret, SecretTooShort};
-pub use call::{Call, RemoteCall, Reply};
-pub use capture::{Capture, CaptureOptions};
+pub use call::{
+    Bound, BoundRef, Call, Described, Description, DescriptionRef, Found, Health, Reflection,
+    ReflectionStub, Registry, RegistryStub, RemoteCall, Reply, Serves, Signature, SignatureRef,
+    Skeleton,
+};
 pub use client::{Client, ClientOptions, WeakClient};
-pub use clock::Clock;
-pub use context::{Context, context};
-pub use error::{BindError, CallError, ConnectError, LookupError, Outcome, ServeError};
-pub use exclusive::{Alone, Exclusive, Shared};
-#[cfg(feature = "metrics")]
-pub use intercept::Metered;
-pub use intercept::{CallEnd, CallInfo, Denied, Interceptor, Interceptors, Side, Traced, Watch};
-pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
+pub use interface::{Alone, BoxFuture, Exclusive, Interface, Shared};
 pub use jstream::Received;
 pub use jstream_derive::{Referring, remote};
 pub use jstream_transport::active::{Guarded, Held, Settings, When};
 pub use jstream_transport::{Address, Options};
-pub use local::{Local, LocalServer};
-pub use object::Object;
-pub use reference::{Export, Leads, Passed, ReferenceCounts, Referring, Remote};
-pub use reflection::{
-    Bound, BoundRef, Described, Description, DescriptionRef, Health, Reflection, ReflectionStub,
-    Signature, SignatureRef,
+pub use reference::{
+    Export, Leads, Object, Passed, ReferenceCounts, Referring, Remotable, Remote, Retries, Stub,
 };
-pub use registry::{Found, Registry, RegistryStub};
-pub use retry::Retries;
-pub use server::{Ended, Server, ServerOptions, Serving, WeakServer};
+pub use server::{Ended, Local, LocalServer, Server, ServerOptions, Serving, WeakServer, Workers};
+#[cfg(feature = "metrics")]
+pub use session::Metered;
+pub use session::{
+    CallEnd, CallInfo, Capture, CaptureOptions, Clock, Context, Denied, Interceptor, Interceptors,
+    Secret, SecretTooShort, Side, Traced, Watch, context,
+};
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
-pub use workers::Workers;
+pub use support::{
+    AuthError, BindError, CallError, ConnectError, LookupError, Outcome, ServeError,
+};
 
 /// Items used by generated code. Not part of the public API: they may change in any release.
 #[doc(hidden)]
 pub mod __private {
+    pub use jstream::__private::list;
+
     pub use crate::interface::Method;
     pub use crate::reference::{Form, Giving, Taking, Unfit, owned};
-    pub use crate::server::{Answer, Failed, Incoming};
+    pub use crate::session::{Answer, Failed, Incoming};
     pub use crate::stream::{Carried, Taken};
-    pub use jstream::__private::list;
 }
 
 /// Compiles the example of the README.

@@ -32,7 +32,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::sync::lock;
+use crate::support::lock;
 
 /// The expected calls of one method, with a function that computes the answers.
 pub struct Expectation<F: ?Sized> {

@@ -5,6 +5,7 @@
 //! - [`long_lines`]: no comment has more than [`MAX_COLUMNS`] columns.
 //! - [`repeated_types`]: a private type name occurs at most twice in a crate.
 //! - [`cycles`]: the files of a crate do not import one another.
+//! - [`upward_imports`]: a layer of a crate imports only from the layers before it.
 //!
 //! The tests run them over the repository.
 
@@ -245,6 +246,117 @@ pub fn repeated_types(crate_sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
+/// Returns the module path of a source below a folder `src`.
+fn module_path(path: &Path) -> Vec<&str> {
+    let names = path.iter().filter_map(|name| name.to_str());
+    let mut modules: Vec<_> = names.rev().take_while(|name| *name != "src").collect();
+    modules.reverse();
+    if let Some(file) = modules.pop() {
+        let module = file.strip_suffix(".rs").unwrap_or(file);
+        if module != "mod" {
+            modules.push(module);
+        }
+    }
+    modules
+}
+
+/// Returns the code of a source, in which the lines of comments are empty.
+fn code(source: &Source) -> String {
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    let lines = source.text.lines();
+    let lines = lines.map(|line| Some(line).filter(is_code).unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the name at the start of `text`, which is empty if there is none.
+fn leading_name(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+    text.split_at(end.unwrap_or(text.len())).0
+}
+
+/// Returns the names with which the paths at the start of `text` begin: one, or those of a group in
+/// braces.
+fn first_names(text: &str) -> Vec<&str> {
+    let Some(group) = text.strip_prefix('{') else {
+        return vec![leading_name(text)];
+    };
+    let mut depth = 0usize;
+    let mut names = Vec::new();
+    let mut is_start = true;
+    for (place, c) in group.char_indices() {
+        match c {
+            '{' => depth = depth.saturating_add(1),
+            '}' if depth == 0 => break,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => is_start = true,
+            c if is_start && !c.is_whitespace() => {
+                names.push(leading_name(group.split_at(place).1));
+                is_start = false;
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// Returns the parts of `code` before and behind each keyword of a path, such as `crate::`.
+fn paths<'c>(code: &'c str, keyword: &'c str) -> impl Iterator<Item = (&'c str, &'c str)> {
+    let starts = code.match_indices(keyword);
+    let split = starts.filter_map(move |(start, _)| {
+        let (before, path) = code.split_at(start);
+        Some((before, path.strip_prefix(keyword)?))
+    });
+    split.filter(|(before, _)| {
+        // `$crate::` of a macro begins a path of another crate.
+        !before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$')
+    })
+}
+
+/// Finds imports by which a layer of a crate depends on a layer after it.
+///
+/// The `layers` are modules at the root of the crate, in their order. A layer may import from
+/// itself and from those before it, but not through the root of the crate, which exports items of
+/// all layers. Other modules at the root are not checked. A layer may not import from them.
+#[must_use]
+pub fn upward_imports(crate_sources: &[Source], layers: &[&str]) -> Vec<Finding> {
+    let place_of = |name: &str| layers.iter().position(|layer| *layer == name);
+    let mut findings = Vec::new();
+    for source in crate_sources {
+        let modules = module_path(&source.path);
+        let Some((layer, place)) = modules.first().and_then(|one| Some((*one, place_of(one)?)))
+        else {
+            continue;
+        };
+        let code = code(source);
+        let line = |before: &str| before.matches('\n').count().saturating_add(1);
+        for (before, rest) in paths(&code, "crate::") {
+            for name in first_names(rest) {
+                let text = match place_of(name) {
+                    Some(other) if other <= place => continue,
+                    Some(_) => format!("the layer {layer:?} imports from {name:?}, which is above"),
+                    None => format!("the layer {layer:?} imports {name:?}, which is no layer"),
+                };
+                findings.push(source.finding(line(before), text));
+            }
+        }
+        for (before, mut rest) in paths(&code, "super::") {
+            let mut steps = 1usize;
+            while let Some(next) = rest.strip_prefix("super::") {
+                (rest, steps) = (next, steps.saturating_add(1));
+            }
+            let is_above = |name: &&str| place_of(name).is_some_and(|other| other > place);
+            // Only names of layers count: a path in an inline module has one step more.
+            if steps >= modules.len() && !before.ends_with("super::") {
+                for name in first_names(rest).into_iter().filter(is_above) {
+                    let text = format!("the layer {layer:?} imports from {name:?}, which is above");
+                    findings.push(source.finding(line(before), text));
+                }
+            }
+        }
+    }
+    findings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,5 +419,41 @@ mod tests {
         assert_eq!(repeated_types(std::slice::from_ref(&twice)), []);
         let once = source("pub(crate) trait A {}\n");
         assert_eq!(lines(&repeated_types(&[twice, once])), [1, 3, 1]);
+    }
+
+    #[test]
+    fn layers_import_from_those_before_them() {
+        let layers = ["low", "middle", "high"];
+        let finds = |path: &str, text: &str| {
+            let source = Source {
+                path: path.into(),
+                text: text.to_owned(),
+            };
+            lines(&upward_imports(&[source], &layers))
+        };
+        let below = "use crate::low::A;\nuse crate::middle::{B, C};\nuse super::high::D;\n";
+        assert_eq!(finds("a/src/middle/b/c.rs", below), []);
+        let above = "use crate::low::A;\n// crate::high\nfn a() { crate::high::b(); }\n";
+        assert_eq!(finds("a/src/middle/b.rs", above), [3]);
+        assert_eq!(finds("a/src/middle.rs", above), [3]);
+        assert_eq!(finds("a/src/high/mod.rs", above), []);
+        // The root and modules that are no layers may import everything, but nothing imports them.
+        assert_eq!(finds("a/src/lib.rs", above), []);
+        assert_eq!(finds("a/src/other.rs", above), []);
+        assert_eq!(
+            finds("a/src/high.rs", "use crate::other::A;\nuse crate::B;\n"),
+            [1, 2]
+        );
+        let group = "use crate::{\n    low::{A, high},\n    high::B,\n};\n";
+        assert_eq!(finds("a/src/middle.rs", group), [1]);
+        let relative = "use super::A;\nuse super::super::high::B;\nuse super::super::low::C;\n";
+        assert_eq!(finds("a/src/middle/b.rs", relative), [2]);
+        assert_eq!(
+            finds(
+                "a/src/low.rs",
+                "macro_rules! a { () => { $crate::high::b() } }"
+            ),
+            []
+        );
     }
 }

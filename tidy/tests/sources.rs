@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tidy::{Finding, Source, doc_openings, long_lines, repeated_types, sources};
+use tidy::{Finding, Source, doc_openings, long_lines, repeated_types, sources, upward_imports};
 
 /// Packages with Rust sources.
 const PACKAGES: [&str; 8] = [
@@ -19,6 +19,25 @@ const PACKAGES: [&str; 8] = [
 
 /// Folders of libraries that others build on. The layers of the transport count as one.
 const LIBRARIES: [&str; 5] = ["derive", "jstream", "rmi", "sync", "transport"];
+
+/// Packages whose modules are layers, with the layers in their order. Each imports only from those
+/// before it.
+const LAYERS: [(&str, &[&str]); 1] = [(
+    "rmi",
+    &[
+        "support",
+        "frame",
+        "interface",
+        "session",
+        "reference",
+        "stream",
+        "call",
+        "client",
+        "server",
+        "directory",
+        "mock",
+    ],
+)];
 
 fn sources_of(folder: &str) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -65,5 +84,21 @@ fn private_type_names_occur_at_most_twice_in_a_crate() {
         let mut sources = sources_of(package);
         sources.retain(|source| source.path.iter().any(|folder| folder == "src"));
         assert_none(&repeated_types(&sources));
+    }
+}
+
+#[test]
+fn layers_import_only_from_those_before_them() {
+    for (package, layers) in LAYERS {
+        for layer in layers {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+            let module = root.join(package).join("src").join(layer);
+            let exists = module.is_dir() || module.with_extension("rs").is_file();
+            assert!(exists, "{package} has no layer {layer}");
+        }
+        assert_none(&upward_imports(
+            &sources_of(&format!("{package}/src")),
+            layers,
+        ));
     }
 }

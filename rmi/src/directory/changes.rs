@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use super::link::{Link, Used};
-use super::{Change, ChangeRef, Event};
-use crate::interface::Stub;
-use crate::stream::{Stream, StreamError, until_ready};
+use crate::directory::link::{Link, Used};
+use crate::directory::protocol::{Change, ChangeRef, Event};
+use crate::reference::Stub;
+use crate::session::until_ready;
+use crate::stream::{Stream, StreamError};
 
 /// All names of a registry, followed by their changes. Created by
 /// [`Names::watch`](super::Names::watch).

@@ -1,24 +1,23 @@
 //! A connection to a registry, which reconnects when it is lost.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::task::{Poll, Waker};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use jstream_transport::Address;
 use jstream_transport::active::Serving;
 
-use super::{Directory, DirectoryStub, Entry, NAME, Refusal};
 use crate::client::{Client, ClientOptions};
-use crate::error::{CallError, LookupError, Outcome};
-use crate::stream::Tasks;
-use crate::sync::lock;
+use crate::directory::protocol::{Directory, DirectoryStub, Entry, NAME, Refusal};
+use crate::session::Tasks;
+use crate::support::{CallError, LookupError, Outcome, lock};
 
 /// Initial pause before an attempt to reconnect. The pause doubles up to `LONGEST_PAUSE`, and has
 /// jitter, so that a registry that restarts is not overloaded by its clients.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
+
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// A connection to a registry, with the state that the next connection needs.

@@ -1,21 +1,19 @@
 //! The client side of a registry of several servers.
 
-use std::fmt;
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use jstream_transport::Address;
 
-use super::changes::Changes;
-use super::link::Link;
-use super::places::located;
-use super::{DirectoryStub, Entry, Refusal};
-use crate::client::{Client, ClientOptions};
-use crate::error::{CallError, ConnectError, LookupError, shown};
-use crate::interface::Remotable;
-use crate::reference::Owners;
-use crate::reflection::Bound;
+use crate::call::Bound;
+use crate::client::{Client, ClientOptions, Owners};
+use crate::directory::changes::Changes;
+use crate::directory::link::Link;
+use crate::directory::places::located;
+use crate::directory::protocol::{DirectoryStub, Entry, Refusal};
+use crate::reference::Remotable;
 use crate::server::Serving;
+use crate::support::{CallError, ConnectError, LookupError, shown};
 
 /// A connection to a registry of several servers. Cheap to clone. The names that it has bound are
 /// unbound when the last clone is dropped, or the process ends.
@@ -199,7 +197,7 @@ impl Names {
             };
             let address = located(address, Some(self.link.address()));
             match self.owners.connect(&address, self.link.options()) {
-                Ok(client) => return Ok(client),
+                Ok(connection) => return Ok(Client::of(connection)),
                 Err(error) => failed = Some(error),
             }
         }

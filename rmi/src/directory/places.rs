@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use jstream_transport::Address;
 
-use super::Refusal;
-use crate::context::context;
-use crate::session::Connection;
+use crate::directory::protocol::Refusal;
+use crate::session::{Connection, context};
 
 /// Maximum number of addresses of a server. `LONGEST_ADDRESS` is the maximum length of each in
 /// bytes. Protects against oversized entries.
 pub(super) const MOST_ADDRESSES: usize = 8;
+
 pub(super) const LONGEST_ADDRESS: usize = 512;
 
 /// Returns the connection of the current call. `None` if the call comes from this program.

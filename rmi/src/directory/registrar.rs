@@ -9,67 +9,17 @@ use std::task::{Poll, Waker};
 use jstream_derive::remote;
 use jstream_transport::Address;
 
-use super::places::{caller, is_trusted, leads, may_change, number, usable};
-use super::saved::{self, PersistError, Saving, Wanted};
-use super::watching::{Watcher, refused};
-use super::{Change, Directory, Entry, EntryRef, Event, Refusal};
-use crate::reflection::Bound;
+use crate::call::Bound;
+use crate::directory::kept::{Holder, Kept, size};
+use crate::directory::options::RegistrarOptions;
+use crate::directory::places::{caller, is_trusted, leads, may_change, number, usable};
+use crate::directory::protocol::{Change, Directory, Entry, EntryRef, Event, Refusal};
+use crate::directory::saved;
+use crate::directory::saved::{PersistError, Saving, Wanted};
+use crate::directory::watching::{Watcher, refused};
 use crate::session::Connection;
 use crate::stream::Stream;
-use crate::sync::lock;
-
-/// Limits of a [`Registrar`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct RegistrarOptions {
-    /// Maximum length of a name in bytes (default 256).
-    pub max_name: usize,
-    /// Maximum length of an interface description in bytes (default 64 KiB). Longer ones are
-    /// truncated, because they are only for display.
-    pub max_description: usize,
-    /// Maximum number of names that one connection may have bound at once (default 1,024). Protects
-    /// against programs that bind an unlimited number of names.
-    pub max_names_each: usize,
-    /// Maximum number of names in total (default 65,536). Protects against many such programs.
-    pub max_names: usize,
-    /// Maximum size of all entries in bytes (default 64 MiB).
-    pub max_bytes: usize,
-    /// Maximum number of watchers (default 1,024). Further ones receive [`Event::Refused`] only.
-    pub max_watchers: usize,
-    /// Maximum number of watchers of one connection (default 8). Further ones receive
-    /// [`Event::Refused`] only. Protects against programs that occupy all places.
-    pub max_watchers_each: usize,
-    /// Maximum number of changes that wait for one watcher (default 1,024). A watcher beyond that
-    /// receives [`Event::Missed`] and no more. Protects against watchers that do not read.
-    pub max_changes: usize,
-    /// Maximum size in bytes of the changes that wait for all watchers (default 16 MiB). Beyond
-    /// that, the watcher with the most waiting bytes receives [`Event::Missed`] and no more.
-    /// Protects against many watchers that do not read.
-    pub max_change_bytes: usize,
-    /// If true, every caller that may bind names may also replace and unbind the names of others
-    /// (default false). If false, only the connection that bound a name, a caller that proved the
-    /// server's [secret](crate::ServerOptions::secret), and the registry's own program may. A name
-    /// whose binder has gone is open to all callers that may bind names in both cases. Protects
-    /// against local programs that take over the names of others.
-    pub anyone_may_replace: bool,
-}
-
-impl Default for RegistrarOptions {
-    fn default() -> Self {
-        Self {
-            max_name: 256,
-            max_description: 64 << 10,
-            max_names_each: 1024,
-            max_names: 65_536,
-            max_bytes: 64 << 20,
-            max_watchers: 1024,
-            max_watchers_each: 8,
-            max_changes: 1024,
-            max_change_bytes: 16 << 20,
-            anyone_may_replace: false,
-        }
-    }
-}
+use crate::support::lock;
 
 /// The names of several servers, as an object to be bound to [`NAME`](super::NAME) at a server. See
 /// the [module](super).
@@ -90,26 +40,6 @@ struct RegistrarState {
     watcher: u64,
     /// Requests to write the file, if there is one.
     wanted: Option<Arc<Wanted>>,
-}
-
-struct Kept {
-    entry: Arc<Entry>,
-    holder: Holder,
-    /// Connections that have bound the same entry later, for example after the program has lost
-    /// its connection, at most [`MAX_CLAIMANTS`]. If one is left when the connection of the binder
-    /// ends, it becomes the binder.
-    claimants: Vec<usize>,
-}
-
-/// The connection that may replace and unbind a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holder {
-    /// The binder has gone, as after a restart of the registry: any caller may.
-    Gone,
-    Binder(usize),
-    /// The binder has gone, and several connections claim the name. None of them may until only
-    /// one is left: another program could have claimed the name of the binder to take it over.
-    Contested,
 }
 
 /// Maximum number of connections that claim one name.
@@ -135,20 +65,6 @@ impl Kept {
             id: self.entry.id,
         }
     }
-}
-
-/// Returns the number of bytes for which an entry counts.
-pub(super) fn size(entry: &Entry) -> usize {
-    let texts = [
-        &entry.name,
-        &entry.name,
-        &entry.interface,
-        &entry.description,
-    ];
-    let texts = texts.into_iter().chain(&entry.addresses);
-    texts.fold(size_of::<Kept>(), |sum, text| {
-        sum.saturating_add(text.len())
-    })
 }
 
 impl RegistrarState {

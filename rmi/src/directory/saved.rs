@@ -5,20 +5,22 @@
 //! Concurrent changes are written together.
 
 use std::collections::BTreeSet;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Poll, Waker};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
+use std::{io, thread};
 
 use jstream::file::{FileError, FileReader, FileWriter, ReadOptions};
 use jstream::{Limits, Transportable};
 
-use super::places::{LONGEST_ADDRESS, MOST_ADDRESSES};
-use super::registrar::{RegistrarOptions, size};
-use super::{Entry, EntryRef};
-use crate::stream::Tasks;
-use crate::sync::lock;
+use crate::directory::kept::size;
+use crate::directory::options::RegistrarOptions;
+use crate::directory::places::{LONGEST_ADDRESS, MOST_ADDRESSES};
+use crate::directory::protocol::{Entry, EntryRef};
+use crate::session::Tasks;
+use crate::support::lock;
 
 /// Version of the file's contents.
 const VERSION: u32 = 1;

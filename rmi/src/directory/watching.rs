@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::task::{Poll, Waker};
 
-use super::{Change, Event};
+use crate::directory::protocol::{Change, Event};
 
 /// A watcher of a registry.
 #[derive(Default)]

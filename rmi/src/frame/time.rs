@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 const BITS: u32 = 11;
+
 const LARGEST: u64 = (1 << BITS) - 1;
+
 /// Top bit of the number. It is set in every normalized time.
 const LEADING: u64 = 1 << (BITS - 1);
+
 /// Maximum shift. The longest time, about 50 days, also encodes longer ones.
 const FARTHEST: u32 = 31;
 

@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::Remote;
-use crate::exports::{Counts, Node, Owned};
-use crate::interface::Remotable;
-use crate::object::Object;
+use crate::reference::object::Object;
+use crate::reference::remote::Remote;
+use crate::reference::stub::Remotable;
+use crate::session::{Counts, Node, Owned};
 
 /// An object that is exported as long as this handle exists. After that, calls by holders of
 /// references fail; calls that are running are not affected.

@@ -1,4 +1,4 @@
-//! References in messages: their wire form, and how they are passed.
+//! Types that can be passed by reference, and the references of one message.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -6,51 +6,26 @@ use std::time::Duration;
 use jstream::{Restore, Transportable};
 use smallvec::SmallVec;
 
-use super::abroad;
-use super::connection::References;
-use super::given::As;
-use super::import::Import;
-use super::{Remote, Unfit};
-use crate::exports::Node;
-use crate::interface::{Interface, Remotable};
-use crate::object::{Object, ObjectPlace};
-use crate::session::Connection;
-use crate::sync::lock;
+use crate::interface::{Interface, Method};
+use crate::reference::handed::{Handed, HandedRef, Unfit};
+use crate::reference::object::{Object, ObjectPlace};
+use crate::reference::remote::Remote;
+use crate::reference::stub::Remotable;
+use crate::reference::third_party::offer;
+use crate::session::{As, Connection, Import, Node, References};
+use crate::support::lock;
 
-/// The wire form of a reference.
-#[derive(Transportable, Debug)]
-#[transportable(no_to_owned)]
-pub enum Handed {
-    /// An object of the receiver, by the number that the receiver gave.
-    Yours {
-        /// The object's number.
-        number: u32,
-        /// Number by which the receiver confirms receipt, if the sender cannot know it otherwise;
-        /// else 0.
-        kept: u64,
-    },
-    /// An object of the sender.
-    Mine {
-        /// The object's number.
-        number: u32,
-        /// The lease in milliseconds.
-        lease: u32,
-        /// The id of its interface.
-        interface: u64,
-    },
-    /// An object of a third party, which keeps it to be claimed.
-    Elsewhere {
-        /// The key of the claim.
-        key: [u64; 2],
-        /// The owner's address.
-        address: String,
-    },
-}
+/// References among the arguments and the result.
+impl Method {
+    /// Checks at compile time that `P` can be passed by reference.
+    pub fn passes<P: Passed>() {}
 
-impl Handed {
-    /// Returns the placeholder for a reference that can't be passed. The message is not sent.
-    fn nothing() -> Self {
-        Self::Yours { number: 0, kept: 0 }
+    /// Adds references as the argument with this index, or as the result if `place` is `None`.
+    #[must_use]
+    pub fn passing<P: Passed>(self, place: Option<usize>) -> Self {
+        let mut text = String::new();
+        P::describe(&mut text);
+        self.with_references(place, text)
     }
 }
 
@@ -223,7 +198,10 @@ impl<P: Leads, E: Restore + 'static> Leads for Result<P, E> {
 }
 
 /// The references of a call of a local object.
-pub(crate) type Passing = Arc<Mutex<Vec<Object>>>;
+pub(crate) type Passing = Arc<PassedObjects>;
+
+/// The objects that a call without a connection passes.
+pub(crate) type PassedObjects = Mutex<Vec<Object>>;
 
 /// The two sides between which references are passed.
 #[derive(Clone)]
@@ -339,7 +317,7 @@ impl Giving {
         let owner = import.connection();
         let goes_home = std::ptr::eq::<References>(&**to.references(), &**owner.references());
         if !goes_home {
-            let offered = abroad::offer(import, interface);
+            let offered = offer(import, interface);
             self.kept.push(object.clone());
             return offered;
         }
@@ -428,7 +406,14 @@ impl Taking {
                 let import = import.ok_or_else(Unfit::many)?;
                 Ok(Object::imported(import))
             }
-            HandedRef::Elsewhere { key, address } => abroad::claim(from, key, address, interface),
+            HandedRef::Elsewhere { key, address } => {
+                let Some(claim) = from.session().terms.third_parties else {
+                    let why = "objects of third parties are not accepted (third_parties)";
+                    return Err(Unfit(why.to_owned()));
+                };
+                let claimed = claim(from, key, address, interface);
+                claimed.map(Object::imported).map_err(Unfit)
+            }
         }
     }
 }

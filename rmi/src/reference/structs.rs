@@ -2,7 +2,7 @@
 
 use jstream::{Restore, Transportable};
 
-use super::Unfit;
+use crate::reference::handed::Unfit;
 
 /// A struct `T` with references to remote objects, as an argument or the result of a remote method.
 ///

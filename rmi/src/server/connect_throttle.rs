@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::sync::lock;
+use crate::support::lock;
 
 /// Burst size.
 const AT_ONCE: u32 = 128;

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use jstream_transport::{Address, Cutter};
 
-use super::ServerOptions;
-use super::load::{Load, Place};
-use crate::sync::lock;
+use crate::server::options::ServerOptions;
+use crate::server::places::{Place, Places};
+use crate::support::lock;
 
 /// Minimum time before a greeter is evicted, so that honest peers that connect at the same time do
 /// not evict each other. New connections wait up to this long to be accepted.
@@ -77,32 +77,32 @@ impl Greeters {
     /// greeters. Returns `None` if there is no room, or
     /// if `stops` returns true during the wait.
     pub(super) fn enter(
-        load: &Arc<Load>,
+        self: &Arc<Self>,
+        places: &Arc<Places>,
         limits: Limits,
         source: &Address,
         cutter: Option<Cutter>,
         stops: impl Fn() -> bool,
     ) -> Option<Greeting> {
-        let greeters = load.greeters();
         let (source, mut cutter) = (source.source(), cutter);
-        let mut table = lock(&greeters.table);
+        let mut table = lock(&self.table);
         loop {
-            match table.enter(load, limits, &source, &mut cutter) {
+            match table.enter(places, limits, &source, &mut cutter) {
                 Answer::Entered(number) => {
-                    let load = load.clone();
-                    return Some(Greeting { load, number });
+                    let greeters = self.clone();
+                    return Some(Greeting { greeters, number });
                 }
                 Answer::Refused => break,
                 Answer::Wait(_) if stops() => break,
                 Answer::Wait(until) => {
                     let left = until.saturating_duration_since(Instant::now());
-                    let waited = greeters.changed.wait_timeout(table, left);
+                    let waited = self.changed.wait_timeout(table, left);
                     table = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
             }
         }
         drop(table);
-        load.refuse_connection();
+        places.refuse();
         None
     }
 
@@ -116,7 +116,7 @@ impl Greeters {
 impl GreeterTable {
     fn enter(
         &mut self,
-        load: &Arc<Load>,
+        places: &Arc<Places>,
         limits: Limits,
         source: &str,
         cutter: &mut Option<Cutter>,
@@ -131,7 +131,7 @@ impl GreeterTable {
                 if self.threads >= limits.greeting.saturating_mul(2) {
                     return Answer::Wait(now.checked_add(GRACE).unwrap_or(now));
                 }
-                if let Some(place) = load.place(limits.connections) {
+                if let Some(place) = places.take(limits.connections) {
                     return Answer::Entered(self.insert(source, now, cutter.take(), place));
                 }
             }
@@ -152,7 +152,7 @@ impl GreeterTable {
             if until > now {
                 return Answer::Wait(until);
             }
-            self.evict(number, load);
+            self.evict(number, places);
         }
     }
 
@@ -176,12 +176,12 @@ impl GreeterTable {
         number
     }
 
-    fn evict(&mut self, number: u64, load: &Load) {
+    fn evict(&mut self, number: u64, places: &Places) {
         if let Some(Greeter { cutter, .. }) = self.all.remove(&number) {
             if let Some(cutter) = cutter {
                 cutter.cut();
             }
-            load.refuse_connection();
+            places.refuse();
         }
     }
 }
@@ -189,7 +189,7 @@ impl GreeterTable {
 /// The place of a connection in the handshake. Held by the thread that performs the handshake.
 #[derive(Debug)]
 pub(super) struct Greeting {
-    load: Arc<Load>,
+    greeters: Arc<Greeters>,
     number: u64,
 }
 
@@ -197,20 +197,19 @@ impl Greeting {
     /// Ends the handshake and returns the place among the connections, or `None` if the greeter was
     /// evicted.
     pub(super) fn finish(self) -> Option<Place> {
-        let greeter = lock(&self.load.greeters().table).all.remove(&self.number)?;
+        let greeter = lock(&self.greeters.table).all.remove(&self.number)?;
         Some(greeter.place)
     }
 }
 
 impl Drop for Greeting {
     fn drop(&mut self) {
-        let greeters = self.load.greeters();
-        let mut table = lock(&greeters.table);
+        let mut table = lock(&self.greeters.table);
         table.threads = table.threads.saturating_sub(1);
         let greeter = table.all.remove(&self.number);
         drop(table);
         drop(greeter);
-        greeters.changed.notify_all();
+        self.greeters.changed.notify_all();
     }
 }
 

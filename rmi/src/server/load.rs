@@ -1,30 +1,24 @@
 //! Load of a server over all its listeners.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use jstream_transport::active::Handlers;
 
-use super::greeters::Greeters;
-use crate::reflection::Health;
-use crate::session::CALLS;
-use crate::sync::lock;
+use crate::call::Health;
+use crate::frame::CALLS;
+use crate::server::greeters::Greeters;
+use crate::server::places::Places;
+use crate::session::ServerCounters;
+use crate::support::lock;
 
 /// Counters of current work and of refused work.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    connections: AtomicUsize,
+    /// Connections, including those in the handshake.
+    places: Arc<Places>,
     /// Connections in the handshake.
-    greeters: Greeters,
-    waiting: AtomicUsize,
-    /// Calls that are held until they can start.
-    held: AtomicUsize,
-    refused_connections: AtomicU64,
-    refused_calls: AtomicU64,
-    /// Listeners that are not shutting down.
-    listening: AtomicUsize,
-    /// Calls that started inline and continued as tasks.
-    moved: AtomicU64,
+    greeters: Arc<Greeters>,
+    counters: Arc<ServerCounters>,
     ran: Mutex<Ran>,
 }
 
@@ -53,24 +47,24 @@ impl Counted {
 }
 
 impl Load {
-    /// Reserves a place for a connection if there are fewer than `connections`.
-    pub(super) fn place(self: &Arc<Self>, connections: usize) -> Option<Place> {
-        take(&self.connections, connections).then(|| Place(self.clone()))
+    /// Returns the places of the connections.
+    pub(crate) fn places(&self) -> &Arc<Places> {
+        &self.places
     }
 
     /// Returns the connections in the handshake.
-    pub(super) fn greeters(&self) -> &Greeters {
+    pub(crate) fn greeters(&self) -> &Arc<Greeters> {
         &self.greeters
     }
 
-    /// Counts a connection that was refused or evicted during the handshake.
-    pub(super) fn refuse_connection(&self) {
-        self.refused_connections.fetch_add(1, Ordering::Relaxed);
+    /// Returns the counters that the sessions use, too.
+    pub(crate) fn counters(&self) -> &Arc<ServerCounters> {
+        &self.counters
     }
 
     /// Adds a listener.
     pub(super) fn listen(&self, handlers: &Handlers) {
-        self.listening.fetch_add(1, Ordering::Relaxed);
+        self.counters.listen();
         lock(&self.ran).listeners.push(handlers.clone());
     }
 
@@ -84,55 +78,9 @@ impl Load {
         }
     }
 
-    /// Counts a call that continues as a task.
-    pub(super) fn moved(&self) {
-        self.moved.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Records that a listener is shutting down.
     pub(super) fn end(&self) {
-        self.listening.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Returns true if a listener is not shutting down.
-    pub(crate) fn listens(&self) -> bool {
-        self.listening.load(Ordering::Relaxed) > 0
-    }
-
-    /// Counts a method that is suspended.
-    pub(crate) fn wait(&self) {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a method that is no longer suspended.
-    pub(crate) fn go_on(&self) {
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Counts a call that is held.
-    pub(crate) fn hold(&self) {
-        self.held.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a call that is no longer held.
-    pub(crate) fn release(&self) {
-        self.held.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// Returns the number of suspended methods.
-    pub(crate) fn methods(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
-    }
-
-    /// Returns the number of suspended methods and held calls.
-    pub(crate) fn waiting(&self) -> usize {
-        let held = self.held.load(Ordering::Relaxed);
-        self.methods().saturating_add(held)
-    }
-
-    /// Counts a refused call.
-    pub(crate) fn refuse(&self) {
-        self.refused_calls.fetch_add(1, Ordering::Relaxed);
+        self.counters.end_listening();
     }
 
     pub(crate) fn health(&self, names: u64) -> Health {
@@ -140,34 +88,16 @@ impl Load {
         let counted = ran.listeners.iter().fold(ran.before, Counted::and);
         drop(ran);
         // These calls are counted as inline by the transport, because their handlers have returned.
-        let moved = self.moved.load(Ordering::Relaxed);
+        let moved = self.counters.moved();
         Health {
             ran_inline: counted.inline.saturating_sub(moved),
             moved: counted.moved.saturating_add(moved),
-            serving: self.listens(),
+            serving: self.counters.listens(),
             names,
-            connections: self.connections.load(Ordering::Relaxed) as u64,
-            waiting: self.waiting() as u64,
-            refused_connections: self.refused_connections.load(Ordering::Relaxed),
-            refused_calls: self.refused_calls.load(Ordering::Relaxed),
+            connections: self.places.taken() as u64,
+            waiting: self.counters.waiting() as u64,
+            refused_connections: self.places.refused(),
+            refused_calls: self.counters.refused(),
         }
-    }
-}
-
-/// Increments `count` if it is less than `most`.
-fn take(count: &AtomicUsize, most: usize) -> bool {
-    let more = |taken: usize| (taken < most).then(|| taken.wrapping_add(1));
-    count
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
-        .is_ok()
-}
-
-/// The place of one connection. Dropping it releases the place.
-#[derive(Debug)]
-pub(super) struct Place(Arc<Load>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }

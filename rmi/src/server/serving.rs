@@ -4,25 +4,26 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Wake, Waker};
-use std::thread::{self, JoinHandle};
+use std::thread;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
-use jstream_transport::active::{self, Handlers, Peer, PollGroup};
-use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
+use jstream_transport::active::{Handlers, Peer, PollGroup};
+use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, active};
 
-use super::connect_throttle::ConnectThrottle;
-use super::greeters::{Greeters, Greeting, Limits};
-use super::load::{Load, Place};
-use super::{Server, ServerOptions};
-use crate::clock::Alarm;
-use crate::context::is_called;
-use crate::error::ServeError;
-use crate::exports::Exports;
+use crate::call::{MOST_WAITING, handlers};
+use crate::client::claim;
+use crate::frame::Window;
 use crate::interface::Interface;
-use crate::session::{Connection, Terms, Waiting, handlers, max_result_streams};
-use crate::stream::Window;
-use crate::sync::lock;
-use crate::workers::MOST_WAITING;
+use crate::server::connect_throttle::ConnectThrottle;
+use crate::server::greeters::{Greeting, Limits};
+use crate::server::load::Load;
+use crate::server::options::ServerOptions;
+use crate::server::places::Place;
+use crate::session::{
+    Alarm, Claim, Connection, Exports, Terms, Waiting, is_called, max_result_streams,
+};
+use crate::support::{ServeError, lock};
 
 /// A server that accepts connections. Dropping it ends all its connections.
 #[derive(Debug)]
@@ -62,20 +63,20 @@ pub(super) struct Open {
 
 impl Serving {
     pub(super) fn start(
-        server: &Server,
+        (exports, load): (Arc<Exports>, Arc<Load>),
+        options: &ServerOptions,
         addresses: &[Address],
         group: Arc<PollGroup>,
         has_threads: bool,
     ) -> Result<Self, ServeError> {
-        let options = &server.options;
         let listener = jstream_transport::listen_all(addresses, &options.transport)?;
         let state = Arc::new(ServingState {
-            exports: server.exports.clone(),
+            exports,
             options: options.clone(),
             handlers: handlers(options.workers.spare().clone()),
             group,
-            waiting: Arc::new(Waiting::new(server.load.clone())),
-            load: server.load.clone(),
+            waiting: Arc::new(Waiting::new(load.counters().clone())),
+            load,
             throttle: ConnectThrottle::new(options.max_failed_connections_per_second),
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
@@ -216,8 +217,13 @@ impl ServingState {
                     let options = &self.options;
                     let (source, cutter) = (incoming.peer(), incoming.cutter());
                     let stops = || self.stopping.load(Ordering::SeqCst);
-                    let greeting =
-                        Greeters::enter(&self.load, Limits::of(options), source, cutter, stops);
+                    let greeting = self.load.greeters().enter(
+                        self.load.places(),
+                        Limits::of(options),
+                        source,
+                        cutter,
+                        stops,
+                    );
                     if let Some(greeting) = greeting {
                         number = number.wrapping_add(1);
                         self.greet(number, incoming, greeting);
@@ -259,7 +265,7 @@ impl ServingState {
             max_result_streams: max_result_streams(&options.messages),
             lease: options.lease,
             max_references: options.max_references,
-            third_parties: options.third_parties,
+            third_parties: options.third_parties.then_some(claim as Claim),
             clock: options.clock.clone(),
             interceptors: options.interceptors.clone(),
             secret: options.secret.clone(),

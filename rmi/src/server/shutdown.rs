@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream_transport::active::{self, Peer};
+use jstream_transport::active;
+use jstream_transport::active::Peer;
 
-use super::Serving;
-use super::serving::ServingState;
+use crate::server::serving::{Serving, ServingState};
 use crate::session::Session;
-use crate::sync::lock;
+use crate::support::lock;
 
 /// Time that cancelled methods have to end.
 const GRACE: Duration = Duration::from_millis(500);

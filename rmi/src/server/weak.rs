@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-use super::{Load, Server, ServerOptions};
-use crate::exports::Exports;
+use crate::server::handle::Server;
+use crate::server::load::Load;
+use crate::server::options::ServerOptions;
+use crate::session::Exports;
 
 /// A weak handle of a server. Objects that are bound to a server use it to avoid a reference cycle.
 ///
@@ -45,7 +47,7 @@ use crate::exports::Exports;
 pub struct WeakServer {
     exports: Weak<Exports>,
     options: Arc<ServerOptions>,
-    load: Weak<Load>,
+    load: Arc<Load>,
 }
 
 impl Server {
@@ -55,7 +57,7 @@ impl Server {
         WeakServer {
             exports: Arc::downgrade(&self.exports),
             options: Arc::new(self.options.clone()),
-            load: Arc::downgrade(&self.load),
+            load: self.load.clone(),
         }
     }
 }
@@ -67,7 +69,7 @@ impl WeakServer {
         Some(Server {
             exports: self.exports.upgrade()?,
             options: (*self.options).clone(),
-            load: self.load.upgrade()?,
+            load: self.load.clone(),
         })
     }
 }

@@ -1,27 +1,29 @@
 //! The lane: a second connection for calls with large arguments, which would otherwise delay other
 //! calls.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use jstream_transport::active::Settings;
 use jstream_transport::{Address, Options};
 
-use super::{Connection, Parts, of_clients};
-use crate::client::Client;
-use crate::interface::Stub;
-use crate::sync::lock;
+use crate::session::connection::Connection;
+use crate::support::lock;
 
 /// Pause after a failed attempt to open a lane.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// The lane of a session. It is opened when it is first needed.
-pub(super) struct Lane {
+pub(crate) struct Lane {
     address: Address,
     options: Options,
     settings: Settings,
+    connect: ConnectLane,
     state: Mutex<LaneState>,
 }
+
+/// Function that opens the lane of a connection. Returns `None` if it fails.
+pub(crate) type ConnectLane = fn(&Lane, &Connection) -> Option<Connection>;
 
 enum LaneState {
     Closed,
@@ -35,11 +37,17 @@ enum LaneState {
 }
 
 impl Lane {
-    pub(super) fn new(address: &Address, options: &Options, settings: &Settings) -> Self {
+    pub(crate) fn new(
+        address: &Address,
+        options: &Options,
+        settings: &Settings,
+        connect: ConnectLane,
+    ) -> Self {
         Self {
             address: address.clone(),
             options: options.clone(),
             settings: settings.clone(),
+            connect,
             state: Mutex::new(LaneState::Closed),
         }
     }
@@ -49,7 +57,7 @@ impl Lane {
     pub(super) fn open(&self, main: &Connection) -> Option<Connection> {
         let mut state = lock(&self.state);
         match &*state {
-            LaneState::Open(lane) if !lane.peer.has_ended() => return Some(lane.clone()),
+            LaneState::Open(lane) if !lane.peer().has_ended() => return Some(lane.clone()),
             LaneState::Refused(then) if *then > Instant::now() => return None,
             LaneState::Ended | LaneState::Opening => return None,
             _ => {}
@@ -58,7 +66,7 @@ impl Lane {
         drop(state);
         // The lock is released here: methods may be served meanwhile, and their calls use the first
         // connection.
-        let lane = self.connect(main);
+        let lane = (self.connect)(self, main);
         let mut state = lock(&self.state);
         if let LaneState::Ended = &*state {
             return None;
@@ -77,7 +85,7 @@ impl Lane {
     /// Returns the lane if it is open.
     pub(super) fn current(&self) -> Option<Connection> {
         match &*lock(&self.state) {
-            LaneState::Open(lane) if !lane.peer.has_ended() => Some(lane.clone()),
+            LaneState::Open(lane) if !lane.peer().has_ended() => Some(lane.clone()),
             _ => None,
         }
     }
@@ -91,7 +99,7 @@ impl Lane {
     pub(super) fn is_closed(&self) -> bool {
         match &*lock(&self.state) {
             LaneState::Closed => true,
-            LaneState::Open(lane) => lane.peer.has_ended(),
+            LaneState::Open(lane) => lane.peer().has_ended(),
             _ => false,
         }
     }
@@ -100,26 +108,12 @@ impl Lane {
     pub(super) fn close(&self) {
         let before = std::mem::replace(&mut *lock(&self.state), LaneState::Ended);
         if let LaneState::Open(lane) = before {
-            lane.peer.close();
+            lane.peer().close();
         }
     }
 
-    fn connect(&self, main: &Connection) -> Option<Connection> {
-        let session = main.session();
-        let time = self.settings.handshake_timeout;
-        let registry = |of: &Connection| Client::of(of.clone()).registry().within(time);
-        let key = (*registry(main).lane().wait().ok()?.get())?;
-        let (settings, terms) = (self.settings.clone(), session.terms.clone());
-        let endpoint = super::connect(&self.address, &self.options, &settings, &terms).ok()?;
-        let parts = Parts {
-            exports: session.exports.clone(),
-            references: session.references().clone(),
-            lane: None,
-            is_lane: true,
-            waiting: Arc::default(),
-        };
-        let lane = Connection::join(endpoint, of_clients(), settings, terms, parts).ok()?;
-        let joined = registry(&lane).join(key).wait().ok()?;
-        joined.get().then_some(lane)
+    /// Returns the address and the options of the connection.
+    pub(crate) fn route(&self) -> (&Address, &Options, &Settings) {
+        (&self.address, &self.options, &self.settings)
     }
 }

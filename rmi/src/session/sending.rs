@@ -5,8 +5,13 @@ use std::time::Instant;
 
 use jstream_transport::active::{RequestError, Ticket};
 
-use super::{Connection, Lane, MUCH, Session};
-use crate::frame::{CallHeader, names_a_call};
+use crate::frame::{CallHeader, length, names_a_call};
+use crate::session::connection::Connection;
+use crate::session::lane::Lane;
+use crate::session::state::Session;
+
+/// Size in bytes from which on arguments and results use the lane.
+pub(crate) const MUCH: usize = 256 << 10;
 
 impl Connection {
     /// Returns the lane if a call with these arguments is to use it.
@@ -132,13 +137,4 @@ impl Connection {
         let handler = self.session().streams;
         self.peer.try_send_segments(handler, word, segments)
     }
-}
-
-#[inline]
-pub(crate) fn length(segments: &[IoSlice<'_>]) -> usize {
-    if let [only] = segments {
-        return only.len();
-    }
-    let lengths = segments.iter().map(|segment| segment.len());
-    lengths.fold(0, usize::saturating_add)
 }

@@ -7,12 +7,14 @@ use jstream::Limits;
 use jstream_transport::Address;
 use jstream_transport::active::Settings;
 
-use crate::auth::Secret;
-use crate::capture::Capturing;
-use crate::clock::Clock;
-use crate::intercept::Interceptors;
-use crate::reference::References;
-use crate::stream::Window;
+use crate::frame::Window;
+use crate::interface::Interface;
+use crate::session::auth::Secret;
+use crate::session::capture::Capturing;
+use crate::session::clock::Clock;
+use crate::session::connection::Connection;
+use crate::session::intercept::Interceptors;
+use crate::session::references::{Import, References};
 
 /// Settings of a session: limits for the peer, and defaults for calls.
 #[derive(Debug, Clone)]
@@ -36,8 +38,8 @@ pub(crate) struct Terms {
     /// number of references that it may have.
     pub(crate) lease: Duration,
     pub(crate) max_references: usize,
-    /// True if this side connects to other owners of objects that the peer names.
-    pub(crate) third_parties: bool,
+    /// Function that claims objects of other owners that the peer names, if this side accepts them.
+    pub(crate) third_parties: Option<Claim>,
     pub(crate) clock: Clock,
     /// Interceptors of the calls in both directions.
     pub(crate) interceptors: Interceptors,
@@ -46,6 +48,12 @@ pub(crate) struct Terms {
     /// Destination of captured messages.
     pub(crate) capture: Option<Capturing>,
 }
+
+/// Function that claims an object of a third party from its owner: by the connection over which it
+/// was passed, its key, the address of the owner, and its interface. Returns the reason if it
+/// fails.
+pub(crate) type Claim =
+    fn(&Connection, [u64; 2], &str, &'static Interface) -> Result<Arc<Import>, String>;
 
 /// Returns the maximum number of calls of a peer with these settings that may have open result
 /// streams at once: three quarters of its window. Each such call is in flight until its stream has

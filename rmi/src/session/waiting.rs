@@ -1,12 +1,91 @@
 //! Counts of suspended methods and held calls, for each connection and for a whole listener.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::Session;
-use crate::pipelining::Promises;
-use crate::server::Load;
-use crate::sync::lock;
+use crate::support::lock;
+
+/// Counters of a server, over all its listeners.
+#[derive(Debug, Default)]
+pub(crate) struct ServerCounters {
+    waiting: AtomicUsize,
+    /// Calls that are held until they can start.
+    held: AtomicUsize,
+    refused: AtomicU64,
+    /// Calls that started inline and continued as tasks.
+    moved: AtomicU64,
+    /// Listeners that are not shutting down.
+    listening: AtomicUsize,
+}
+
+impl ServerCounters {
+    /// Counts a method that is suspended.
+    fn wait(&self) {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a method that is no longer suspended.
+    fn go_on(&self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Counts a call that is held.
+    fn hold(&self) {
+        self.held.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a call that is no longer held.
+    fn release(&self) {
+        self.held.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of suspended methods.
+    pub(super) fn methods(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of suspended methods and held calls.
+    #[inline]
+    pub(crate) fn waiting(&self) -> usize {
+        let held = self.held.load(Ordering::Relaxed);
+        self.methods().saturating_add(held)
+    }
+
+    /// Counts a refused call.
+    pub(crate) fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of refused calls.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Counts a listener.
+    pub(crate) fn listen(&self) {
+        self.listening.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Records that a listener is shutting down.
+    pub(crate) fn end_listening(&self) {
+        self.listening.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Returns true if a listener is not shutting down.
+    pub(crate) fn listens(&self) -> bool {
+        self.listening.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts a call that continues as a task.
+    pub(crate) fn count_moved(&self) {
+        self.moved.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of calls that continued as tasks.
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved.load(Ordering::Relaxed)
+    }
+}
 
 /// Count of the suspended methods and held calls of several connections.
 #[derive(Debug, Default)]
@@ -16,11 +95,11 @@ pub(crate) struct Waiting {
     /// True if calls are no longer accepted.
     is_ending: AtomicBool,
     /// Counters that are shared by all listeners of the server.
-    load: Arc<Load>,
+    load: Arc<ServerCounters>,
 }
 
 impl Waiting {
-    pub(crate) fn new(load: Arc<Load>) -> Self {
+    pub(crate) fn new(load: Arc<ServerCounters>) -> Self {
         Self {
             load,
             ..Self::default()
@@ -30,6 +109,17 @@ impl Waiting {
     /// Stops accepting calls.
     pub(crate) fn end(&self) {
         self.is_ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if calls are no longer accepted.
+    #[inline]
+    pub(crate) fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn load(&self) -> &Arc<ServerCounters> {
+        &self.load
     }
 
     fn add(&self) {
@@ -56,62 +146,68 @@ impl Waiting {
 }
 
 /// Counts of the suspended methods and held calls of one connection.
-pub(crate) struct Here {
+#[derive(Debug)]
+pub(crate) struct CallCounts {
     methods: AtomicUsize,
     /// Number of held calls.
     held: AtomicUsize,
     all: Arc<Waiting>,
-    promises: Arc<Promises>,
 }
 
-impl Here {
-    pub(super) fn new(all: Arc<Waiting>, promises: Arc<Promises>) -> Arc<Self> {
+impl CallCounts {
+    pub(crate) fn new(all: Arc<Waiting>) -> Arc<Self> {
         Arc::new(Self {
             methods: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
             all,
-            promises,
         })
     }
-}
 
-/// Guard that counts a suspended method. It holds no reference to its connection, because the
-/// connection may own it.
-pub(crate) struct Waits(Arc<Here>);
-
-impl Waits {
-    pub(crate) fn new(session: &Session) -> Self {
-        let here = session.waiting.clone();
-        here.methods.fetch_add(1, Ordering::Relaxed);
-        here.all.load.wait();
-        here.all.add();
-        Self(here)
+    /// Counts a method that is suspended.
+    pub(crate) fn suspend(&self) {
+        self.methods.fetch_add(1, Ordering::Relaxed);
+        self.all.load.wait();
+        self.all.add();
     }
-}
 
-impl Drop for Waits {
-    fn drop(&mut self) {
+    /// Counts a method that is no longer suspended.
+    pub(crate) fn resume(&self) {
         // SYNC POINT (Dekker): this thread decrements the count and then looks for stalled calls. A
         // stalling call publishes itself and then reads the count. At least one of them sees the
         // other.
-        self.0.methods.fetch_sub(1, Ordering::SeqCst);
-        self.0.all.load.go_on();
-        self.0.all.leave();
-        self.0.promises.go_on();
+        self.methods.fetch_sub(1, Ordering::SeqCst);
+        self.all.load.go_on();
+        self.all.leave();
+    }
+
+    /// Returns the number of suspended methods.
+    pub(super) fn methods(&self) -> usize {
+        self.methods.load(Ordering::SeqCst)
+    }
+
+    /// Returns the number of held calls.
+    #[inline]
+    pub(crate) fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// Returns the counts of all connections of the listener.
+    #[inline]
+    pub(crate) fn all(&self) -> &Waiting {
+        &self.all
     }
 }
 
 /// Guard that counts a held call, which cannot begin yet. It does not occupy a place of a suspended
 /// method: otherwise a held call could take the place that the call before it needs.
-pub(crate) struct IsHeld(Arc<Here>);
+pub(crate) struct IsHeld(Arc<CallCounts>);
 
 impl IsHeld {
-    pub(crate) fn new(session: &Session) -> Self {
-        let here = session.waiting.clone();
-        here.held.fetch_add(1, Ordering::Relaxed);
-        here.all.load.hold();
-        here.all.add();
-        Self(here)
+    pub(crate) fn new(counts: Arc<CallCounts>) -> Self {
+        counts.held.fetch_add(1, Ordering::Relaxed);
+        counts.all.load.hold();
+        counts.all.add();
+        Self(counts)
     }
 }
 
@@ -120,43 +216,5 @@ impl Drop for IsHeld {
         self.0.held.fetch_sub(1, Ordering::Relaxed);
         self.0.all.load.release();
         self.0.all.leave();
-    }
-}
-
-impl Session {
-    /// Returns the load of the server.
-    pub(crate) fn load(&self) -> &Arc<Load> {
-        &self.waiting.all.load
-    }
-
-    /// Returns true if one more method may be suspended, or one more call held.
-    pub(crate) fn may_wait(&self) -> bool {
-        let held = self.waiting.held.load(Ordering::Relaxed);
-        let waiting = self.methods().saturating_add(held);
-        let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
-        waiting < self.terms.max_waiting && (waiting == 0 || in_all())
-    }
-
-    /// Returns true if the method of a pipelined call whose turn has come may be suspended. Held
-    /// calls do not count here, because they may be waiting behind this very call.
-    pub(crate) fn may_wait_in_turn(&self) -> bool {
-        let in_all = || self.load().methods() < self.terms.max_waiting_in_all;
-        !self.is_full() && (self.methods() == 0 || in_all())
-    }
-
-    /// Returns true if a call has to wait until a suspended method of this connection ends, which
-    /// [resumes the held calls](crate::pipelining::Promises::go_on).
-    pub(crate) fn is_full(&self) -> bool {
-        let methods = self.methods();
-        methods > 0 && methods >= self.terms.max_waiting
-    }
-
-    fn methods(&self) -> usize {
-        self.waiting.methods.load(Ordering::SeqCst)
-    }
-
-    /// Returns true if calls are no longer accepted.
-    pub(crate) fn is_ending(&self) -> bool {
-        self.waiting.all.is_ending.load(Ordering::Relaxed)
     }
 }

@@ -6,18 +6,16 @@ use std::time::Instant;
 
 use jstream::Transportable;
 
-use super::feed::Relayed;
-use super::flow::{Flow, Stop};
-use super::frames::Ending;
-use super::inbox::Inbox;
-use super::line::{Half, Line};
-use super::local_call::LocalCallStreams;
-use super::pump::{Ended, Pump, Pumps};
-use super::receiving::Receiving;
-use super::word::{Key, Word};
-use super::{Of, Stream, StreamError};
-use crate::clock::Clock;
+use crate::frame::{Key, Word};
 use crate::reference::{Between, Giving, Passed};
+use crate::session::{Clock, Flow, Half, Inbox, Line, Stop};
+use crate::stream::error::StreamError;
+use crate::stream::feed::Relayed;
+use crate::stream::frames::Ending;
+use crate::stream::handle::{Of, Stream};
+use crate::stream::local_call::LocalCallStreams;
+use crate::stream::pump::{Ended, Pump, Pumps};
+use crate::stream::receiving::Receiving;
 
 /// The streams and references of a call that is about to be made.
 pub struct Carried {

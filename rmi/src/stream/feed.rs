@@ -7,14 +7,14 @@ use std::task::{Context, Poll};
 use jstream::{Transportable, WriteError};
 use jstream_transport::SendError;
 
-use super::StreamError;
-use super::frames::Frames;
-use super::inbox::Frame;
-use super::pump::{Drive, Ended, Fed, Feed, Sends};
-use super::source::{Made, Source};
-use super::word::{CloseReason, MOST_ITEMS};
-use crate::error::CallError;
-use crate::message::written;
+use crate::frame::{CloseReason, MOST_ITEMS, written};
+use crate::session::Frame;
+use crate::stream::channel::Made;
+use crate::stream::error::StreamError;
+use crate::stream::frames::Frames;
+use crate::stream::pump::{Drive, Ended, Fed, Feed, Sends};
+use crate::stream::source::Source;
+use crate::support::CallError;
 
 /// Target size in bytes of a frame of small items.
 const TOGETHER: usize = 32 << 10;

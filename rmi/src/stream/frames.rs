@@ -5,13 +5,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use super::StreamError;
-use super::flow::Stop;
-use super::inbox::{Frame, Inbox, Taken};
-use super::line::Line;
-use super::word::{CloseReason, Key, Word};
-use crate::clock::Clock;
-use crate::error::CallError;
+use crate::frame::{CloseReason, Key, Word};
+use crate::session::{Clock, Frame, Inbox, Line, Stop, Taken};
+use crate::stream::error::StreamError;
+use crate::support::CallError;
 
 /// Future of a call whose result is a stream. Returns the number of frames of the stream.
 pub(crate) type Ending = Pin<Box<dyn Future<Output = Result<u64, CallError>> + Send>>;

@@ -19,6 +19,7 @@ struct Frame<T: Transportable + 'static>(Option<Received<Together<T>>>);
 
 #[cfg(not(doc))]
 type Together<T> = &'static [T];
+
 /// A stand-in for rustdoc, which does not terminate when it computes the auto traits of the slice
 /// type.
 #[cfg(doc)]

@@ -8,9 +8,8 @@ use jstream::Limits;
 use jstream_transport::SendError;
 use jstream_transport::active::Attendant;
 
-use super::line::{Line, Streams};
-use super::tasks::Signal;
-use super::word::Window;
+use crate::frame::Window;
+use crate::session::{Line, Signal, Streams};
 
 /// The connection of a call of a local object. Such calls fail if they have streams, so no frame is
 /// ever sent.

@@ -5,14 +5,13 @@ use std::task::{Context, Poll};
 
 use jstream::{Limits, Received, Spent, Transportable};
 
-use super::StreamError;
-use super::feed::Values;
-use super::flow::Flow;
-use super::line::{Line, length};
-use super::pump::{Drive, Ended, Pump};
-use super::source::{Made, Over, Source};
-use super::word::Key;
-use crate::message::{read, written};
+use crate::frame::{Key, length, read, written};
+use crate::session::{Flow, Line};
+use crate::stream::channel::Made;
+use crate::stream::error::StreamError;
+use crate::stream::feed::Values;
+use crate::stream::pump::{Drive, Ended, Pump};
+use crate::stream::source::{Over, Source};
 
 /// Number of items per buffer if the program itself takes the items of its stream. With 1, no items
 /// are lost if the rest of the stream is then sent to a peer.

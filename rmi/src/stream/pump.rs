@@ -1,20 +1,18 @@
 //! Pumps, which move the items of a stream from their source to the peer. A pump is driven by the
 //! threads that wait for its stream or call.
 
-use std::fmt;
 use std::io::IoSlice;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Waker};
-use std::thread;
+use std::{fmt, thread};
 
 use jstream::WriteError;
 use jstream_transport::SendError;
 
-use super::StreamError;
-use super::flow::{Flow, Room, Stop};
-use super::line::{Line, length};
-use super::word::{CloseReason, Key, Word};
-use crate::sync::lock;
+use crate::frame::{CloseReason, Key, Word, length};
+use crate::session::{Flow, Line, Room, Stop};
+use crate::stream::error::StreamError;
+use crate::support::lock;
 
 /// Number of frames after which a pump yields.
 const FRAMES: usize = 16;

@@ -6,14 +6,11 @@ use std::time::Instant;
 
 use jstream::Transportable;
 
-use super::StreamError;
-use super::frames::{Ending, Frames};
-use super::inbox::Inbox;
-use super::item::{Item, Items};
-use super::line::Line;
-use super::word::Key;
-use crate::clock::Clock;
-use crate::message::read;
+use crate::frame::{Key, read};
+use crate::session::{Clock, Inbox, Line};
+use crate::stream::error::StreamError;
+use crate::stream::frames::{Ending, Frames};
+use crate::stream::item::{Item, Items};
 
 /// The receiving side of a stream.
 pub(crate) struct Receiving<T: Transportable + 'static> {

@@ -1,20 +1,19 @@
 //! Senders, which supply the items of a stream from any thread or task.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use std::thread;
+use std::{fmt, thread};
 
 use jstream::Transportable;
 use jstream_transport::active::Attendant;
 
-use super::Stream;
-use super::pump::Drive;
-use super::source::{Made, Source};
-use super::tasks::{Tasks, until_ready};
-use crate::sync::lock;
+use crate::session::{Tasks, until_ready};
+use crate::stream::channel::{Channel, Put, SenderState};
+use crate::stream::handle::Stream;
+use crate::stream::source::Source;
+use crate::support::lock;
 
 /// Creates a stream whose items come from a [`Sender`]. Up to `capacity` items are buffered (at
 /// least one).
@@ -68,101 +67,6 @@ pub struct Sender<T: Transportable + Send + 'static> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the items of the stream are no longer taken")]
 pub struct Unwanted<T>(pub T);
-
-/// State that a stream and its senders share.
-pub(super) struct Channel<T> {
-    state: Mutex<SenderState<T>>,
-    /// Tasks that wait for room.
-    free: Tasks,
-    /// Tasks that wait for items.
-    filled: Tasks,
-}
-
-struct SenderState<T> {
-    items: VecDeque<T>,
-    capacity: usize,
-    senders: usize,
-    has_failed: bool,
-    is_unwanted: bool,
-    /// The pump that sends the items to a peer.
-    pump: Option<Weak<dyn Drive>>,
-}
-
-/// Outcome of putting an item into the buffer.
-enum Put<T> {
-    Done,
-    Full(T),
-    Unwanted(T),
-}
-
-impl<T> Channel<T> {
-    /// Takes items. If there are none, `task` is woken when there are.
-    pub(super) fn poll_take(&self, into: &mut Vec<T>, most: usize, task: &Waker) -> Poll<Made> {
-        let mut state = lock(&self.state);
-        let count = most.min(state.items.len());
-        into.extend(state.items.drain(..count));
-        let ended = state.items.is_empty() && (state.senders == 0 || state.has_failed);
-        let made = match (ended, state.has_failed) {
-            (true, true) => Made::Failed,
-            (true, false) => Made::Last,
-            (false, _) if count > 0 => Made::Some,
-            (false, _) => {
-                self.filled.register(task);
-                return Poll::Pending;
-            }
-        };
-        drop(state);
-        if count > 0 {
-            self.free.wake_all();
-        }
-        Poll::Ready(made)
-    }
-
-    /// Attaches the pump. From now on, senders drive it.
-    pub(super) fn attach(&self, pump: Weak<dyn Drive>) {
-        lock(&self.state).pump = Some(pump);
-        // Waiting senders can drive the pump now.
-        self.free.wake_all();
-    }
-
-    /// Refuses further items, because the stream was dropped.
-    pub(super) fn refuse(&self) {
-        let mut state = lock(&self.state);
-        state.is_unwanted = true;
-        let items = std::mem::take(&mut state.items);
-        drop(state);
-        self.free.wake_all();
-        drop(items);
-    }
-
-    fn put(&self, item: T) -> Put<T> {
-        let mut state = lock(&self.state);
-        if state.is_unwanted {
-            return Put::Unwanted(item);
-        }
-        if state.items.len() >= state.capacity {
-            return Put::Full(item);
-        }
-        state.items.push_back(item);
-        let is_driven = state.pump.is_some();
-        drop(state);
-        if !is_driven {
-            self.filled.wake_all();
-        }
-        Put::Done
-    }
-
-    fn pump(&self) -> Option<Arc<dyn Drive>> {
-        lock(&self.state).pump.as_ref()?.upgrade()
-    }
-
-    /// Drives the pump, if there is one. If the stream is taken in this program, there is none.
-    fn drive(&self, task: Option<&Waker>) {
-        if let Some(pump) = self.pump() {
-            let _ = pump.drive(task);
-        }
-    }
-}
 
 impl<T: Transportable + Send + 'static> Sender<T> {
     /// Sends an item as soon as there is room. The returned future must be awaited or [waited

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use super::sender::Channel;
-use super::word::MOST_ITEMS;
+use crate::frame::MOST_ITEMS;
+use crate::stream::channel::{Channel, Made};
 
 /// If a batch of items takes less time than this, the batch size is doubled.
 const FAST: Duration = Duration::from_micros(50);
+
 /// If a batch takes longer than this, the batch size is reset to one.
 const SLOW: Duration = Duration::from_micros(200);
 
@@ -18,17 +19,6 @@ pub(super) enum Source<T> {
     Made(Box<dyn Make<T>>),
     /// A buffer that senders fill.
     Channel(Arc<Channel<T>>),
-}
-
-/// State of a source after a poll.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Made {
-    /// At least one item was made.
-    Some,
-    /// Items may have been made; no more follow.
-    Last,
-    /// No item was made, and none follows: a sender has panicked.
-    Failed,
 }
 
 /// Code that makes items.
@@ -98,7 +88,7 @@ impl<T, I: Iterator<Item = T> + Send> Make<T> for Iterated<I> {
 }
 
 /// A function that is polled for items.
-pub(super) struct Polled<F>(pub(super) F);
+pub(crate) struct Polled<F>(pub(crate) F);
 
 impl<T, F> Make<T> for Polled<F>
 where
@@ -124,7 +114,7 @@ where
 }
 
 /// A source whose items were all taken, and the state in which it ended.
-pub(super) struct Over(pub(super) Made);
+pub(crate) struct Over(pub(crate) Made);
 
 impl<T> Make<T> for Over {
     fn poll_make(&mut self, _: &mut Vec<T>, _: usize, _: &mut Context<'_>) -> Poll<Made> {

@@ -12,17 +12,13 @@ use jstream_transport::SendError;
 use jstream_transport::active::Attendant;
 use proptest::prelude::*;
 
-use super::flow::{Flow, Room};
-use super::inbox::{Inbox, Taken};
-use super::line::{Half, Line, Streams};
-use super::receiving::Receiving;
-use super::source::{Make, Polled, Source};
-use super::tasks::{Signal, Tasks};
-use super::word::{CloseReason, Key, Window, Word};
-use super::{Stream, StreamError};
-use crate::clock::Clock;
-use crate::message::written;
-use crate::sync::lock;
+use crate::frame::{CloseReason, Key, Window, Word, written};
+use crate::session::{Clock, Flow, Half, Inbox, Line, Room, Signal, Streams, Taken, Tasks};
+use crate::stream::error::StreamError;
+use crate::stream::handle::Stream;
+use crate::stream::receiving::Receiving;
+use crate::stream::source::{Make, Polled, Source};
+use crate::support::lock;
 
 /// One side of the connection.
 struct Side {
@@ -131,8 +127,8 @@ fn nobody() -> Context<'static> {
 fn argument(
     [caller, callee]: &[Arc<Side>; 2],
     stream: Stream<Vec<u8>>,
-) -> (super::Pumps, Stream<Vec<u8>>) {
-    let mut carried = super::Carried::over(caller.clone());
+) -> (super::pump::Pumps, Stream<Vec<u8>>) {
+    let mut carried = super::call::Carried::over(caller.clone());
     let number = carried.send(stream);
     let line: Arc<dyn Line> = callee.clone();
     (
@@ -268,7 +264,7 @@ fn taking(window: Window) -> ([Arc<Side>; 2], Arc<Inbox>, Stream<u64>) {
     let key = streams.join(1, Half::Takes(inbox.clone())).unwrap();
     let line: Arc<dyn Line> = sides[0].clone();
     let stream = Stream {
-        of: super::Of::Peer(Receiving::new(line, key, inbox.clone())),
+        of: crate::stream::handle::Of::Peer(Receiving::new(line, key, inbox.clone())),
     };
     (sides, inbox, stream)
 }
@@ -370,7 +366,7 @@ fn what_came_before_a_loss_is_there() {
 fn an_answer_that_came_before_a_loss_counts() {
     for frames in [1, 2] {
         let ([side, _other], inbox, mut stream) = taking(Window::of(8, 1024));
-        let super::Of::Peer(receiving) = &mut stream.of else {
+        let crate::stream::handle::Of::Peer(receiving) = &mut stream.of else {
             unreachable!("it comes from a peer");
         };
         receiving.belongs_to(Box::pin(async move { Ok(frames) }), None, &Clock::SYSTEM);

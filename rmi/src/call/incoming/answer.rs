@@ -1,0 +1,429 @@
+//! A call at its server: its arguments and its result.
+
+use std::cell::{Cell, OnceCell};
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::time::Instant;
+use std::{fmt, mem};
+
+use jstream::{Filled, Limits, Received, Transportable};
+use jstream_transport::active::Replier;
+
+use crate::frame::{Code, Deadline, read, written};
+use crate::reference::{Between, Giving, Passed, PassedObjects, Taking};
+use crate::session::{
+    Answer, As, Connection, Context, Failed, Incoming, Line, LocalSlot, Plain, Promise, Rest,
+    Session, Stop, Watched, keep_result, refuse,
+};
+use crate::stream::{Ended, Stream};
+use crate::support::Outcome;
+
+thread_local! {
+    /// Error code for the caller of an async method whose future is being dropped.
+    static ENDING: Cell<Option<Code>> = const { Cell::new(None) };
+}
+
+impl Incoming {
+    /// Returns the message of the arguments, and the path of the result.
+    #[inline]
+    #[must_use]
+    pub fn into_parts(self) -> (Filled, Answer) {
+        (self.payload, self.answer)
+    }
+
+    /// Reads the arguments in place. Returns them with the path of the result, which is not moved.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] if the arguments are not an `A`.
+    #[inline]
+    pub fn arguments<A>(&mut self) -> Result<(Received<A>, &mut Answer), Failed>
+    where
+        A: Transportable + 'static,
+    {
+        let answer = &mut self.answer;
+        let payload = mem::replace(&mut self.payload, Filled::nothing());
+        Ok((answer.arguments(payload)?, answer))
+    }
+
+    /// Checks that a call has no arguments, and returns the path of the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] if the call has arguments.
+    #[inline]
+    pub fn no_arguments(&mut self) -> Result<&mut Answer, Failed> {
+        if !self.payload.is_empty() {
+            return self.arguments::<()>().map(|(_, answer)| answer);
+        }
+        // Returns the receive buffer, if the device used one, to its pool.
+        self.payload = Filled::nothing();
+        self.answer.is_read.set(true);
+        Ok(&mut self.answer)
+    }
+}
+
+impl Answer {
+    #[inline]
+    pub(super) fn new(
+        replier: Replier,
+        watched: Option<Arc<Watched>>,
+        promise: Option<Promise>,
+        is_paused: bool,
+    ) -> Self {
+        let is_alone = watched.is_none() && promise.is_none();
+        let rest = if is_alone {
+            OnceCell::new()
+        } else {
+            Rest::of(None, watched, promise)
+        };
+        Self {
+            replier: Some(replier),
+            is_plain: is_alone && !is_paused,
+            is_read: Cell::new(false),
+            refused: Cell::new(None),
+            rest,
+        }
+    }
+
+    /// Creates the answer of a call without a connection.
+    pub(crate) fn here(slot: Arc<LocalSlot>) -> Self {
+        Self {
+            replier: None,
+            is_plain: false,
+            is_read: Cell::new(false),
+            refused: Cell::new(None),
+            rest: Rest::of(Some(slot), None, None),
+        }
+    }
+
+    #[inline]
+    fn session(&self) -> Option<&Session> {
+        self.replier.as_ref()?.attached()
+    }
+
+    /// Starts a method on the fast path, or returns `None` if the call needs a full context.
+    #[inline]
+    pub(super) fn plain(&self, deadline: Deadline) -> Option<Plain> {
+        let replier = self.replier.as_ref().filter(|_| self.is_plain)?;
+        Plain::begin(replier, deadline)
+    }
+
+    /// Returns the context of a method that is called over a connection.
+    pub(super) fn context(&self, deadline: Option<Instant>) -> Option<Context> {
+        Some(Context {
+            deadline,
+            call: Some(self.replier.as_ref()?.mark()),
+            watched: self.watched().cloned(),
+        })
+    }
+
+    fn watched(&self) -> Option<&Arc<Watched>> {
+        self.rest.get()?.watched.as_ref()
+    }
+
+    fn slot(&self) -> Option<&Arc<LocalSlot>> {
+        self.rest.get()?.here.as_ref()
+    }
+
+    /// Reads the arguments in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] if the arguments are not an `A`.
+    #[inline]
+    pub fn arguments<A>(&self, message: Filled) -> Result<Received<A>, Failed>
+    where
+        A: Transportable + 'static,
+    {
+        match read::<A>(message, self.limits()) {
+            Ok(arguments) => {
+                self.is_read.set(true);
+                Ok(arguments)
+            }
+            Err(error) => Err(self.unfit(&error)),
+        }
+    }
+
+    /// Returns the limits for the arguments.
+    fn limits(&self) -> Limits {
+        let session = self.session();
+        session.map_or_else(Limits::default, |session| session.terms.limits)
+    }
+
+    /// Records why the arguments are invalid, for the caller.
+    #[cold]
+    fn unfit(&self, why: &dyn fmt::Display) -> Failed {
+        let rest = self.rest.get_or_init(Box::default);
+        rest.unfit.replace(why.to_string());
+        self.refused.set(Some(Code::Arguments));
+        Failed::Arguments
+    }
+
+    /// Sends the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`] if the result can't be written.
+    pub fn reply<R: Transportable>(&mut self, result: &R) -> Result<(), Failed> {
+        self.reply_as(result, true)
+    }
+
+    /// Sends the result. If `may_wait` is true, a large result may be kept until the caller fetches
+    /// it.
+    fn reply_as<R: Transportable>(&mut self, result: &R, may_wait: bool) -> Result<(), Failed> {
+        let Some(replier) = &self.replier else {
+            return self.reply_here(result);
+        };
+        if !replier.wants_reply() {
+            self.seen(Ok(()), 0);
+            self.replier = None;
+            return Ok(());
+        }
+        match written(result, |segments| self.send(segments, may_wait)) {
+            Ok(true) => Ok(()),
+            // The transport has informed the caller.
+            Ok(false) => Err(Failed::Result),
+            Err(error) => {
+                self.refuse(Code::Result, &error.to_string());
+                Err(Failed::Result)
+            }
+        }
+    }
+
+    /// Sends the encoded result. Returns false if the caller does not accept a message like that.
+    fn send(&mut self, segments: &[IoSlice<'_>], may_wait: bool) -> bool {
+        if let Some(watched) = self.watched() {
+            let lengths = segments.iter().map(|segment| segment.len() as u64);
+            watched.end(Ok(()), lengths.fold(0, u64::saturating_add));
+        }
+        let Some(replier) = &mut self.replier else {
+            return true;
+        };
+        let sent = match may_wait.then(|| keep_result(replier, segments)).flatten() {
+            None => replier.reply_in_place(0, segments),
+            Some(number) => {
+                let number = number.to_le_bytes();
+                replier.reply_in_place(Code::Kept as u64, &[IoSlice::new(&number)])
+            }
+        };
+        self.replier = None;
+        sent
+    }
+
+    fn reply_here<R: Transportable>(&self, result: &R) -> Result<(), Failed> {
+        let Some(slot) = self.slot() else {
+            return Ok(());
+        };
+        match written(result, |segments| slot.reply(segments)) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                slot.refuse(Code::Result, &error.to_string());
+                Err(Failed::Result)
+            }
+        }
+    }
+
+    /// Reports the outcome to the interceptors.
+    #[inline]
+    fn seen(&self, result: Result<(), Outcome>, bytes: u64) {
+        if let Some(watched) = self.watched() {
+            watched.end(result, bytes);
+        }
+    }
+
+    /// Informs the caller why there is no result.
+    pub(super) fn refuse(&mut self, code: Code, why: &str) {
+        self.seen(Err(code.outcome()), 0);
+        if let Some(replier) = self.replier.take() {
+            refuse(replier, code, why);
+        } else if let Some(slot) = self.slot() {
+            slot.refuse(code, why);
+        }
+    }
+
+    /// Informs the caller why the call ends without an answer, if there is a reason to report.
+    #[cold]
+    fn end(&mut self) {
+        let Some(code) = self.why_ended() else { return };
+        let rest = self.rest.get_mut();
+        let mut why = rest.map_or_else(String::new, |rest| rest.unfit.take());
+        if why.is_empty() && code == Code::Arguments {
+            why.push_str("reading them panicked");
+        }
+        if let Some(replier) = self.replier.take() {
+            self.seen(Err(code.outcome()), 0);
+            refuse(replier, code, &why);
+        } else if let Some(slot) = self.slot() {
+            slot.refuse(code, &why);
+        }
+    }
+
+    /// Returns the error code for a call that ends without an answer. A call whose arguments were
+    /// not read did not run and has received no references.
+    fn why_ended(&self) -> Option<Code> {
+        let code = self.refused.get().or(ENDING.get());
+        match code {
+            _ if self.is_read.get() => code,
+            Some(Code::Overdue) => Some(Code::TooLate),
+            None if std::thread::panicking() => Some(Code::Arguments),
+            code => code,
+        }
+    }
+}
+
+/// References and streams of the call.
+impl Answer {
+    /// Returns the two sides between which references are passed.
+    fn between(&self) -> Option<Between> {
+        match (&self.replier, self.slot()) {
+            (Some(replier), _) => Some(Between::Peers(Connection::of(replier.peer()))),
+            (None, Some(slot)) => {
+                let passing = slot.passing.clone().downcast::<PassedObjects>();
+                passing.ok().map(Between::Here)
+            }
+            (None, None) => None,
+        }
+    }
+
+    /// Converts references among the arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] if the caller may not pass these references.
+    pub fn references<P: Passed>(
+        &self,
+        form: &<P::Wire as Transportable>::InPlace<'_>,
+    ) -> Result<P, Failed> {
+        let taken = self.between().map(|from| P::take(form, &Taking::new(from)));
+        match taken {
+            Some(Ok(references)) => Ok(references),
+            Some(Err(unfit)) => Err(self.unfit(&unfit.0)),
+            None => Err(Failed::Arguments),
+        }
+    }
+
+    /// Sends references as the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`] if the references can't be passed or written.
+    pub fn give<P: Passed>(&mut self, references: P) -> Result<(), Failed> {
+        let wants = self.replier.as_ref().is_none_or(Replier::wants_reply);
+        let Some(to) = self.between().filter(|_| wants) else {
+            return Ok(());
+        };
+        let mut giving = Giving::new(to.clone(), As::Result);
+        let wire = references.give(&mut giving);
+        if let Some(why) = giving.take_failure() {
+            self.refuse(Code::Result, &why);
+            return Err(Failed::Result);
+        }
+        let rest = self.rest.get_mut();
+        let promise = rest.and_then(|rest| rest.promise.take());
+        let given = giving.only();
+        let sent = self.reply_as(&wire, false);
+        // Pipelined calls of the result start after the answer, when the method has ended.
+        if let (Some(promise), Some(number), Ok(())) = (promise, given, &sent) {
+            if let Between::Peers(to) = &to {
+                promise.keep(number, to);
+            }
+        }
+        giving.arrived(sent.is_ok());
+        sent
+    }
+
+    /// Returns the connection, in the form that streams need.
+    fn line(&self) -> Option<Arc<dyn Line>> {
+        let peer = self.replier.as_ref()?.peer();
+        Some(Arc::new(Connection::of(peer)))
+    }
+
+    /// Opens a stream among the arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Streams`] if the peer has too many streams, or a stream with this number already.
+    pub fn argument<T: Transportable + 'static>(&self, number: u64) -> Result<Stream<T>, Failed> {
+        let most = self
+            .session()
+            .map_or(0, |session| session.terms.max_streams);
+        let line = self.line().filter(|line| line.streams().count() < most);
+        let stream = line.and_then(|line| Stream::argument(&line, number));
+        stream.ok_or_else(|| {
+            self.refused.set(Some(Code::Streams));
+            Failed::Streams
+        })
+    }
+
+    /// Sends the items of a stream as the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Result`] if not all items could be sent.
+    pub async fn stream<T>(mut self, stream: Stream<T>, word: u64) -> Result<(), Failed>
+    where
+        T: Transportable + 'static,
+    {
+        let Some(line) = self.line() else {
+            return Ok(());
+        };
+        let open = line.streams().results();
+        let most = self
+            .session()
+            .map_or(0, |session| session.terms.max_result_streams);
+        if open >= most {
+            let why = format!(
+                "{open} result streams are open, which is the limit of {most} (three quarters of \
+                 Settings::window_messages of the side that sends them): take or drop some first"
+            );
+            self.refuse(Code::Result, &why);
+            return Err(Failed::Result);
+        }
+        let why = match stream.result(line, word).await {
+            Ok(frames) => return self.reply(&frames),
+            Err(Ended::Failed(_)) => {
+                self.refuse(Code::Panicked, "");
+                return Err(Failed::Result);
+            }
+            Err(Ended::WriteFailure(error)) => error.to_string(),
+            Err(Ended::Unsent(error)) => error.to_string(),
+            Err(Ended::Stopped(Stop::Broken(rule))) => rule.to_owned(),
+            Err(Ended::Stopped(Stop::Lost(_) | Stop::Unwanted)) => {
+                "the peer no longer takes its items".to_owned()
+            }
+            Err(Ended::Received) => {
+                "the stream comes from a peer, and items were taken: make a new one of the rest"
+                    .to_owned()
+            }
+            Err(Ended::Passed(error)) => format!("the stream comes from a peer: {error}"),
+            Err(Ended::Large) => {
+                "the stream comes from a peer, and a frame has more items than the window"
+                    .to_owned()
+            }
+        };
+        self.refuse(Code::Result, &why);
+        Err(Failed::Result)
+    }
+}
+
+impl Drop for Answer {
+    #[inline]
+    fn drop(&mut self) {
+        if self.replier.is_some() || self.rest.get().is_some() {
+            self.end();
+        }
+    }
+}
+
+/// Drops the state of a method by `end`, and reports `code` to its caller.
+pub(super) fn ending(code: Code, end: impl FnOnce()) {
+    struct Back(Option<Code>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            ENDING.set(self.0);
+        }
+    }
+    let _back = Back(ENDING.replace(Some(code)));
+    end();
+}

@@ -1,0 +1,364 @@
+//! Dispatch of incoming calls to their objects.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jstream_transport::active::{Request, until_waiting};
+
+use crate::frame::{CallHeader, CallTrailer, Code, Deadline, REFLECTION, RESULTS};
+use crate::interface::Interface;
+use crate::session::{
+    Aim, Answer, CallInfo, Callee, Clock, Denied, Incoming, Named, Promise, Session, Side, Turn,
+    Watched, fail, fetched,
+};
+
+/// Maximum number of calls held for the same object that a thread starts before it receives again.
+const MOST_IN_A_ROW: usize = 16;
+
+/// A call that has arrived and was not started.
+struct Arrived {
+    object: u32,
+    method: u16,
+    deadline: Deadline,
+    /// Present if other calls may name the result.
+    promise: Option<Promise>,
+    /// True if the call starts even if the caller has unread answers.
+    is_read: bool,
+    /// True if the call already counts as a waiting call.
+    has_place: bool,
+}
+
+/// State with which a call starts.
+struct Begins {
+    callee: Arc<dyn Callee>,
+    watched: Option<Arc<Watched>>,
+    /// True if the deadline is not a time of the system clock.
+    is_paused: bool,
+}
+
+/// The reason why a call is not started.
+enum Why {
+    /// The caller has more than this many bytes of answers to read, so the call is deferred.
+    Unread(u64),
+    /// The limit of waiting calls is reached.
+    Full,
+    /// The call fails with this code and text.
+    Fails(Code, String),
+}
+
+/// Handles a call of the other side. The request is taken out of `lent` when its method starts.
+pub(crate) fn called(lent: &mut Option<Request>) {
+    let Some(request) = lent.as_ref() else { return };
+    if request.has_kept() {
+        return taken(lent, begin_in_a_row);
+    }
+    let (object, method) = CallHeader::target(request.word());
+    if object == RESULTS {
+        return taken(lent, fetched);
+    }
+    let Some(session) = request.attached::<Session>() else {
+        return taken(lent, |request| nack(request, None));
+    };
+    let mut call = Arrived {
+        object,
+        method,
+        deadline: Deadline::Never,
+        promise: None,
+        is_read: false,
+        has_place: false,
+    };
+    if CallHeader::time_of(request.word()) != 0 {
+        let clock = &session.terms.clock;
+        call.deadline = match clock.deadline(request.word(), request.ticked()) {
+            Some(deadline) => deadline,
+            None => match deadline_of(clock, request) {
+                Some(deadline) => deadline,
+                None => return taken(lent, |request| fail(request, Code::TooLate, "")),
+            },
+        };
+    }
+    let begins = begins(session, request, &call);
+    begin(lent, call, begins);
+}
+
+/// Takes the request out of `lent` and passes it to `then`.
+#[inline(never)]
+fn taken(lent: &mut Option<Request>, then: impl FnOnce(Request)) {
+    if let Some(request) = lent.take() {
+        then(request);
+    }
+}
+
+/// Returns the deadline of a call that may have been queued at this side, or `None` if it has
+/// passed.
+#[inline(never)]
+fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
+    let time = CallHeader::of(request.word()).time?;
+    let waited = clock.went_in(request.waited());
+    let now = clock.begin(Some(time));
+    let then = now.checked_add(time);
+    let deadline = then.and_then(|then| then.checked_sub(waited));
+    let is_late = deadline.is_some_and(|deadline| deadline <= now);
+    (!is_late).then(|| deadline.into())
+}
+
+/// Starts a call that names another one, or that others may name, and then the calls that were held
+/// behind it.
+#[inline(never)]
+fn begin_in_a_row(request: Request) {
+    let mut next = Some(request);
+    for _ in 0..MOST_IN_A_ROW {
+        let Some(request) = next else { return };
+        next = begin_named(request);
+    }
+    if let Some(next) = next {
+        next.run_again();
+    }
+}
+
+/// Returns the clock of a call's deadline.
+fn clock(request: &Request) -> &Clock {
+    let session = request.attached::<Session>();
+    session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
+}
+
+/// Starts such a call. Returns the next held call if it can start now.
+fn begin_named(mut request: Request) -> Option<Request> {
+    let session = request.attached::<Session>()?;
+    let is_ending = session.is_ending();
+    if !is_ending && request.is_unread(session.terms.max_backlog) {
+        let most = session.terms.max_backlog;
+        request.put_off(most);
+        return None;
+    }
+    let named: Box<Named> = request.take_kept()?;
+    let Named {
+        deadline,
+        promise,
+        aim,
+        place,
+    } = *named;
+    let (object, turn) = match aim {
+        Aim::Object(number) => (number, None),
+        Aim::Given(turn) => (turn.object, Some(turn)),
+        Aim::Full => {
+            refuse_full(request, is_ending);
+            return None;
+        }
+        Aim::Refused(code, why) => {
+            fail(request, code, why);
+            return None;
+        }
+    };
+    let (may_wait, is_full) = room(&request);
+    if turn.is_some() && may_wait {
+        // There may be room for another queue, too.
+        go_on(&request);
+    }
+    let is_late = deadline.is_some_and(|deadline| deadline <= clock(&request).now());
+    if is_late || (turn.is_some() && request.mark().is_cancelled()) {
+        fail(request, Code::TooLate, "");
+        return turn.and_then(Turn::next);
+    }
+    let is_named = promise.as_ref().is_some_and(Promise::is_named);
+    let turn = match turn {
+        Some(turn) if !may_wait && !is_named && !is_ending => {
+            if is_full {
+                stand(request, turn, deadline, promise);
+                return None;
+            }
+            // The limit for all connections is reached. No event tells this connection when other
+            // connections have fewer waiting calls.
+            refuse_full(request, false);
+            return turn.next();
+        }
+        turn => turn,
+    };
+    // A call that has had its turn is not returned to the caller, because its retry would arrive
+    // behind later calls.
+    let has_place = turn.is_some() || place.is_some();
+    drop(place);
+    let method = CallHeader::of(request.word()).method;
+    let call = Arrived {
+        object,
+        method,
+        deadline: deadline.into(),
+        promise,
+        is_read: true,
+        has_place,
+    };
+    let Some(turn) = turn else {
+        begin_now(request, call);
+        return None;
+    };
+    // If the method blocks or is suspended, the turn passes to the next call, on which the method
+    // may depend.
+    let (turn, ()) = until_waiting(turn, || begin_now(request, call));
+    turn.and_then(Turn::next)
+}
+
+/// Starts a call whose object is known.
+fn begin_now(request: Request, call: Arrived) {
+    let Some(session) = request.attached::<Session>() else {
+        return nack(request, call.promise);
+    };
+    let begins = begins(session, &request, &call);
+    begin(&mut Some(request), call, begins);
+}
+
+/// Refuses a pipelined call for which there is no room. The call is not returned to the caller,
+/// because its retry would arrive behind later calls.
+fn refuse_full(request: Request, is_ending: bool) {
+    if let Some(session) = request.attached::<Session>() {
+        session.load().refuse();
+    }
+    let why = if is_ending {
+        Code::Ending
+    } else {
+        Code::Streams
+    };
+    fail(request, why, "");
+}
+
+/// Returns whether the method of a call that has its turn may be suspended, and whether this
+/// connection is at its limit of suspended methods.
+fn room(request: &Request) -> (bool, bool) {
+    let session = request.attached::<Session>();
+    session.map_or((false, false), |session| {
+        (session.may_wait_in_turn(), session.is_full())
+    })
+}
+
+fn go_on(request: &Request) {
+    if let Some(session) = request.attached::<Session>() {
+        session.promises.go_on();
+    }
+}
+
+/// Lets a call that is first in its queue wait for room within the limit of waiting calls.
+fn stand(mut request: Request, turn: Turn, deadline: Option<Instant>, promise: Option<Promise>) {
+    let mark = request.mark();
+    request.keep(Box::new(Named {
+        deadline,
+        promise,
+        aim: Aim::Object(turn.object),
+        place: None,
+    }));
+    if let Some(request) = turn.stand(request, deadline) {
+        return refuse_full(request, true);
+    }
+    let session = mark.attached::<Session>();
+    if let Some(session) = session.filter(|session| !session.is_full()) {
+        // Other methods have ended meanwhile, before this call was visible as stalled.
+        session.promises.go_on();
+    }
+}
+
+/// Returns a call to the caller as busy. The caller may retry it at once.
+fn nack(request: Request, promise: Option<Promise>) {
+    if let Some(promise) = promise {
+        promise.forget();
+    }
+    if let Some(session) = request.attached::<Session>() {
+        session.load().refuse();
+    }
+    request.nack();
+}
+
+/// Checks whether a call may start. Inlined, because a returned `Begins` would be copied.
+#[inline(always)]
+fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins, Why> {
+    let is_ending = session.is_ending() && call.object != REFLECTION;
+    let most = session.terms.max_backlog;
+    if !is_ending && !call.is_read && request.is_unread(most) {
+        return Err(Why::Unread(most));
+    }
+    let Some((interface, callee)) = session.object(call.object) else {
+        return Err(Why::Fails(Code::UnknownObject, String::new()));
+    };
+    let method = usize::from(call.method);
+    if method >= interface.len() {
+        return Err(unknown_method(interface));
+    }
+    if let Some(tape) = &session.tape {
+        tape.called(call.object, call.method, interface);
+    }
+    if is_ending {
+        session.load().refuse();
+        return Err(Why::Fails(Code::Ending, String::new()));
+    }
+    // A call on which others depend is started regardless: it frees more room than it takes.
+    let is_named = || call.promise.as_ref().is_some_and(Promise::is_named);
+    if !call.has_place && !session.may_wait() && !is_named() {
+        return Err(Why::Full);
+    }
+    let mut watched = None;
+    if !session.is_plain {
+        watched = seen(session, request, call, interface)?;
+    }
+    Ok(Begins {
+        callee,
+        watched,
+        is_paused: !session.is_plain && session.terms.clock.is_paused(),
+    })
+}
+
+/// Reports a call to the interceptors.
+#[inline(never)]
+fn seen(
+    session: &Session,
+    request: &Request,
+    call: &Arrived,
+    interface: &Interface,
+) -> Result<Option<Arc<Watched>>, Why> {
+    let watched = session.terms.interceptors.before(|| CallInfo {
+        side: Side::Callee,
+        object: call.object.into(),
+        interface: interface.name(),
+        method: interface.method(call.method.into()).name(),
+        deadline: call.deadline.moment(),
+        peer: request.peer().endpoint().peer().clone(),
+        bytes: request.bytes().len() as u64,
+    });
+    watched.map_err(|Denied(reason)| Why::Fails(Code::Denied, reason))
+}
+
+/// Starts a call, if it may start.
+#[inline(always)]
+fn begin(lent: &mut Option<Request>, call: Arrived, begins: Result<Begins, Why>) {
+    let Begins {
+        callee,
+        watched,
+        is_paused,
+    } = match begins {
+        Ok(begins) => begins,
+        Err(why) => return taken(lent, |request| leave(request, call.promise, why)),
+    };
+    let Some(request) = lent.take() else { return };
+    let (mut payload, replier) = request.into_parts();
+    if call.promise.is_some() {
+        let arguments = CallTrailer::of(payload.as_bytes()).map_or(0, |(_, length)| length);
+        payload.truncate(arguments);
+    }
+    let incoming = Incoming {
+        payload,
+        answer: Answer::new(replier, watched, call.promise, is_paused),
+    };
+    callee.call(call.method.into(), incoming, call.deadline);
+}
+
+#[cold]
+fn unknown_method(interface: &Interface) -> Why {
+    let known = format!("it has {}", interface.description());
+    Why::Fails(Code::UnknownMethod, known)
+}
+
+/// Defers, returns or fails a call that does not start.
+#[cold]
+fn leave(request: Request, promise: Option<Promise>, why: Why) {
+    match why {
+        Why::Unread(most) => request.put_off(most),
+        Why::Full => nack(request, promise),
+        Why::Fails(code, why) => fail(request, code, &why),
+    }
+}

@@ -1,0 +1,28 @@
+//! Handlers of the messages of a connection.
+
+use std::sync::Arc;
+
+use jstream_transport::active::{Executor, Handlers, Outcome};
+
+use crate::call::incoming::dispatch::called;
+use crate::frame::{CALLS, PROMISED, PROMISES, REFERENCES, STREAMS};
+use crate::session::{admit, referenced, streamed};
+
+/// Maximum number of plain methods that wait on threads other than the receiving ones.
+pub(crate) const MOST_WAITING: usize = 16;
+
+/// Creates the handlers of one side. Calls that are nested too deeply run on `executor`.
+pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
+    Handlers::builder()
+        .on_lent(CALLS, |request| {
+            called(request);
+            Outcome::Done
+        })
+        .in_order(u64::from(PROMISED | PROMISES), admit)
+        .on(STREAMS, streamed)
+        .short()
+        .on(REFERENCES, referenced)
+        .short()
+        .executor(executor)
+        .build()
+}

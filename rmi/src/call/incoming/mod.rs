@@ -1,0 +1,12 @@
+//! Calls from the other side: dispatch to their objects, arguments, and answers.
+
+mod answer;
+mod callee;
+mod dispatch;
+mod handlers;
+mod serves;
+mod skeleton;
+
+pub(crate) use self::handlers::{MOST_WAITING, handlers};
+pub use self::serves::Serves;
+pub use self::skeleton::Skeleton;

@@ -1,0 +1,202 @@
+//! Calls and one-way messages of objects.
+
+use jstream::Transportable;
+
+use crate::call::outgoing::in_flight::Call;
+use crate::call::outgoing::local_call;
+use crate::call::outgoing::retry::RetryState;
+use crate::call::outgoing::sent::{KeptReferences, Sent};
+use crate::frame::{CallTrailer, is_nothing, written};
+use crate::interface::{Interface, Method};
+use crate::reference::{Giving, Object, ObjectPlace, Plain, Retries};
+use crate::session::{Connection, Node, copied};
+use crate::support::CallError;
+
+impl Object {
+    /// Calls the method at `index` of `interface`.
+    #[doc(hidden)]
+    pub fn call<A, R>(&self, interface: &'static Interface, index: usize, arguments: &A) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        match (self.plain_way(), u16::try_from(index)) {
+            (Some(way), Ok(place)) if self.retries.is_none() => {
+                let method = interface.method(index);
+                self.call_plainly(way, (place, method), arguments)
+            }
+            _ => self.call_anyhow(interface, index, arguments),
+        }
+    }
+
+    /// Fast path, used if no option has to be evaluated for each call.
+    #[inline]
+    fn call_plainly<A, R>(
+        &self,
+        way: (&Connection, &Plain),
+        (place, method): (u16, &'static Method),
+        arguments: &A,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        if is_nothing::<A>() {
+            return Call::of(self.send_plainly(way, (place, method), &[]));
+        }
+        let mut call = Call::empty();
+        // `Sent` is large, so it is constructed in its final place.
+        let sent = written(arguments, |segments| {
+            call.put(self.send_plainly(way, (place, method), segments));
+        });
+        if let Err(source) = sent {
+            let method = method.name();
+            call.put(Err(CallError::Arguments { method, source }));
+        }
+        call
+    }
+
+    /// Slow path: calls with retries, deadlines or interceptors, and calls of local objects.
+    #[inline(never)]
+    fn call_anyhow<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        if let ObjectPlace::Here(node) = self.place() {
+            return self.begin_here(node, (index, method), arguments, Giving::none());
+        }
+        match self.retries {
+            Some(retries) if method.is_idempotent() => {
+                self.note(interface, index);
+                self.begin_again(method, index, arguments, retries)
+            }
+            _ => self.begin(interface, index, arguments),
+        }
+    }
+
+    /// Sends a call over the connection of the object.
+    fn begin<A, R>(&self, interface: &'static Interface, index: usize, arguments: &A) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let mut going = match self.going(interface, index) {
+            Ok(going) => going,
+            Err(error) => return Call::failed(error),
+        };
+        let mut call = Call::empty();
+        let sent = written(arguments, |segments| call.put(going.send(segments)));
+        if let Err(source) = sent {
+            call.put(Err(going.not_written(source)));
+        }
+        call
+    }
+
+    /// Sends a call and keeps the state for retrying it.
+    #[cold]
+    fn begin_again<A, R>(
+        &self,
+        method: &'static Method,
+        index: usize,
+        arguments: &A,
+        retries: Retries,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let kept = self.word(method, index).and_then(|(deadline, _)| {
+            let message = written(arguments, |segments| {
+                let bytes = segments.iter().flat_map(|segment| segment.iter().copied());
+                bytes.collect::<Vec<u8>>()
+            });
+            match message {
+                Ok(message) => Ok((deadline, message)),
+                Err(source) => Err(CallError::Arguments {
+                    method: method.name(),
+                    source,
+                }),
+            }
+        });
+        let (deadline, message) = match kept {
+            Ok(kept) => kept,
+            Err(error) => return Call::failed(error),
+        };
+        let again = RetryState::new(self.clone(), method, index, message, deadline, retries);
+        Call::again(again)
+    }
+
+    /// Calls a method of a local object.
+    #[cold]
+    pub(super) fn begin_here<A, R>(
+        &self,
+        node: &Node,
+        (index, method): (usize, &'static Method),
+        arguments: &A,
+        giving: Giving,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let begun = self.deadline(method).and_then(|deadline| {
+            let payload = written(arguments, copied);
+            let payload = payload.map_err(|source| CallError::Arguments {
+                method: method.name(),
+                source,
+            })?;
+            local_call::begin(node, (index, method), payload, giving.passing(), deadline)
+        });
+        match begun {
+            Ok(running) => Call::here(running),
+            Err(error) => Call::failed(error),
+        }
+    }
+
+    /// Sends a call with streams or references, over the connection of the object and never over
+    /// the lane.
+    pub(super) fn begin_carrying<A: Transportable>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        kept: Option<KeptReferences>,
+        made: Option<CallTrailer>,
+    ) -> Result<Sent, CallError> {
+        let mut going = self.going(interface, index)?;
+        let sent = written(arguments, |segments| {
+            going.send_carrying(segments, kept, made)
+        });
+        sent.unwrap_or_else(|source| Err(going.not_written(source)))
+    }
+
+    /// Sends the arguments of the one-way method at `index` of `interface`, without waiting for an
+    /// answer.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the message was not sent.
+    #[doc(hidden)]
+    pub fn send<A: Transportable>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+    ) -> Result<(), CallError> {
+        let method = interface.method(index);
+        if let ObjectPlace::Here(node) = self.place() {
+            let call = self.begin_here::<A, ()>(node, (index, method), arguments, Giving::none());
+            return call.end_here(method);
+        }
+        let mut going = self.going(interface, index)?;
+        let sent = written(arguments, |segments| going.send_one_way(segments));
+        sent.unwrap_or_else(|source| Err(going.not_written(source)))
+    }
+}

@@ -1,0 +1,407 @@
+//! A call in flight, and its result.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use jstream::{Filled, Limits, Transportable};
+use jstream_transport::active;
+
+use crate::call::outgoing::local_call::LocalRun;
+use crate::call::outgoing::reply::{Reply, read_result};
+use crate::call::outgoing::retry::RetryState;
+use crate::call::outgoing::sent::{Answered, Sent, is_small};
+use crate::frame::nothing;
+use crate::interface::Method;
+use crate::session::{Alarm, Clock, Connection, Line, until_ready};
+use crate::stream::Pumps;
+use crate::support::{CallError, RareBox};
+
+/// A call in flight. Wait for its result with [`wait`](Self::wait), which blocks, or await it as a
+/// future, which needs no runtime. Dropping the call before that cancels it: the server does not
+/// start the method, or ends an async method at its current `.await`.
+///
+/// If the flow-control window of the server is full, the arguments are queued. Any thread that
+/// waits on the connection sends them when the window opens, so making a call does not block and
+/// tasks may do it. Large arguments are the exception: from 32 KiB on, the call blocks while the
+/// connection takes the bytes; from 256 KiB on, it also blocks until the window opens.
+///
+/// If one thread serves a connection, its calls start in the order in which they were sent. Each
+/// runs to its end, or to the first `.await` at which its async method suspends, before the next
+/// one starts. If a method runs for long, another thread of the server takes over. When the last
+/// handle of a connection is dropped, calls whose results were not awaited may not run.
+#[must_use = "the outcome of a call is known only after waiting for it, and dropping it cancels it"]
+pub struct Call<R: Transportable + 'static> {
+    /// Outcome of sending. `None` once the result was returned.
+    sent: Option<Result<Sent, CallError>>,
+    more: RareBox<More>,
+    /// Wakes the task at the deadline.
+    reminder: Option<Alarm>,
+    result: PhantomData<fn() -> R>,
+}
+
+/// State that most calls do not need.
+#[derive(Default)]
+struct More {
+    /// State for retrying the call.
+    again: Option<RetryState>,
+    pause: Option<Instant>,
+    /// Streams among the arguments.
+    pumps: Pumps,
+    /// The call of an object of this program.
+    here: Option<LocalRun>,
+}
+
+impl<R: Transportable + 'static> Call<R> {
+    /// Creates a call that is about to be sent.
+    #[inline]
+    pub(crate) fn empty() -> Self {
+        Self {
+            sent: None,
+            more: RareBox::none(),
+            reminder: None,
+            result: PhantomData,
+        }
+    }
+
+    /// Stores the outcome of sending.
+    #[inline]
+    pub(crate) fn put(&mut self, sent: Result<Sent, CallError>) {
+        self.sent = Some(sent);
+    }
+
+    /// Creates a call from the outcome of sending it.
+    #[inline]
+    pub(crate) fn of(sent: Result<Sent, CallError>) -> Self {
+        Self {
+            sent: Some(sent),
+            more: RareBox::none(),
+            reminder: None,
+            result: PhantomData,
+        }
+    }
+
+    #[cold]
+    pub(crate) fn failed(error: CallError) -> Self {
+        Self::of(Err(error))
+    }
+
+    /// Creates a call with streams among its arguments.
+    pub(crate) fn carrying(sent: Result<Sent, CallError>, pumps: Pumps) -> Self {
+        let mut call = Self::of(sent);
+        if !pumps.is_empty() {
+            call.more.get_or_insert_default().pumps = pumps;
+        }
+        call
+    }
+
+    /// Sends a call that is retried if it fails.
+    pub(crate) fn again(again: RetryState) -> Self {
+        let mut call = Self::of(again.send());
+        call.more.get_or_insert_default().again = Some(again);
+        call
+    }
+
+    /// Creates a call of an object of this program.
+    pub(crate) fn here(running: LocalRun) -> Self {
+        let mut call = Self::empty();
+        call.more.get_or_insert_default().here = Some(running);
+        call
+    }
+
+    /// Returns the call, or its error if it could not be sent.
+    pub(crate) fn into_failure(mut self) -> Result<Self, CallError> {
+        match self.sent.take() {
+            Some(Err(error)) => Err(error),
+            sent => {
+                self.sent = sent;
+                Ok(self)
+            }
+        }
+    }
+
+    /// Returns true if the call could not be sent.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.sent, Some(Err(_)))
+    }
+
+    /// Ends the call of a one-way method of an object of this program. The method must have
+    /// returned already.
+    pub(crate) fn end_here(mut self, method: &'static Method) -> Result<(), CallError> {
+        let here = self.more.take().and_then(|more| more.here);
+        match (self.sent.take(), here) {
+            (Some(Err(error)), _) => Err(error),
+            (_, Some(running)) if running.is_over() => Ok(()),
+            _ => Err(CallError::Here {
+                method: method.name(),
+            }),
+        }
+    }
+
+    /// Blocks until the result arrives.
+    ///
+    /// # Errors
+    ///
+    /// A [`CallError`], which states what failed and whether the method ran.
+    ///
+    /// # Panics
+    ///
+    /// If the call was polled before and has returned its result.
+    pub fn wait(mut self) -> Result<Reply<R>, CallError> {
+        if self.more.is_some() {
+            return self.wait_with_more();
+        }
+        self.wait_for_sent()
+    }
+
+    /// Slow path of [`wait`](Self::wait), for calls with streams, retries or a local object.
+    #[cold]
+    fn wait_with_more(mut self) -> Result<Reply<R>, CallError> {
+        let Some(mut more) = self.more.take() else {
+            return self.wait_for_sent();
+        };
+        if !more.pumps.is_empty() {
+            *self.more = Some(more);
+            return self.wait_and_send();
+        }
+        if let Some(running) = more.here {
+            let method = running.method();
+            let filled = running.wait()?;
+            return read_result(method, Limits::default(), filled);
+        }
+        if let (None, Some(then), Some(again)) = (&self.sent, more.pause.take(), &more.again) {
+            again.pause(then);
+            self.sent = Some(again.send());
+        }
+        let mut result = self.wait_for_sent();
+        while let (Err(error), Some(again)) = (&result, &mut more.again) {
+            let Some(then) = again.after(error) else {
+                break;
+            };
+            again.pause(then);
+            self.sent = Some(again.send());
+            result = self.wait_for_sent();
+        }
+        result
+    }
+
+    /// Waits for the answer without moving `Sent`, which is large.
+    #[inline]
+    fn wait_for_sent(&mut self) -> Result<Reply<R>, CallError> {
+        let Some(Ok(sent)) = &mut self.sent else {
+            return Err(self.failure());
+        };
+        match sent.wait() {
+            Some(Ok(active::Reply {
+                word: 0, payload, ..
+            })) if sent.ends_with(&payload) => self.read(payload),
+            answer => self.wait_further(answer),
+        }
+    }
+
+    /// Slow path: the call timed out, was refused, or has a result that needs further handling.
+    #[cold]
+    fn wait_further(&mut self, mut answer: Answered) -> Result<Reply<R>, CallError> {
+        if let Some(Ok(sent)) = &mut self.sent {
+            answer = sent.answer_behind(answer);
+        }
+        self.end_anyhow(answer)
+    }
+
+    /// Returns the error of a call that was not sent.
+    #[cold]
+    fn failure(&mut self) -> CallError {
+        match self.sent.take() {
+            Some(Err(error)) => error,
+            _ => panic!("the call has already returned its result"),
+        }
+    }
+
+    /// Converts an answer into the result of the call.
+    #[inline]
+    fn end_of_sent(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
+        match (&self.sent, answer) {
+            (
+                Some(Ok(sent)),
+                Some(Ok(active::Reply {
+                    word: 0, payload, ..
+                })),
+            ) if sent.ends_with(&payload) => self.read(payload),
+            (_, answer) => self.end_anyhow(answer),
+        }
+    }
+
+    /// Fast path: converts a payload that is the complete result.
+    #[inline(always)]
+    fn read(&mut self, payload: Filled) -> Result<Reply<R>, CallError> {
+        match nothing(&payload) {
+            Some(nothing) => {
+                self.sent = None;
+                Ok(Reply(nothing))
+            }
+            None => self.read_message(payload),
+        }
+    }
+
+    /// Reads a payload that is not empty.
+    #[inline(never)]
+    fn read_message(&mut self, payload: Filled) -> Result<Reply<R>, CallError> {
+        let Some(Ok(sent)) = &self.sent else {
+            unreachable!("the call was sent");
+        };
+        let (method, limits) = (sent.method, sent.limits());
+        self.sent = None;
+        read_result(method, limits, payload)
+    }
+
+    #[cold]
+    fn end_anyhow(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
+        match self.sent.take() {
+            Some(Ok(sent)) => {
+                let limits = sent.limits();
+                sent.end(answer.as_ref()).result(limits, answer)
+            }
+            Some(Err(error)) => Err(error),
+            None => unreachable!("the call was sent"),
+        }
+    }
+
+    /// Schedules a retry if the error allows one. Returns true if a retry is due later.
+    fn is_made_again(&mut self, error: &CallError) -> bool {
+        let Some(more) = &mut *self.more else {
+            return false;
+        };
+        more.pause = more.again.as_mut().and_then(|again| again.after(error));
+        more.pause.is_some()
+    }
+
+    /// Waits for the result while sending the items of argument streams.
+    fn wait_and_send(mut self) -> Result<Reply<R>, CallError> {
+        let line: Option<Arc<dyn Line>> = match &self.sent {
+            Some(Ok(sent)) => Some(Arc::new(Connection::of(sent.ticket.peer()))),
+            _ => None,
+        };
+        let poll = |context: &mut Context<'_>| Pin::new(&mut self).poll(context);
+        match until_ready(|| line.clone(), None, poll) {
+            Some(result) => result,
+            None => unreachable!("the wait has no deadline"),
+        }
+    }
+}
+
+/// Drops a call without its result. If the call still holds references, or the server keeps its
+/// result, they are released.
+impl<R: Transportable + 'static> Drop for Call<R> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.sent.is_some() {
+            self.give_up();
+        }
+    }
+}
+
+impl<R: Transportable + 'static> Call<R> {
+    fn give_up(&mut self) {
+        if let Some(Ok(sent)) = self
+            .sent
+            .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))
+        {
+            drop(sent.end(None));
+        }
+    }
+}
+
+impl<R: Transportable + 'static> Future for Call<R> {
+    type Output = Result<Reply<R>, CallError>;
+
+    /// # Panics
+    ///
+    /// If the call has returned its result before.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if let Some(more) = &mut *this.more {
+            if let Some(running) = &mut more.here {
+                let method = running.method();
+                let polled = running.poll(context);
+                return polled.map(|filled| {
+                    more.here = None;
+                    read_result(method, Limits::default(), filled?)
+                });
+            }
+            more.pumps.drive(context.waker());
+        }
+        loop {
+            if let Some(then) = this.more.as_ref().and_then(|more| more.pause) {
+                if then > Instant::now() && this.remind(&Clock::SYSTEM, then, context) {
+                    return Poll::Pending;
+                }
+                this.make_again();
+            }
+            let answer = match &mut this.sent {
+                Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
+                    Poll::Ready(answer) => match Some(answer) {
+                        answer if is_small(&answer) => answer,
+                        answer => match sent.fetch(answer) {
+                            Some(answer) => answer,
+                            None => continue,
+                        },
+                    },
+                    Poll::Pending if sent.is_overdue() => None,
+                    Poll::Pending => {
+                        if let Some(deadline) = sent.deadline {
+                            // If no alarm is available, only the server enforces the deadline.
+                            let clock = sent.clock().clone();
+                            this.remind(&clock, deadline, context);
+                        }
+                        return Poll::Pending;
+                    }
+                },
+                Some(Err(_)) => None,
+                None => panic!("the call has already returned its result"),
+            };
+            match this.end_of_sent(answer) {
+                Err(error) if this.is_made_again(&error) => this.reminder = None,
+                result => {
+                    this.reminder = None;
+                    return Poll::Ready(result);
+                }
+            }
+        }
+    }
+}
+
+impl<R: Transportable + 'static> Call<R> {
+    /// Sends the call again after the pause before a retry.
+    fn make_again(&mut self) {
+        self.reminder = None;
+        if let Some(more) = &mut *self.more {
+            more.pause = None;
+            self.sent = more.again.as_ref().map(RetryState::send);
+        }
+    }
+
+    /// Sets an alarm that wakes the task at `then`. Returns false if the system cannot provide an
+    /// alarm.
+    fn remind(&mut self, clock: &Clock, then: Instant, context: &Context<'_>) -> bool {
+        self.reminder = self.reminder.take().or_else(|| Alarm::new(clock).ok());
+        if let Some(reminder) = &self.reminder {
+            reminder.set(then, context.waker());
+        }
+        self.reminder.is_some()
+    }
+}
+
+impl<R: Transportable + 'static> fmt::Debug for Call<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut call = f.debug_struct("Call");
+        match &self.sent {
+            Some(Ok(sent)) => call.field("method", &sent.method.name()),
+            Some(Err(error)) => call.field("failed", error),
+            None => call.field("ended", &true),
+        };
+        call.finish()
+    }
+}

@@ -1,0 +1,20 @@
+//! Calls that this program makes, until their results are read.
+
+mod calls;
+mod failure;
+mod fetched;
+mod in_flight;
+mod local_call;
+mod messages;
+mod outgoing_call;
+mod plain;
+mod reply;
+mod result_fetch;
+mod retry;
+mod sent;
+mod time;
+mod timed;
+
+pub use self::fetched::RemoteCall;
+pub use self::in_flight::Call;
+pub use self::reply::Reply;

@@ -1,0 +1,57 @@
+//! The result of a call.
+
+use std::fmt;
+
+use jstream::{Covariant, Filled, Limits, Received, Transportable};
+
+use crate::frame::read;
+use crate::interface::Method;
+use crate::support::CallError;
+
+/// The result of a call, in its receive buffer.
+pub struct Reply<R: Transportable + 'static>(pub(crate) Received<R>);
+
+impl<R: Transportable + 'static> Reply<R> {
+    /// Returns the result.
+    #[must_use]
+    pub fn get(&self) -> &R::InPlace<'_>
+    where
+        R: Covariant,
+    {
+        self.0.get()
+    }
+
+    /// Returns the result together with its buffer.
+    #[must_use]
+    pub fn into_received(self) -> Received<R> {
+        self.0
+    }
+}
+
+impl<R> fmt::Debug for Reply<R>
+where
+    R: Transportable + 'static,
+    for<'b> R::InPlace<'b>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .with(|result| f.debug_tuple("Reply").field(result).finish())
+    }
+}
+
+#[inline]
+pub(super) fn read_result<R>(
+    method: &'static Method,
+    limits: Limits,
+    payload: Filled,
+) -> Result<Reply<R>, CallError>
+where
+    R: Transportable + 'static,
+{
+    read::<R>(payload, limits)
+        .map(Reply)
+        .map_err(|source| CallError::Result {
+            method: method.name(),
+            source,
+        })
+}

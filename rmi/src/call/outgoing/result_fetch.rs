@@ -1,0 +1,140 @@
+//! Calls with streams or references among their arguments, or as their results.
+
+use std::sync::Arc;
+
+use jstream::Transportable;
+
+use crate::call::outgoing::fetched::{RemoteCall, drop_result};
+use crate::call::outgoing::in_flight::Call;
+use crate::call::outgoing::sent::{DropResult, KeptReferences};
+use crate::frame::{CallTrailer, REFLECTION};
+use crate::interface::Interface;
+use crate::reference::{Between, Giving, Object, ObjectPlace, Passed};
+use crate::session::As;
+use crate::stream::{Carried, Stream, StreamError, Taken};
+use crate::support::CallError;
+
+/// A call whose result contains references.
+struct ResultFetch {
+    drop_result: DropResult,
+    /// Number by which pipelined calls name this call.
+    made: Option<CallTrailer>,
+}
+
+impl Object {
+    /// Creates an empty set of streams and references for a new call.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn carried(&self) -> Carried {
+        let between = match self.way() {
+            Some((connection, _)) => Between::Peers(connection.clone()),
+            None => Between::Here(Arc::default()),
+        };
+        Carried::new(Giving::new(between, As::Argument))
+    }
+
+    /// Calls a method with streams or references among its arguments. See [`call`](Self::call).
+    #[doc(hidden)]
+    pub fn call_with<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        carried: Carried,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        self.call_carrying(interface, index, arguments, carried, None)
+    }
+
+    fn call_carrying<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        carried: Carried,
+        fetch: Option<ResultFetch>,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        let (pumps, mut giving, has_streams) = carried.into_parts();
+        if let Some(reason) = giving.take_failure() {
+            let method = method.name();
+            return Call::failed(CallError::Reference { method, reason });
+        }
+        if let ObjectPlace::Here(node) = self.place() {
+            if has_streams {
+                let method = method.name();
+                return Call::failed(CallError::Here { method });
+            }
+            return self.begin_here(node, (index, method), arguments, giving);
+        }
+        let result = fetch.as_ref().map(|fetch| fetch.drop_result);
+        let made = fetch.and_then(|fetch| fetch.made);
+        let kept =
+            (result.is_some() || !giving.is_empty()).then(|| KeptReferences { giving, result });
+        let begun = self.begin_carrying(interface, index, arguments, kept, made);
+        Call::carrying(begun, pumps)
+    }
+
+    /// Calls a method whose result contains references. See [`call_with`](Self::call_with).
+    #[doc(hidden)]
+    pub fn fetch<A, P>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        carried: Carried,
+    ) -> RemoteCall<P>
+    where
+        A: Transportable,
+        P: Passed,
+    {
+        let method = interface.method(index);
+        let between = carried.between().clone();
+        let drop_result = drop_result::<P>;
+        let made = match (self.way(), P::interface()) {
+            (Some((connection, number)), Some(leads_to)) if number != REFLECTION => {
+                Some(connection.session().promises.make(leads_to))
+            }
+            _ => None,
+        };
+        let fetch = ResultFetch { drop_result, made };
+        let call = self.call_carrying(interface, index, arguments, carried, Some(fetch));
+        RemoteCall::new(call, between, method, made)
+    }
+
+    /// Calls a method whose result is a stream. See [`call_with`](Self::call_with).
+    #[doc(hidden)]
+    pub fn stream<A, T>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        carried: Carried,
+        taken: Taken<T>,
+    ) -> Stream<T>
+    where
+        A: Transportable,
+        T: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        let deadline = match self.deadline(method) {
+            Ok(deadline) => deadline,
+            Err(error) => return Stream::failed(StreamError::Call(error)),
+        };
+        let call: Call<u64> = self.call_carrying(interface, index, arguments, carried, None);
+        match call.into_failure() {
+            Ok(call) => {
+                let ending = Box::pin(async move { Ok(*call.await?.get()) });
+                taken.stream(ending, deadline, self.clock())
+            }
+            Err(error) => Stream::failed(StreamError::Call(error)),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! A call that was sent, and the handling of its answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jstream::{Filled, Limits, Transportable};
+use jstream_transport::active;
+use jstream_transport::active::{Reason, RequestError, Ticket};
+
+use crate::call::outgoing::failure::{failure, unanswered};
+use crate::call::outgoing::reply::{Reply, read_result};
+use crate::frame::Code;
+use crate::interface::Method;
+use crate::reference::{Became, Giving};
+use crate::session::{Connection, Import, MUCH, Session, Watched, number_of};
+use crate::support::{CallError, Outcome, RareBox};
+
+/// Function that drops a result with references, so that the owner is notified.
+pub(crate) type DropResult = fn(&Connection, Filled);
+
+/// A call in flight. Dropping it cancels the call at the server.
+pub(crate) struct Sent {
+    pub(crate) ticket: Ticket,
+    pub(super) method: &'static Method,
+    pub(crate) deadline: Option<Instant>,
+    /// True if the deadline is a time of the system clock.
+    pub(crate) by_system: bool,
+    /// Keeps the reference to the object until the call is over.
+    pub(crate) _import: Option<Arc<Import>>,
+    /// Keeps the number by which later calls of the same pipelined object name it.
+    pub(crate) _ahead: Option<Arc<Became>>,
+    pub(crate) rest: RareBox<Rest>,
+}
+
+/// State that most calls do not need.
+#[derive(Default)]
+pub(crate) struct Rest {
+    /// References among the arguments.
+    kept: Option<KeptReferences>,
+    pub(crate) watched: Option<Arc<Watched>>,
+    /// Number of the kept result, if the method has run and its result was requested.
+    fetching: Option<[u8; 4]>,
+}
+
+impl Rest {
+    /// Returns the state of an intercepted call.
+    #[cold]
+    pub(crate) fn watched(watched: Arc<Watched>) -> Box<Self> {
+        Box::new(Self {
+            watched: Some(watched),
+            ..Self::default()
+        })
+    }
+}
+
+/// References of a call in flight.
+pub(crate) struct KeptReferences {
+    pub(crate) giving: Giving,
+    /// Function that drops a result which contains references.
+    pub(crate) result: Option<DropResult>,
+}
+
+impl KeptReferences {
+    /// Settles the references when the outcome of the call is known, or when the call is abandoned.
+    fn settle(self, ticket: Ticket, answer: Option<&Result<active::Reply, RequestError>>) {
+        if answer.is_some() {
+            return self.giving.arrived(answer.is_some_and(has_arrived));
+        }
+        let connection = Connection::of(ticket.peer());
+        let settle = move |connection: &Connection, answer: Answered| {
+            self.giving
+                .arrived(answer.as_ref().is_some_and(has_arrived));
+            connection.leave_answer(answer.as_ref());
+            if let (Some(drop_result), Some(Ok(reply))) = (self.result, answer) {
+                if reply.word == 0 {
+                    drop_result(connection, reply.payload);
+                }
+            }
+        };
+        let references = connection.references().clone();
+        references.follow(&connection, ticket, Box::new(settle));
+    }
+}
+
+/// Outcome of a request. `None` if the deadline passed before the answer arrived.
+pub(super) type Answered = Option<Result<active::Reply, RequestError>>;
+
+impl Sent {
+    /// Blocks until the message of the result arrives.
+    pub(crate) fn wait_for_message(mut self) -> Result<Filled, CallError> {
+        let answer = self.answer();
+        let ended = self.end(answer.as_ref());
+        let message = ended.message(answer);
+        let bytes = message.as_ref().map_or(0, |message| message.len() as u64);
+        ended.seen(&message, bytes);
+        message
+    }
+
+    /// Attaches the references among the arguments.
+    pub(crate) fn keep(&mut self, kept: KeptReferences) {
+        self.rest.get_or_insert_default().kept = Some(kept);
+    }
+
+    /// Blocks until the final answer arrives.
+    fn answer(&mut self) -> Answered {
+        let answer = self.wait();
+        self.answer_behind(answer)
+    }
+
+    /// Blocks until the next answer arrives.
+    #[inline]
+    pub(super) fn wait(&mut self) -> Answered {
+        match self.deadline {
+            Some(deadline) => self.wait_until(deadline),
+            None => self.ticket.wait_timeout(Duration::MAX),
+        }
+    }
+
+    /// Returns the final answer. This is `answer` itself, unless the result has to be fetched.
+    pub(super) fn answer_behind(&mut self, mut answer: Answered) -> Answered {
+        while !is_small(&answer) {
+            if let Some(answer) = self.fetch(answer) {
+                return answer;
+            }
+            answer = self.wait();
+        }
+        answer
+    }
+
+    /// Returns true if the payload is the complete result and needs no further handling.
+    #[inline]
+    pub(super) fn ends_with(&self, payload: &Filled) -> bool {
+        self.rest.is_none() && payload.len() < MUCH
+    }
+
+    /// Requests a kept result; the call then waits for the answer to that request. Returns any
+    /// other answer unchanged.
+    #[cold]
+    pub(super) fn fetch(&mut self, answer: Answered) -> Option<Answered> {
+        let Some(Ok(reply)) = &answer else {
+            return Some(answer);
+        };
+        if self.fetching().is_none() {
+            if let Some(number) = number_of(reply) {
+                return self.fetch_kept(number);
+            }
+            if reply.payload.len() >= MUCH {
+                Connection::of(self.ticket.peer()).note_large_result();
+            }
+        }
+        Some(answer)
+    }
+
+    fn fetch_kept(&mut self, number: [u8; 4]) -> Option<Answered> {
+        self.rest.get_or_insert_default().fetching = Some(number);
+        match Connection::of(self.ticket.peer()).fetch(number) {
+            Ok(ticket) => {
+                self.ticket = ticket;
+                None
+            }
+            Err(error) => Some(Some(Err(error))),
+        }
+    }
+
+    fn fetching(&self) -> Option<[u8; 4]> {
+        self.rest.as_ref()?.fetching
+    }
+
+    /// Ends the call. `answer` is `None` if the call is abandoned.
+    pub(super) fn end(
+        mut self,
+        answer: Option<&Result<active::Reply, RequestError>>,
+    ) -> AbandonedCall {
+        let rest = self.rest.take().map_or_else(Rest::default, |rest| *rest);
+        let (kept, fetching) = (rest.kept, rest.fetching);
+        let was_sent = answer.is_some() || fetching.is_some() || !self.ticket.withdraw();
+        let ended = AbandonedCall {
+            method: self.method,
+            watched: rest.watched,
+            was_sent,
+            has_run: fetching.is_some(),
+        };
+        match (kept, fetching) {
+            // The method has run, so it has received the references, whatever becomes of its
+            // result.
+            (kept, Some(number)) => {
+                if let Some(kept) = kept {
+                    kept.giving.arrived(true);
+                }
+                if answer.is_none() {
+                    Connection::of(self.ticket.peer()).leave_kept(number);
+                }
+            }
+            (Some(kept), None) if was_sent => kept.settle(self.ticket, answer),
+            (Some(kept), None) => kept.giving.arrived(false),
+            (None, None) if was_sent && answer.is_none() => leave(self.ticket),
+            (None, None) => {}
+        }
+        ended
+    }
+
+    /// Returns true if the server may hold state of this call after the caller has abandoned it.
+    pub(super) fn leaves_something(&self) -> bool {
+        let rest = self.rest.as_ref();
+        rest.is_some_and(|rest| rest.kept.is_some() || rest.fetching.is_some())
+            || Connection::of(self.ticket.peer()).fetches()
+    }
+
+    #[inline]
+    pub(super) fn limits(&self) -> Limits {
+        let session = self.ticket.attached::<Session>();
+        session.map_or_else(Limits::default, |session| session.terms.limits)
+    }
+
+    pub(super) fn is_overdue(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| deadline <= self.clock().now())
+    }
+}
+
+/// Returns true if the answer needs no fetch and is too small to open a lane.
+#[inline]
+pub(super) fn is_small(answer: &Answered) -> bool {
+    match answer {
+        Some(Ok(reply)) => reply.word != Code::Kept as u64 && reply.payload.len() < MUCH,
+        _ => true,
+    }
+}
+
+/// A call that is no longer waited for.
+pub(super) struct AbandonedCall {
+    method: &'static Method,
+    watched: Option<Arc<Watched>>,
+    /// False if the server never received the call.
+    was_sent: bool,
+    /// True if the method ran and its result was requested.
+    has_run: bool,
+}
+
+impl AbandonedCall {
+    /// Converts the answer to the message of the result.
+    fn message(&self, answer: Answered) -> Result<Filled, CallError> {
+        match answer {
+            Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
+            Some(_) if self.has_run => Err(CallError::NoResult {
+                method: self.method.name(),
+                reason: "the server kept it, but it could not be fetched".to_owned(),
+            }),
+            Some(Ok(reply)) => {
+                let words = reply.payload.as_bytes();
+                Err(failure(self.method, reply.word, words))
+            }
+            Some(Err(error)) => Err(unanswered(self.method, error)),
+            None => Err(CallError::Deadline {
+                method: self.method.name(),
+                outcome: match self.was_sent {
+                    true => Outcome::MayHaveRun,
+                    false => Outcome::DidNotRun,
+                },
+                idempotent: self.method.is_idempotent(),
+            }),
+        }
+    }
+
+    pub(super) fn result<R>(self, limits: Limits, answer: Answered) -> Result<Reply<R>, CallError>
+    where
+        R: Transportable + 'static,
+    {
+        let bytes = match &answer {
+            Some(Ok(reply)) if self.watched.is_some() => reply.payload.len() as u64,
+            _ => 0,
+        };
+        let message = self.message(answer);
+        let result = message.and_then(|message| read_result(self.method, limits, message));
+        self.seen(&result, bytes);
+        result
+    }
+
+    /// Reports the outcome to the interceptors.
+    #[inline]
+    fn seen<T>(&self, result: &Result<T, CallError>, bytes: u64) {
+        if let Some(watched) = &self.watched {
+            watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
+        }
+    }
+}
+
+/// Abandons a call whose result may be kept by the server.
+fn leave(ticket: Ticket) {
+    let connection = Connection::of(ticket.peer());
+    if !connection.fetches() {
+        return;
+    }
+    let settle = |connection: &Connection, answer: Answered| {
+        connection.leave_answer(answer.as_ref());
+    };
+    let references = connection.references().clone();
+    references.follow(&connection, ticket, Box::new(settle));
+}
+
+/// Returns true if the answer implies that the arguments were read.
+fn has_arrived(answer: &Result<active::Reply, RequestError>) -> bool {
+    match answer {
+        Ok(reply) => !matches!(
+            Code::of(reply.word),
+            Some(
+                Code::UnknownObject
+                    | Code::UnknownMethod
+                    | Code::Arguments
+                    | Code::TooLate
+                    | Code::NotGiven
+            )
+        ),
+        Err(RequestError::Returned { returned, .. }) => matches!(
+            returned.reason,
+            Reason::Panicked | Reason::Unanswered | Reason::Unsendable
+        ),
+        Err(_) => false,
+    }
+}

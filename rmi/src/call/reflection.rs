@@ -1,0 +1,139 @@
+//! Reflection: the interfaces and the health of a server, for programs that have none of its
+//! traits. It is itself a remote object of every server.
+
+use jstream::{Filled, Received, Transportable};
+use jstream_derive::remote;
+
+use crate::reference::Object;
+use crate::support::CallError;
+
+/// A bound name.
+#[derive(Transportable, Debug, Clone, PartialEq, Eq)]
+#[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
+pub struct Bound {
+    /// The name.
+    pub name: String,
+    /// The name of the object's interface.
+    pub interface: String,
+    /// The [id](crate::Interface::id) of the interface.
+    pub id: u64,
+}
+
+/// An interface, as described by its server.
+#[derive(Transportable, Debug, Clone, PartialEq, Eq)]
+#[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
+pub struct Description {
+    /// The trait's name.
+    pub name: String,
+    /// The [id](crate::Interface::id) of the interface.
+    pub id: u64,
+    /// The methods of the trait. A method is called by its index.
+    pub methods: Vec<Signature>,
+}
+
+/// A method, as described by its server.
+#[derive(Transportable, Debug, Clone, PartialEq, Eq)]
+#[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
+pub struct Signature {
+    /// The name of the method.
+    pub name: String,
+    /// Name, arguments and result, as written in the trait.
+    pub text: String,
+    /// Encoded schema of the arguments' message, for
+    /// [`Schema::from_bytes`](jstream::schema::Schema::from_bytes). The message is the tuple of the
+    /// arguments, or the only argument if the method takes the whole message.
+    pub arguments: Vec<u8>,
+    /// Encoded schema of the result's message.
+    pub result: Vec<u8>,
+    /// True if the method is one-way: the caller gets no answer.
+    pub one_way: bool,
+    /// True if the method may run more than once for one call.
+    pub idempotent: bool,
+    /// True if an argument or the result is a stream. Such a method can't be called by its
+    /// description.
+    pub streams: bool,
+}
+
+/// State and counters of a server.
+#[derive(Transportable, Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Health {
+    /// True if the server accepts calls, false if it is shutting down.
+    pub serving: bool,
+    /// Number of bound names.
+    pub names: u64,
+    /// Number of connections that are open or in the handshake.
+    pub connections: u64,
+    /// Number of async methods that are currently suspended.
+    pub waiting: u64,
+    /// Number of connections that were closed on arrival because the limit was reached.
+    pub refused_connections: u64,
+    /// Number of calls that were refused because a limit was reached or the server was shutting
+    /// down.
+    pub refused_calls: u64,
+    /// Number of calls that completed on the thread that received them, without being suspended.
+    pub ran_inline: u64,
+    /// Number of calls that continued on another thread, because their methods were suspended or
+    /// calls were nested too deeply.
+    pub moved: u64,
+}
+
+/// Reports the interfaces and the health of a server.
+#[remote(crate = crate)]
+pub trait Reflection {
+    /// Returns all bound names, in order.
+    fn bound(&self) -> Vec<Bound>;
+
+    /// Returns the interface of the object that is bound to `name`, if there is one.
+    fn describe(&self, name: &str) -> Option<Description>;
+
+    /// Returns the state and the counters of the server.
+    fn health(&self) -> Health;
+}
+
+/// An object whose trait this program does not have, which is called by its server's description.
+/// Made by [`Client::describe`](crate::Client::describe).
+#[derive(Debug)]
+pub struct Described {
+    object: Object,
+    description: Received<Option<Description>>,
+}
+
+impl Described {
+    pub(crate) fn new(object: Object, description: Received<Option<Description>>) -> Option<Self> {
+        description.get().is_some().then_some(Self {
+            object,
+            description,
+        })
+    }
+
+    /// Returns the description of its interface.
+    #[must_use]
+    pub fn description(&self) -> DescriptionRef<'_> {
+        match self.description.get() {
+            Some(description) => *description,
+            None => unreachable!("the description was checked in `new`"),
+        }
+    }
+
+    /// Sets the timeout of each call, as [`Stub::within`](crate::Stub::within) does.
+    #[must_use]
+    pub fn within(self, time: std::time::Duration) -> Self {
+        Self {
+            object: self.object.within(time),
+            ..self
+        }
+    }
+
+    /// Calls the method with this index, and returns the unchecked message of the result.
+    /// `arguments` is the message of the arguments, which the server checks as it does those of a
+    /// stub. If the method is one-way, returns an empty message at once.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError`], as for a stub, but without the name of the method.
+    pub fn call(&self, place: usize, arguments: &[u8]) -> Result<Filled, CallError> {
+        let methods = self.description().methods;
+        let one_way = methods.get(place).is_some_and(|method| method.one_way);
+        self.object.call_described(place, arguments, one_way)
+    }
+}

@@ -1,0 +1,148 @@
+//! Connections of clients to servers, to their lanes, and to the owners of objects.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use jstream_transport::Address;
+use jstream_transport::active::{Handlers, ThreadPool, WeakPeer};
+
+use crate::call::{Found, MOST_WAITING, RegistryStub, handlers};
+use crate::client::options::ClientOptions;
+use crate::frame::{REGISTRY, Window};
+use crate::interface::Interface;
+use crate::reference::{Stub, own};
+use crate::session::{Claim, Connection, Import, Key, Lane, TOO_MANY, Terms, max_result_streams};
+use crate::support::{ConnectError, lock};
+
+/// Number of claims, because the offer may still be in flight. `PAUSE` is the first pause between
+/// them; it doubles each time.
+const TIMES: u32 = 9;
+
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Timeout of a claim.
+const CLAIM: Duration = Duration::from_secs(10);
+
+/// Connections over which objects were claimed.
+static OWNERS: Owners = Owners::new();
+
+/// Claims an object from its owner.
+pub(crate) fn claim(
+    from: &Connection,
+    key: [u64; 2],
+    address: &str,
+    interface: &'static Interface,
+) -> Result<Arc<Import>, String> {
+    let unreached = |why: String| format!("the owner at {address} can't be reached: {why}");
+    let parsed: Address = address
+        .parse()
+        .map_err(|_| "the address of the owner is invalid".to_owned())?;
+    // The side that has named the owner shares its secret with it.
+    let options = ClientOptions {
+        secret: from.session().terms.secret.clone(),
+        ..ClientOptions::default()
+    };
+    let owner = OWNERS.connect(&parsed, &options);
+    let owner = owner.map_err(|error| unreached(error.to_string()))?;
+    let registry = own(&owner, REGISTRY).within(CLAIM);
+    let registry = RegistryStub::new(registry);
+    for time in 0..TIMES {
+        let found = registry
+            .claim(Key::of_words(key).words(), interface.id())
+            .wait();
+        let found = found.map_err(|error| unreached(error.to_string()))?;
+        match *found.get() {
+            Found::Object { number } => {
+                let references = owner.references();
+                let entered = references.enter(&owner, number, Some(references.lease()));
+                return entered.ok_or_else(|| TOO_MANY.to_owned());
+            }
+            Found::Other(_) => {
+                return Err("the object of the third party has another interface".to_owned());
+            }
+            // The offer may arrive after the claim.
+            Found::Unknown => thread::sleep(PAUSE.saturating_mul(1 << time)),
+        }
+    }
+    Err("the owner has no such offer: it has expired or was claimed".to_owned())
+}
+
+/// Open connections by address.
+#[derive(Default)]
+pub(crate) struct Owners(Mutex<BTreeMap<String, WeakPeer>>);
+
+impl Owners {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    /// Returns the connection to an address, and connects if there is none.
+    pub(crate) fn connect(
+        &self,
+        address: &Address,
+        options: &ClientOptions,
+    ) -> Result<Connection, ConnectError> {
+        let name = address.to_string();
+        let known = lock(&self.0).get(&name).and_then(WeakPeer::upgrade);
+        if let Some(peer) = known.filter(|peer| !peer.has_ended()) {
+            return Ok(Connection::of(peer));
+        }
+        let connection = connect(address, options)?;
+        let mut known = lock(&self.0);
+        known.retain(|_, peer| peer.upgrade().is_some());
+        known.insert(name, connection.peer().downgrade());
+        Ok(connection)
+    }
+}
+
+/// Returns the handlers of all clients of this process.
+fn of_clients() -> &'static Handlers {
+    static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+    HANDLERS.get_or_init(|| handlers(Arc::new(ThreadPool::new(MOST_WAITING))))
+}
+
+/// Connects to a server.
+pub(crate) fn connect(
+    address: &Address,
+    options: &ClientOptions,
+) -> Result<Connection, ConnectError> {
+    let terms = Terms {
+        limits: options.limits,
+        time: options.call_timeout,
+        max_waiting: options.max_waiting,
+        max_waiting_in_all: usize::MAX,
+        max_backlog: options.max_backlog,
+        window: Window::of(options.stream_items, options.stream_bytes),
+        max_streams: options.max_streams,
+        max_result_streams: max_result_streams(&options.messages),
+        lease: options.lease,
+        max_references: options.max_references,
+        third_parties: options.third_parties.then_some(claim as Claim),
+        clock: options.clock.clone(),
+        interceptors: options.interceptors.clone(),
+        secret: options.secret.clone(),
+        capture: options.capture.as_ref().map(|to| to.connection(true)),
+    };
+    let route = (address, &options.transport, &options.messages);
+    Connection::connect(route, terms, of_clients(), |lane, main| {
+        connect_lane(lane, main, of_clients())
+    })
+}
+
+/// Opens the lane of a connection: asks the server for a key, connects, and names the key over the
+/// new connection.
+pub(crate) fn connect_lane(
+    lane: &Lane,
+    main: &Connection,
+    handlers: &Handlers,
+) -> Option<Connection> {
+    let (_, _, settings) = lane.route();
+    let time = settings.handshake_timeout;
+    let registry = |of: &Connection| RegistryStub::new(own(of, REGISTRY).within(time));
+    let key = (*registry(main).lane().wait().ok()?.get())?;
+    let opened = main.connect_lane(lane, handlers)?;
+    let joined = registry(&opened).join(key).wait().ok()?;
+    joined.get().then_some(opened)
+}

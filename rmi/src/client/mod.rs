@@ -1,0 +1,11 @@
+//! Layer 8: clients, which connect to servers.
+//!
+//! Imports the layers before it, up to `call`.
+
+mod connect;
+mod handle;
+mod options;
+
+pub(crate) use self::connect::{Owners, claim};
+pub use self::handle::{Client, WeakClient};
+pub use self::options::ClientOptions;

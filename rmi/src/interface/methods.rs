@@ -1,0 +1,274 @@
+//! Interfaces of remote traits and their methods.
+
+use std::pin::Pin;
+
+use jstream::schema::Schema;
+use jstream::{Covariant, Transportable};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The return type of the async methods of a remote trait. It makes the trait dyn compatible.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The methods of a remote trait. Each is identified by a hash of its name, of the name of the
+/// trait, and of the structure of its arguments and its result. A method that was changed on one
+/// side is therefore a different method.
+#[derive(Debug)]
+pub struct Interface {
+    name: &'static str,
+    id: u64,
+    methods: Vec<Method>,
+    description: String,
+}
+
+/// A method of an interface.
+#[derive(Debug)]
+pub struct Method {
+    name: &'static str,
+    signature: &'static str,
+    /// Descriptors of the arguments' message and of the result's message.
+    descriptors: [u64; 2],
+    /// Descriptors of the items of its streams. Each has the index of its argument, or `None` for
+    /// the result.
+    streams: Vec<(Option<usize>, u64)>,
+    /// Descriptions of its references, indexed in the same way.
+    references: Vec<(Option<usize>, String)>,
+    one_way: bool,
+    idempotent: bool,
+    id: u64,
+    /// Encoded schemas of the arguments' message and of the result's message.
+    schemas: [fn() -> Vec<u8>; 2],
+}
+
+/// Returns the encoded schema of a type.
+fn schema<T: Transportable + 'static>() -> Vec<u8> {
+    let (schema, root) = Schema::of::<T>();
+    schema.to_bytes(root)
+}
+
+impl Method {
+    /// Creates a method that takes a message of type `A` and returns one of type `R`.
+    #[must_use]
+    pub fn new<A, R>(name: &'static str, signature: &'static str) -> Self
+    where
+        A: Transportable + 'static,
+        R: Transportable + 'static,
+    {
+        Self {
+            name,
+            signature,
+            descriptors: [jstream::descriptor::<A>(), jstream::descriptor::<R>()],
+            streams: Vec::new(),
+            references: Vec::new(),
+            one_way: false,
+            idempotent: false,
+            id: 0,
+            schemas: [schema::<A>, schema::<R>],
+        }
+    }
+
+    /// Creates an async method. Its arguments stay in the receive buffer while it is suspended.
+    #[must_use]
+    pub fn new_async<A, R>(name: &'static str, signature: &'static str) -> Self
+    where
+        A: Covariant + 'static,
+        for<'b> A::InPlace<'b>: Send + Sync,
+        R: Transportable + 'static,
+    {
+        Self::new::<A, R>(name, signature)
+    }
+
+    /// Checks at compile time that items of type `T` can be sent.
+    pub fn streams<T>()
+    where
+        T: Covariant + Send + 'static,
+        for<'b> T::InPlace<'b>: Send + Sync,
+    {
+    }
+
+    /// Adds a stream of `T` as the argument with this index.
+    #[must_use]
+    pub fn takes<T: Transportable + 'static>(mut self, place: usize) -> Self {
+        let item = jstream::descriptor::<T>();
+        self.streams.push((Some(place), item));
+        self
+    }
+
+    /// Adds a stream of `T` as the result.
+    #[must_use]
+    pub fn gives<T: Transportable + 'static>(mut self) -> Self {
+        let item = jstream::descriptor::<T>();
+        self.streams.push((None, item));
+        self
+    }
+
+    /// Adds the description of the references of an argument or of the result.
+    pub(crate) fn with_references(mut self, place: Option<usize>, text: String) -> Self {
+        self.references.push((place, text));
+        self
+    }
+
+    /// Makes the method one-way: the caller gets no answer.
+    #[must_use]
+    pub fn one_way(self) -> Self {
+        Self {
+            one_way: true,
+            ..self
+        }
+    }
+
+    /// Makes the method idempotent: it may run more than once for one call.
+    #[must_use]
+    pub fn idempotent(self) -> Self {
+        Self {
+            idempotent: true,
+            ..self
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_idempotent(&self) -> bool {
+        self.idempotent
+    }
+
+    pub(crate) fn is_one_way(&self) -> bool {
+        self.one_way
+    }
+
+    /// Returns true if an argument or the result is a stream.
+    pub(crate) fn has_streams(&self) -> bool {
+        !self.streams.is_empty()
+    }
+
+    /// Returns the schemas of the arguments' message and of the result's message, as accepted by
+    /// [`Schema::from_bytes`].
+    pub(crate) fn schemas(&self) -> [Vec<u8>; 2] {
+        self.schemas.map(|schema| schema())
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(crate) fn signature(&self) -> &'static str {
+        self.signature
+    }
+}
+
+impl Interface {
+    /// Creates an interface of this name.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(name: &'static str, mut methods: Vec<Method>) -> Self {
+        let mut all = name.as_bytes().to_vec();
+        for method in &mut methods {
+            let mut one = Vec::new();
+            for text in [name, method.name] {
+                one.extend((text.len() as u64).to_le_bytes());
+                one.extend(text.as_bytes());
+            }
+            for descriptor in method.descriptors {
+                one.extend(descriptor.to_le_bytes());
+            }
+            if method.one_way {
+                one.push(1);
+            }
+            for (place, item) in &method.streams {
+                one.push(2);
+                one.extend(place.map_or(u64::MAX, |place| place as u64).to_le_bytes());
+                one.extend(item.to_le_bytes());
+            }
+            for (place, text) in &method.references {
+                one.push(3);
+                one.extend(place.map_or(u64::MAX, |place| place as u64).to_le_bytes());
+                one.extend(text.as_bytes());
+            }
+            method.id = xxh3_64(&one);
+            all.extend(method.id.to_le_bytes());
+        }
+        let signatures: Vec<_> = methods.iter().map(|method| method.signature).collect();
+        Self {
+            name,
+            id: xxh3_64(&all),
+            description: format!("{name} {{ {} }}", signatures.join("; ")),
+            methods,
+        }
+    }
+
+    /// Returns the trait's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Returns the id of the interface. It is equal for traits of the same name and methods.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Returns the signatures of its methods.
+    pub fn signatures(&self) -> impl Iterator<Item = &'static str> {
+        self.methods.iter().map(|method| method.signature)
+    }
+
+    /// Returns the name and the signatures, for error messages.
+    pub(crate) fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Returns its name with the methods that are missing in the description of another interface.
+    /// If none are missing, their argument types differ: returns its name with all methods.
+    pub(crate) fn differs_from(&self, description: &str) -> String {
+        let missing = self.signatures().filter(|of| !description.contains(of));
+        let missing: Vec<_> = missing.collect();
+        if missing.is_empty() {
+            return self.description.clone();
+        }
+        format!("{} {{ {} }}", self.name, missing.join("; "))
+    }
+
+    /// Returns the method with this index, which must exist.
+    #[inline]
+    pub(crate) fn method(&self, index: usize) -> &Method {
+        let Some(method) = self.methods.get(index) else {
+            unreachable!("a stub calls the methods of its own interface")
+        };
+        method
+    }
+
+    pub(crate) fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
+    /// Returns the number of methods.
+    pub(crate) fn len(&self) -> usize {
+        self.methods.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_method_is_another() {
+        let of = |name, method| Interface::new(name, vec![method]);
+        let a = of("A", Method::new::<(u32,), ()>("f", ""));
+        let same = of("A", Method::new::<(u32,), ()>("f", "another text"));
+        assert_eq!(a.id(), same.id());
+        for other in [
+            of("B", Method::new::<(u32,), ()>("f", "")),
+            of("A", Method::new::<(u32,), ()>("g", "")),
+            of("A", Method::new::<(i32,), ()>("f", "")),
+            of("A", Method::new::<(u32,), u8>("f", "")),
+            of("A", Method::new::<(u32,), ()>("f", "").one_way()),
+            of("A", Method::new::<(u32,), ()>("f", "").takes::<u8>(0)),
+            of("A", Method::new::<(u32,), ()>("f", "").takes::<u16>(0)),
+            of("A", Method::new::<(u32,), ()>("f", "").takes::<u8>(1)),
+            of("A", Method::new::<(u32,), ()>("f", "").gives::<u8>()),
+            Interface::new("A", Vec::new()),
+        ] {
+            assert_ne!(a.id(), other.id());
+        }
+    }
+}

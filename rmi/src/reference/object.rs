@@ -1,0 +1,266 @@
+//! Handles of objects, as stubs hold them, and placeholders for the results of calls in flight.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use jstream_transport::active::Handler;
+
+use crate::frame::{CallHeader, PROMISED, REGISTRY, Span};
+use crate::reference::retries::Retries;
+use crate::session::{Connection, Import, Node};
+
+/// Number of later calls after which an object is no longer called by the call's number, because
+/// the server may have forgotten it.
+const KNOWN_FOR: u32 = 512;
+
+/// The object that a call has returned, once that is known. `None` if the call has failed.
+pub(crate) type Became = OnceLock<Option<Object>>;
+
+/// Placeholder for the object that a call in flight will return.
+pub(crate) struct Ahead {
+    /// Connection and number of the call. `None` for calls of local objects.
+    at: Option<(Connection, u32)>,
+    /// Shared with the calls that name this call, until they are over. The object is not released
+    /// before that.
+    became: Arc<Became>,
+    /// True if one of these calls was one-way, so that its end is unknown.
+    has_unanswered: AtomicBool,
+}
+
+impl Ahead {
+    pub(crate) fn new(at: Option<(Connection, u32)>) -> Self {
+        Self {
+            at,
+            became: Arc::default(),
+            has_unanswered: AtomicBool::new(false),
+        }
+    }
+
+    /// Records the outcome of the call.
+    pub(crate) fn settle(&self, object: Option<Object>) {
+        drop(self.became.set(object));
+    }
+
+    pub(crate) fn object(&self) -> Option<&Object> {
+        self.became.get()?.as_ref()
+    }
+
+    /// Returns the number by which the object is called before it is known.
+    pub(super) fn way(&self) -> Option<(&Connection, u32)> {
+        let (connection, number) = self.at.as_ref()?;
+        Some((connection, number | PROMISED))
+    }
+
+    /// Returns the number by which the object is called, as long as earlier calls by this number
+    /// are in flight. This prevents later calls from overtaking them.
+    pub(crate) fn way_behind_others(&self) -> Option<(&Connection, u32)> {
+        let (connection, number) = self.at.as_ref()?;
+        let is_alone =
+            || Arc::strong_count(&self.became) == 1 && !self.has_unanswered.load(Ordering::Relaxed);
+        let is_gone = self.became.get().is_some()
+            && (is_alone() || connection.session().promises.behind(*number) > KNOWN_FOR);
+        (!is_gone).then_some((connection, number | PROMISED))
+    }
+
+    /// Records that a one-way call has named this call.
+    pub(crate) fn called_one_way(&self) {
+        self.has_unanswered.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns the handle that a call naming this one holds until it is over.
+    pub(crate) fn called(&self) -> Arc<Became> {
+        self.became.clone()
+    }
+
+    /// Returns the reason why the object can't be called, if any.
+    pub(crate) fn failure(&self) -> Option<&'static str> {
+        match (self.became.get(), &self.at) {
+            (Some(None), _) => {
+                Some("the call that should have returned the object failed or returned none")
+            }
+            (None, None) => Some(
+                "the object is the result of a local call, which has not ended: wait for it first",
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// A remote object, as held by stubs.
+#[derive(Clone)]
+pub struct Object {
+    pub(crate) place: ObjectPlace,
+    /// Timeout of each call.
+    pub(crate) span: Span,
+    /// Retries of failed calls.
+    pub(crate) retries: Option<Retries>,
+    /// Precomputed header of its calls, if all of them use the same.
+    pub(crate) plain: Option<Plain>,
+}
+
+/// Location of an object.
+#[derive(Clone)]
+pub(crate) enum ObjectPlace {
+    /// An object with a fixed number that every peer has: its registry or its reflection.
+    Own(Connection, u32),
+    /// An object of a peer.
+    Import(Arc<Import>),
+    /// An object of this program.
+    Here(Arc<Node>),
+    /// The result of a call in flight.
+    Ahead(Arc<Ahead>),
+}
+
+impl Object {
+    pub(crate) fn new(place: ObjectPlace, time: Duration) -> Self {
+        let span = Span::new(time);
+        Self {
+            plain: Plain::of(&place, &span),
+            place,
+            span,
+            retries: None,
+        }
+    }
+
+    /// Creates a handle of an object of this program.
+    pub(crate) fn here(node: Arc<Node>) -> Self {
+        Self::new(ObjectPlace::Here(node), Duration::MAX)
+    }
+
+    /// Creates a handle of an object that a peer has sent.
+    pub(crate) fn imported(import: Arc<Import>) -> Self {
+        let time = import.connection().session().terms.time;
+        Self::new(ObjectPlace::Import(import), time)
+    }
+
+    /// Creates a handle of the object that a call in flight will return.
+    pub(crate) fn ahead(ahead: Arc<Ahead>) -> Self {
+        let time = ahead
+            .way()
+            .map_or(Duration::MAX, |(at, _)| at.session().terms.time);
+        Self::new(ObjectPlace::Ahead(ahead), time)
+    }
+
+    #[inline]
+    pub(crate) fn place(&self) -> &ObjectPlace {
+        match &self.place {
+            ObjectPlace::Ahead(ahead) => ahead.object().map_or(&self.place, Self::place),
+            place => place,
+        }
+    }
+
+    /// Returns the object itself if it belongs to this program.
+    pub(crate) fn node(&self) -> Option<&Arc<Node>> {
+        match self.place() {
+            ObjectPlace::Here(node) => Some(node),
+            ObjectPlace::Own(..) | ObjectPlace::Import(_) | ObjectPlace::Ahead(_) => None,
+        }
+    }
+
+    /// Returns a number that is equal for handles of the same object. Each object of a peer has
+    /// only one import.
+    pub(crate) fn identity(&self) -> usize {
+        match self.place() {
+            ObjectPlace::Here(node) => Arc::as_ptr(node) as usize,
+            ObjectPlace::Import(import) => Arc::as_ptr(import) as usize,
+            ObjectPlace::Ahead(ahead) => Arc::as_ptr(ahead) as usize,
+            ObjectPlace::Own(peer, number) => {
+                let peer = Arc::as_ptr(peer.references()) as usize;
+                peer.wrapping_add(usize::from(*number != REGISTRY))
+            }
+        }
+    }
+
+    /// Returns the connection to the object, or `None` if it belongs to this program.
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        Some(self.way()?.0)
+    }
+
+    /// Returns the connection to the object, with the number by which the peer knows it.
+    pub(crate) fn way(&self) -> Option<(&Connection, u32)> {
+        if let ObjectPlace::Ahead(ahead) = &self.place {
+            if let Some(way) = ahead.way_behind_others() {
+                return Some(way);
+            }
+        }
+        match self.place() {
+            ObjectPlace::Own(connection, number) => Some((connection, *number)),
+            ObjectPlace::Import(import) => Some((import.connection(), import.number())),
+            ObjectPlace::Ahead(ahead) => ahead.way(),
+            ObjectPlace::Here(_) => None,
+        }
+    }
+
+    pub(crate) fn within(&self, time: Duration) -> Self {
+        Self {
+            retries: self.retries,
+            ..Self::new(self.place.clone(), time)
+        }
+    }
+
+    pub(crate) fn retrying(&self, retries: Retries) -> Self {
+        Self {
+            retries: Some(retries),
+            ..self.clone()
+        }
+    }
+}
+
+/// Creates a handle of an object with a fixed number that every peer has.
+pub(crate) fn own(connection: &Connection, number: u32) -> Object {
+    let time = connection.session().terms.time;
+    Object::new(ObjectPlace::Own(connection.clone(), number), time)
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut object = f.debug_struct("Object");
+        match self.place() {
+            ObjectPlace::Here(node) => object.field("here", node),
+            ObjectPlace::Own(..) | ObjectPlace::Import(_) | ObjectPlace::Ahead(_) => {
+                object.field("number", &self.way().map(|(_, number)| number))
+            }
+        };
+        object.finish()
+    }
+}
+
+/// Shared header of the calls of an object. Requires a connection without interceptors, and a long
+/// timeout.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plain {
+    pub(crate) handler: Handler,
+    /// Header of the first method.
+    word: u64,
+}
+
+impl Plain {
+    pub(super) fn of(place: &ObjectPlace, span: &Span) -> Option<Self> {
+        let (connection, number) = place.at_peer()?;
+        let session = connection.session();
+        (session.is_plain && span.is_long()).then(|| Self {
+            handler: session.calls(),
+            word: CallHeader::spanning(number, 0, span),
+        })
+    }
+
+    /// Returns the header of the method at `place`.
+    #[inline]
+    pub(crate) fn word(&self, place: u16) -> u64 {
+        self.word | CallHeader::placed(place)
+    }
+}
+
+impl ObjectPlace {
+    /// Returns the connection and number of the object if neither can change.
+    #[inline]
+    pub(crate) fn at_peer(&self) -> Option<(&Connection, u32)> {
+        match self {
+            Self::Own(connection, number) => Some((connection, *number)),
+            Self::Import(import) => Some((import.connection(), import.number())),
+            Self::Here(_) | Self::Ahead(_) => None,
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Objects of third parties: an object of one connection that is passed on over another one.
+//!
+//! The sender creates a key and offers the object to its owner under this key, over its own
+//! connection to the owner. The receiver of the key [claims](crate::session::Claim) the object from
+//! the owner, which keeps it until then. So the sender does not wait for the receiver, and a key is
+//! valid for one claim.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use crate::interface::Interface;
+use crate::reference::handed::Handed;
+use crate::session::{Import, Key, OFFER};
+
+/// Offers an object to its owner under a new key.
+pub(super) fn offer(import: &Arc<Import>, _: &'static Interface) -> Result<Handed, &'static str> {
+    let owner = import.connection();
+    let Some(address) = &owner.references().reach else {
+        return Err("the owner has connected to this program and has no address for others");
+    };
+    let key = Key::new().ok_or("the system provides no random numbers")?;
+    let number = import.number().to_le_bytes();
+    let segments = [IoSlice::new(&key.to_bytes()), IoSlice::new(&number)].map(|part| part.to_vec());
+    let [key_bytes, number] = &segments;
+    let told = owner.tell_waiting(OFFER, &[IoSlice::new(key_bytes), IoSlice::new(number)]);
+    if told.is_err() {
+        return Err("the offer could not be sent to the owner");
+    }
+    Ok(Handed::Elsewhere {
+        key: key.words(),
+        address: address.to_string(),
+    })
+}

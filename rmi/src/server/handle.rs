@@ -1,0 +1,192 @@
+//! The handle of a server, by which objects are exported.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::{fmt, slice};
+
+use jstream_transport::Address;
+use jstream_transport::active::PollGroup;
+
+use crate::call::{Health, Reflection, Registry, Serves};
+use crate::client::Client;
+use crate::reference::{Export, ReferenceCounts, Remotable};
+use crate::server::load::Load;
+use crate::server::mirror::Mirror;
+use crate::server::names::Names;
+use crate::server::options::ServerOptions;
+use crate::server::serving::Serving;
+use crate::session::{Exports, Home};
+use crate::support::{BindError, ServeError};
+
+/// Objects that the server of the connection may call.
+impl Client {
+    /// Exports the objects of a server to the other side of this connection, too. Returns false if
+    /// objects were exported before.
+    ///
+    /// Threads that wait for a call of this connection serve incoming calls. A program that does
+    /// not wait for calls must call [`serve`](Self::serve) or [`start`](Self::start).
+    #[must_use = "returns false if the objects were not exported"]
+    pub fn export(&self, objects: &Server) -> bool {
+        self.connection.export(objects.exports().clone())
+    }
+}
+
+/// A server, which exports objects under names. Cheap to clone; clones export the same objects. An
+/// object that is bound to a server and needs access to it should hold a
+/// [`WeakServer`](crate::WeakServer).
+#[derive(Clone)]
+pub struct Server {
+    pub(super) exports: Arc<Exports>,
+    pub(super) options: ServerOptions,
+    pub(super) load: Arc<Load>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self::new(ServerOptions::default())
+    }
+}
+
+impl Server {
+    /// Creates a server with custom options.
+    #[must_use]
+    pub fn new(options: ServerOptions) -> Self {
+        let load = Arc::new(Load::default());
+        let home = Arc::new(Home::new(options.workers.tasks().clone()));
+        let exports = Arc::new_cyclic(|exports| {
+            let names = Arc::new(Names {
+                exports: exports.clone(),
+            });
+            let registry = Serves::<dyn Registry>::exported(names, &home);
+            let reflection = options.reflects.then(|| {
+                let mirror = Arc::new(Mirror {
+                    exports: exports.clone(),
+                    load: load.clone(),
+                });
+                Serves::<dyn Reflection>::exported(mirror, &home)
+            });
+            // The registry and the reflection are not objects of the program.
+            home.counts.exports.store(0, Ordering::Relaxed);
+            Exports::new(home.clone(), registry, reflection)
+        });
+        Self {
+            exports,
+            options,
+            load,
+        }
+    }
+
+    pub(crate) fn exports(&self) -> &Arc<Exports> {
+        &self.exports
+    }
+
+    /// Binds an object to a name under which clients find it. The object is an `Arc` of a type that
+    /// implements the trait `T`, or an [`Exclusive`](crate::Exclusive) if its methods take `&mut
+    /// self`.
+    ///
+    /// # Errors
+    ///
+    /// [`BindError`] if the name is taken or too long.
+    pub fn bind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
+        self.check_name(name)?;
+        let object = object.exported(self.exports.home());
+        self.exports.bind(name, object, false)
+    }
+
+    /// Binds an object to a name, and replaces the object that was bound to it, if any.
+    ///
+    /// # Errors
+    ///
+    /// [`BindError`] if the name is too long.
+    pub fn rebind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
+        self.check_name(name)?;
+        let object = object.exported(self.exports.home());
+        self.exports.bind(name, object, true)
+    }
+
+    /// Unbinds a name, and returns true if an object was bound to it. Running calls of the object
+    /// complete; further calls fail.
+    #[must_use = "returns false if nothing was bound to the name"]
+    pub fn unbind(&self, name: &str) -> bool {
+        self.exports.unbind(name)
+    }
+
+    /// Exports an object without a name. Calls pass [references](crate::Remote) to it over any
+    /// connection, even if the program does not listen.
+    pub fn export<T: Remotable + ?Sized>(&self, object: impl Serves<T>) -> Export<T> {
+        Export::new(object.exported(self.exports.home()))
+    }
+
+    /// Returns the state and the counters of the server, as its [reflection](crate::Reflection)
+    /// reports them.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.load.health(self.exports.names().len() as u64)
+    }
+
+    /// Returns the numbers of exported objects and of references to them.
+    #[must_use]
+    pub fn references(&self) -> ReferenceCounts {
+        ReferenceCounts::of(&self.exports.home().counts)
+    }
+
+    /// Accepts connections at `address` until the returned handle is dropped or stopped.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`] if listening at the address fails.
+    pub fn listen(&self, address: &Address) -> Result<Serving, ServeError> {
+        self.listen_all(slice::from_ref(address))
+    }
+
+    /// Accepts connections at several addresses at once, so that each client can choose the
+    /// cheapest one that works for it. Limits of [`ServerOptions`] over all connections apply to
+    /// all addresses and listeners together.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`] if listening at one of the addresses fails. In this case, the server listens
+    /// at none of them.
+    pub fn listen_all(&self, addresses: &[Address]) -> Result<Serving, ServeError> {
+        let group = Arc::new(PollGroup::new(self.options.transport.spin));
+        self.start(addresses, group, true)
+    }
+
+    /// Accepts connections into a poll group that the caller serves.
+    pub(crate) fn listen_in(
+        &self,
+        address: &Address,
+        group: Arc<PollGroup>,
+    ) -> Result<Serving, ServeError> {
+        self.start(slice::from_ref(address), group, false)
+    }
+
+    fn start(
+        &self,
+        addresses: &[Address],
+        group: Arc<PollGroup>,
+        has_threads: bool,
+    ) -> Result<Serving, ServeError> {
+        let server = (self.exports.clone(), self.load.clone());
+        Serving::start(server, &self.options, addresses, group, has_threads)
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), BindError> {
+        let max = self.options.max_name;
+        if name.len() > max {
+            return Err(BindError::TooLong {
+                len: name.len(),
+                max,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("exports", &self.exports)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,162 @@
+//! Limits and settings of a server.
+
+use std::thread;
+use std::time::Duration;
+
+use jstream::Limits;
+use jstream::buffer::{Pool, PoolOptions};
+use jstream_transport::Options;
+use jstream_transport::active::Settings;
+
+use crate::server::workers::Workers;
+use crate::session::{Capture, Clock, Interceptors, Secret};
+
+/// Limits and settings of a server.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// Limits and timeouts of the transport, and the pool into which arguments are received, here
+    /// with a limit of 1 GiB. The pool limits the number of bytes of unprocessed messages over all
+    /// connections: while it is used up, nothing more is received. Protects against many peers that
+    /// each stay within their flow-control window ([`messages`](Self::messages)).
+    pub transport: Options,
+    /// Settings of the message layer, such as the flow-control window: the amount that a client may
+    /// send before the server has processed it.
+    pub messages: Settings,
+    /// Limits for reading arguments (default: those of [`Limits`]). Protects against graphs so deep
+    /// that a recursive method overflows its stack.
+    pub limits: Limits,
+    /// Maximum number of open connections over all listeners (default 256); further ones are closed
+    /// on arrival. Protects against peers that open more connections than memory and threads allow.
+    pub max_connections: usize,
+    /// Maximum number of connections over all listeners that are in the handshake (default 64).
+    /// [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] limit its duration. If
+    /// there are more, or if [`max_connections`](Self::max_connections) is reached, the oldest one
+    /// of the source that has most of them is closed as soon as it has had 100 ms. Connections over
+    /// `inproc` and `sim` cannot be closed in this way: there, the new connection is closed.
+    /// Protects against peers that open connections and stay silent, each of which occupies a
+    /// thread until the timeout.
+    pub max_greeting: usize,
+    /// Maximum number of connections in the handshake per source (default 32). A source is an IPv4
+    /// address, including loopback addresses; the /64 network of an IPv6 address; all peers over
+    /// `uds`; or all peers over `shm`. If there are more, the oldest of that source is closed.
+    /// Protects against one host that occupies the places of all others.
+    pub max_greeting_per_source: usize,
+    /// Maximum rate of failed connections per second and listener (default 500, with a burst of
+    /// 128). A connection fails if its peer does not complete the handshake, or if it ends without
+    /// a call. If the limit is reached, further connections are accepted at this rate. Protects
+    /// against peers that connect repeatedly, which costs more than calls do.
+    pub max_failed_connections_per_second: u32,
+    /// Time within which a new connection must make its first call (default 30 s). Afterwards, it
+    /// may be idle for any time. A client makes a lookup at once. Protects against peers that open
+    /// connections and do not use them.
+    pub first_call_timeout: Duration,
+    /// Maximum number of suspended async methods per connection (default 1,024). Further calls are
+    /// refused until some have ended. The same number of calls may additionally be held because
+    /// their objects are the results of other calls. Protects against peers that keep more methods
+    /// suspended than memory allows.
+    pub max_waiting: usize,
+    /// Maximum number of suspended async methods over all connections (default 16,384). Each
+    /// connection may always have one. Protects against many peers that each stay within their own
+    /// limit.
+    pub max_waiting_in_all: usize,
+    /// Maximum number of bytes of answers that a client may leave unread (default 16 MiB), plus one
+    /// answer per thread. If the limit is reached, further calls of the client are deferred, in
+    /// order of arrival, until it has read some answers. The flow-control window limits the number
+    /// of these calls. The same number of bytes of large results may additionally wait to be
+    /// fetched. Protects against peers that call without reading the answers.
+    pub max_backlog: u64,
+    /// Maximum number of open argument streams per connection (default 256). Further calls with
+    /// argument streams are refused until some have ended. Protects against peers that open more
+    /// streams than memory allows.
+    pub max_streams: usize,
+    /// Maximum number of items of an incoming stream that are in flight or wait to be consumed
+    /// (default 4,096, at most 8,191). Protects against peers that send faster than the items are
+    /// consumed.
+    pub stream_items: usize,
+    /// Maximum number of bytes of such items (default 1 MiB, at most 64 MiB); a single frame may
+    /// exceed it. Protects against large items.
+    pub stream_bytes: u64,
+    /// Number of threads that receive calls and run methods (default: the number of processors, at
+    /// least 2). While a method computes for long, the other threads take over; with a single
+    /// thread, all connections wait. While methods occupy all threads for long, up to 16 more are
+    /// started.
+    pub threads: usize,
+    /// Executor on which suspended methods resume, and on which calls run that are nested too
+    /// deeply.
+    pub workers: Workers,
+    /// Timeout of calls that methods make to their [callers](crate::Context::caller) (default 60
+    /// s), see [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).
+    pub call_timeout: Duration,
+    /// Maximum length of a name in bytes (default 256).
+    pub max_name: usize,
+    /// If true, clients may ask for the interfaces and the health of the server (default true), see
+    /// [`Client::reflection`](crate::Client::reflection). This reveals the names and interfaces to
+    /// everyone who may call.
+    pub reflects: bool,
+    /// Time for which a client may hold references to objects without renewing them (default 60 s,
+    /// at least 1 s and at most 24 h). The client's connection renews all of them together at half
+    /// of this time. Values out of range are clamped, also those that a client states for its own
+    /// objects. Protects against clients that have vanished without closing their connections, and
+    /// against peers that demand renewals continually.
+    pub lease: Duration,
+    /// Maximum number of references to objects per connection, including looked-up names, in each
+    /// direction (default 65,536). Protects against peers that hold more references than memory
+    /// allows.
+    pub max_references: usize,
+    /// If true, the server connects to the owners of objects that clients pass on (default false).
+    /// Protects, if false, against peers that make the server connect to addresses of their choice.
+    pub third_parties: bool,
+    /// Clock for leases, deadlines and idle connections.
+    pub clock: Clock,
+    /// Interceptors of calls (default: none).
+    pub interceptors: Interceptors,
+    /// Secret that clients must know (default: none). Client and server prove to each other that
+    /// they know it, without sending it. Until then, a connection counts as [in the
+    /// handshake](Self::max_greeting), and [`Settings::handshake_timeout`] limits each step.
+    /// Protects against unauthorized callers.
+    pub secret: Option<Secret>,
+    /// Capture to which the traffic of its connections is written, for debugging (default: none).
+    /// Authentication takes place before the capture starts, so the capture contains no secrets.
+    pub capture: Option<Capture>,
+}
+
+/// Returns the default number of threads: one per processor, at least two.
+fn threads() -> usize {
+    thread::available_parallelism().map_or(2, |count| count.get().max(2))
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        let mut pool = PoolOptions::default();
+        pool.max_mapped = 1 << 30;
+        Self {
+            transport: Options::new(Pool::new(pool)),
+            messages: Settings::default(),
+            limits: Limits::default(),
+            max_connections: 256,
+            max_greeting: 64,
+            max_greeting_per_source: 32,
+            max_failed_connections_per_second: 500,
+            first_call_timeout: Duration::from_secs(30),
+            max_waiting: 1024,
+            max_waiting_in_all: 16 << 10,
+            max_backlog: 16 << 20,
+            max_streams: 256,
+            stream_items: 4096,
+            stream_bytes: 1 << 20,
+            threads: threads(),
+            workers: Workers::threads(threads()),
+            call_timeout: Duration::from_secs(60),
+            max_name: 256,
+            reflects: true,
+            lease: Duration::from_secs(60),
+            max_references: 65_536,
+            third_parties: false,
+            clock: Clock::system(),
+            interceptors: Interceptors::default(),
+            secret: None,
+            capture: None,
+        }
+    }
+}

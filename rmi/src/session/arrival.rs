@@ -1,0 +1,48 @@
+//! Handlers of arriving messages that concern the tables of a session.
+
+use jstream_transport::active::Request;
+
+use crate::frame::{CallHeader, is_of_every_server};
+use crate::session::connection::Connection;
+use crate::session::state::Session;
+
+/// Handles a message about references. An invalid message closes the connection.
+pub(crate) fn referenced(request: Request) {
+    let word = request.word();
+    let (payload, replier) = request.into_parts();
+    if replier.attached::<Session>().is_none() {
+        return;
+    }
+    let connection = Connection::of(replier.peer());
+    let references = connection.references();
+    if !references.told(&connection, word, payload.as_bytes()) {
+        connection.peer().close();
+    }
+}
+
+/// Admits calls that name others, or that others may name, in order of arrival. Returns `None` if
+/// the call is held.
+pub(crate) fn admit(request: Request) -> Option<Request> {
+    let word = CallHeader::of(request.word());
+    let Some(session) = request.attached::<Session>() else {
+        return Some(request);
+    };
+    if is_of_every_server(word.object) {
+        return Some(request);
+    }
+    let (may_wait, is_ending) = (session.may_wait(), session.is_ending());
+    let promises = session.promises.clone();
+    promises.admit(request, word, may_wait, is_ending)
+}
+
+/// Handles a frame of a stream. An invalid frame closes the connection.
+pub(crate) fn streamed(request: Request) {
+    let word = request.word();
+    let (payload, replier) = request.into_parts();
+    let Some(session) = replier.attached::<Session>() else {
+        return;
+    };
+    if !session.wire.streams.arrive(word, payload) {
+        replier.peer().close();
+    }
+}

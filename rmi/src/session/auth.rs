@@ -1,0 +1,242 @@
+//! Mutual authentication by a shared secret, before any other message is exchanged.
+//!
+//! The server sends a challenge of 32 random bytes. The client answers with a challenge of its own
+//! and a proof: an HMAC-SHA256, keyed with the secret, over the client's role and both challenges.
+//! The server answers with its own proof. The role is part of each proof, so an attacker cannot
+//! reflect a side's challenge back to it.
+
+use std::fmt;
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hmac::{Hmac, Mac};
+use jstream_transport::{Endpoint, Header, RecvError};
+use sha2::Sha256;
+
+use crate::support::AuthError;
+
+/// Message kinds.
+const CHALLENGE: u32 = 0x6a73_7201;
+
+const PROOF: u32 = 0x6a73_7202;
+
+const COUNTERPROOF: u32 = 0x6a73_7203;
+
+const VERSION: u64 = 1;
+
+/// A nonce or a proof.
+type Bytes = [u8; 32];
+
+/// Side that computes a proof.
+#[derive(Debug, Clone, Copy)]
+enum Role {
+    Client,
+    Server,
+}
+
+impl Role {
+    fn name(self) -> &'static [u8] {
+        match self {
+            Self::Client => b"jstream rmi 1 client",
+            Self::Server => b"jstream rmi 1 server",
+        }
+    }
+}
+
+/// A shared secret that both sides of a connection must know; see
+/// [`ServerOptions::secret`](crate::ServerOptions::secret).
+///
+/// The secret controls access, and does not encrypt. An attacker who can read and modify network
+/// traffic can take over an established connection. Use TLS as well to prevent this.
+#[derive(Clone)]
+pub struct Secret(Arc<[u8]>);
+
+/// Error for a secret that is shorter than [`Secret::SHORTEST`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a secret of {len} bytes is too short: use at least {} random bytes",
+    Secret::SHORTEST
+)]
+pub struct SecretTooShort {
+    /// Length of the rejected secret in bytes.
+    pub len: usize,
+}
+
+impl Secret {
+    /// Minimum length in bytes. The bytes must be random, which this type cannot check. Do not use
+    /// a password.
+    pub const SHORTEST: usize = 16;
+
+    /// Creates a secret from its bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`SecretTooShort`] if there are fewer than [`SHORTEST`](Self::SHORTEST) bytes.
+    pub fn new(bytes: &[u8]) -> Result<Self, SecretTooShort> {
+        let len = bytes.len();
+        if len < Self::SHORTEST {
+            return Err(SecretTooShort { len });
+        }
+        Ok(Self(bytes.into()))
+    }
+
+    /// Computes the proof of `role`. `own` is the challenge that the proving side sent.
+    fn proof(&self, role: Role, own: &Bytes, theirs: &Bytes) -> Hmac<Sha256> {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
+            unreachable!("an HMAC accepts keys of any length")
+        };
+        for part in [role.name(), own, theirs] {
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+impl fmt::Debug for Secret {
+    /// Omits the secret bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+/// Authenticates a client, then proves knowledge of the secret to it. Waits at most `within` for
+/// the client's proof.
+pub(crate) fn admit(
+    endpoint: &Endpoint,
+    secret: &Secret,
+    within: Duration,
+) -> Result<(), AuthError> {
+    let ours = nonce()?;
+    endpoint.send_message(
+        Header::new(CHALLENGE, [VERSION, 0, 0]),
+        &[IoSlice::new(&ours)],
+    )?;
+    let mut answer = [0; 64];
+    receive(endpoint, PROOF, &mut answer, within)?;
+    let (theirs, proof) = halves(&answer);
+    let expected = secret.proof(Role::Client, &theirs, &ours);
+    expected
+        .verify_slice(&proof)
+        .map_err(|_| AuthError::Wrong)?;
+    let counterproof = secret
+        .proof(Role::Server, &ours, &theirs)
+        .finalize()
+        .into_bytes();
+    let header = Header::new(COUNTERPROOF, [VERSION, 0, 0]);
+    endpoint.send_message(header, &[IoSlice::new(&counterproof)])?;
+    Ok(())
+}
+
+/// Proves knowledge of the secret to a server, then authenticates the server. Waits at most
+/// `within` for each message.
+pub(crate) fn prove(
+    endpoint: &Endpoint,
+    secret: &Secret,
+    within: Duration,
+) -> Result<(), AuthError> {
+    let mut theirs = [0; 32];
+    receive(endpoint, CHALLENGE, &mut theirs, within)?;
+    let ours = nonce()?;
+    let proof = secret
+        .proof(Role::Client, &ours, &theirs)
+        .finalize()
+        .into_bytes();
+    let segments = [IoSlice::new(&ours), IoSlice::new(&proof)];
+    endpoint.send_message(Header::new(PROOF, [VERSION, 0, 0]), &segments)?;
+    let mut counterproof = [0; 32];
+    receive(endpoint, COUNTERPROOF, &mut counterproof, within)?;
+    let expected = secret.proof(Role::Server, &theirs, &ours);
+    expected
+        .verify_slice(&counterproof)
+        .map_err(|_| AuthError::Wrong)
+}
+
+/// Receives the next message into `memory`. If its kind or length is not the expected one, returns
+/// an error without allocating memory.
+fn receive(
+    endpoint: &Endpoint,
+    kind: u32,
+    memory: &mut [u8],
+    within: Duration,
+) -> Result<(), AuthError> {
+    let header = match endpoint.recv_into_timeout(memory, within) {
+        Err(RecvError::TooSmall { .. }) => return Err(AuthError::NotAsked),
+        received => received?,
+    };
+    let fits = header.kind == kind && header.words == [VERSION, 0, 0];
+    if fits && header.length == memory.len() as u64 {
+        return Ok(());
+    }
+    Err(AuthError::NotAsked)
+}
+
+fn nonce() -> Result<Bytes, AuthError> {
+    let mut nonce = [0; 32];
+    let mut rest = &mut nonce[..];
+    while !rest.is_empty() {
+        let flags = rustix::rand::GetRandomFlags::empty();
+        match rustix::rand::getrandom(&mut *rest, flags) {
+            Ok(got) => rest = rest.get_mut(got..).unwrap_or_default(),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(AuthError::Random(error.into())),
+        }
+    }
+    Ok(nonce)
+}
+
+fn halves(of: &[u8; 64]) -> (Bytes, Bytes) {
+    let (mut first, mut second) = ([0; 32], [0; 32]);
+    for (half, from) in [
+        (&mut first, of.first_chunk()),
+        (&mut second, of.last_chunk()),
+    ] {
+        half.copy_from_slice(from.unwrap_or(&[0; 32]));
+    }
+    (first, second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(of: Hmac<Sha256>) -> Vec<u8> {
+        of.finalize().into_bytes().to_vec()
+    }
+
+    #[test]
+    fn a_proof_says_role_secret_and_both_challenges() {
+        let [one, other] =
+            [b"sixteen bytes, 1", b"sixteen bytes, 2"].map(|of| Secret::new(of).unwrap());
+        let (a, b) = ([1; 32], [2; 32]);
+        let proof = bytes(one.proof(Role::Client, &a, &b));
+        assert_eq!(bytes(one.proof(Role::Client, &a, &b)), proof);
+        for another in [
+            one.proof(Role::Server, &a, &b),
+            one.proof(Role::Client, &b, &a),
+            one.proof(Role::Client, &a, &a),
+            other.proof(Role::Client, &a, &b),
+        ] {
+            assert_ne!(bytes(another), proof);
+        }
+    }
+
+    #[test]
+    fn short_secrets_are_refused_and_none_is_shown() {
+        assert_eq!(Secret::new(b"a password").unwrap_err().len, 10);
+        let secret = Secret::new(b"not to be shown to anybody").unwrap();
+        assert_eq!(format!("{secret:?}"), "Secret(..)");
+    }
+
+    #[test]
+    fn numbers_differ() {
+        assert_ne!(nonce().unwrap(), nonce().unwrap());
+    }
+
+    #[test]
+    fn an_answer_has_two_halves() {
+        let mut answer = [1; 64];
+        answer[32..].fill(2);
+        assert_eq!(halves(&answer), ([1; 32], [2; 32]));
+    }
+}

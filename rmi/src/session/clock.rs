@@ -1,0 +1,263 @@
+//! Clocks for leases, deadlines and idle connections.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Wake as _, Waker};
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+
+use jstream_transport::Reminder;
+use jstream_transport::active::WeakPeer;
+
+use crate::frame::{CallHeader, Deadline, begin};
+use crate::support::lock;
+
+/// The clock for leases, call deadlines and idle connections: the system clock, or a manual clock
+/// that a test advances.
+///
+/// ```
+/// use jstream_rmi::{Clock, ServerOptions};
+/// use std::time::Duration;
+///
+/// let clock = Clock::paused();
+/// let mut options = ServerOptions::default();
+/// options.clock = clock.clone();
+/// // When this returns, all leases that were not renewed within that time have expired.
+/// clock.advance(Duration::from_secs(3600));
+/// ```
+///
+/// Each side uses its own clock: the client's clock decides when its calls time out, and the
+/// server's clock when its methods do. Timeouts of the transport, such as those for messages in
+/// flight and silent peers, always use the system clock. So do
+/// [`Serving::shutdown`](crate::Serving::shutdown) and the pauses between
+/// [retries](crate::Retries).
+#[derive(Clone, Default)]
+pub struct Clock(Option<Arc<Paused>>);
+
+/// Number of advances that a paused clock remembers, to measure how far it moved during a wait.
+const MOST_MOVES: usize = 1024;
+
+/// Waker that performs the due work of a connection.
+pub(crate) struct Tender(pub(crate) WeakPeer);
+
+struct Paused {
+    begun: Instant,
+    state: Mutex<ClockState>,
+}
+
+#[derive(Default)]
+struct ClockState {
+    since: Duration,
+    /// For each advance, its time by the system clock and the clock's previous value.
+    moves: VecDeque<(Instant, Duration)>,
+    /// Lease timers of the connections that use this clock.
+    tenders: Vec<Weak<Tender>>,
+    /// Alarms that are set, by number.
+    alarms: HashMap<u64, (Instant, Waker)>,
+    next: u64,
+}
+
+impl Paused {
+    fn at(&self, since: Duration) -> Instant {
+        self.begun.checked_add(since).unwrap_or(self.begun)
+    }
+
+    /// Returns how far the clock was advanced since `then`, or since its creation.
+    fn went_since(&self, then: Option<Instant>) -> Duration {
+        let state = lock(&self.state);
+        let moves = state.moves.iter();
+        let mut seen = moves.skip_while(|(moved, _)| then.is_some_and(|then| *moved < then));
+        let stood = seen.next().map_or(state.since, |(_, before)| *before);
+        state.since.saturating_sub(stood)
+    }
+}
+
+impl Clock {
+    pub(crate) const SYSTEM: Self = Self(None);
+
+    /// Returns the system clock.
+    #[must_use]
+    pub fn system() -> Self {
+        Self(None)
+    }
+
+    /// Returns a clock that stands still until it is [advanced](Self::advance). Clones share the
+    /// clock.
+    #[must_use]
+    pub fn paused() -> Self {
+        Self(Some(Arc::new(Paused {
+            begun: Instant::now(),
+            state: Mutex::default(),
+        })))
+    }
+
+    /// Advances a paused clock and triggers everything that is then due: leases are renewed or
+    /// expire, and waits whose deadline has passed are woken. Has no effect on the system clock.
+    pub fn advance(&self, by: Duration) {
+        let Some(paused) = &self.0 else { return };
+        let mut state = lock(&paused.state);
+        let before = state.since;
+        if state.moves.len() >= MOST_MOVES {
+            state.moves.pop_front();
+        }
+        state.moves.push_back((Instant::now(), before));
+        state.since = before.saturating_add(by);
+        let now = paused.at(state.since);
+        state.tenders.retain(|tender| tender.strong_count() > 0);
+        let tenders: Vec<_> = state.tenders.iter().filter_map(Weak::upgrade).collect();
+        let alarms = state.alarms.values().filter(|(then, _)| *then <= now);
+        let due: Vec<_> = alarms.map(|(_, waker)| waker.clone()).collect();
+        state.alarms.retain(|_, (then, _)| *then > now);
+        drop(state);
+        for tender in tenders {
+            tender.wake();
+        }
+        due.into_iter().for_each(Waker::wake);
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        match &self.0 {
+            None => Instant::now(),
+            Some(paused) => paused.at(lock(&paused.state).since),
+        }
+    }
+
+    /// Returns the start of a call's time.
+    #[inline]
+    pub(crate) fn begin(&self, time: Option<Duration>) -> Instant {
+        match &self.0 {
+            None => begin(time),
+            Some(_) => self.now(),
+        }
+    }
+
+    /// Returns the deadline of a call that arrives now with the header `word`, if the deadline can
+    /// be counted from the given tick of the system clock.
+    #[inline]
+    pub(crate) fn deadline(&self, word: u64, tick: Option<u64>) -> Option<Deadline> {
+        match &self.0 {
+            None => Deadline::since(CallHeader::time_of(word), tick),
+            Some(_) => None,
+        }
+    }
+
+    /// Returns how far this clock moved during the last `waited` of system time.
+    #[inline]
+    pub(crate) fn went_in(&self, waited: Duration) -> Duration {
+        let (Some(paused), false) = (&self.0, waited.is_zero()) else {
+            return waited;
+        };
+        paused.went_since(Instant::now().checked_sub(waited))
+    }
+
+    /// Returns true if both are the same clock.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
+    /// Registers a lease timer to be woken when the clock is advanced. Returns false for the system
+    /// clock.
+    pub(crate) fn tells(&self, tender: &Arc<Tender>) -> bool {
+        let Some(paused) = &self.0 else { return false };
+        lock(&paused.state).tenders.push(Arc::downgrade(tender));
+        true
+    }
+
+    pub(crate) fn is_paused(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Clock")
+            .field(&if self.is_paused() { "paused" } else { "system" })
+            .finish()
+    }
+}
+
+/// An alarm that wakes a task at a given time of a clock. Dropping it cancels it.
+#[derive(Debug)]
+pub(crate) enum Alarm {
+    System(Reminder),
+    Paused(PausedAlarm),
+}
+
+/// An alarm of a paused clock.
+pub(crate) struct PausedAlarm {
+    clock: Arc<Paused>,
+    number: u64,
+}
+
+impl Alarm {
+    /// Creates an alarm that is not set.
+    pub(crate) fn new(clock: &Clock) -> io::Result<Self> {
+        let Some(clock) = &clock.0 else {
+            return Reminder::new().map(Self::System);
+        };
+        let mut state = lock(&clock.state);
+        let number = state.next;
+        state.next = number.wrapping_add(1);
+        drop(state);
+        let clock = clock.clone();
+        Ok(Self::Paused(PausedAlarm { clock, number }))
+    }
+
+    /// Sets the alarm to wake `waker` at `moment`. Replaces the previous setting.
+    pub(crate) fn set(&self, moment: Instant, waker: &Waker) {
+        let PausedAlarm { clock, number } = match self {
+            Self::System(reminder) => return reminder.set(moment, waker),
+            Self::Paused(alarm) => alarm,
+        };
+        let mut state = lock(&clock.state);
+        let is_due = moment <= clock.at(state.since);
+        let before = if is_due {
+            state.alarms.remove(number)
+        } else {
+            state.alarms.insert(*number, (moment, waker.clone()))
+        };
+        drop(state);
+        drop(before);
+        if is_due {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+impl Drop for PausedAlarm {
+    fn drop(&mut self) {
+        let waker = lock(&self.clock.state).alarms.remove(&self.number);
+        drop(waker);
+    }
+}
+
+impl fmt::Debug for PausedAlarm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PausedAlarm").field(&self.number).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waited_has_seen_the_moves_since() {
+        let (clock, second) = (Clock::paused(), Duration::from_secs(1));
+        let paused = clock.0.clone().unwrap();
+        clock.advance(second);
+        assert_eq!(clock.went_in(Duration::ZERO), Duration::ZERO);
+        let begun = Instant::now();
+        clock.advance(second);
+        clock.advance(second);
+        assert_eq!(paused.went_since(Some(begun)), second.saturating_mul(2));
+        assert_eq!(paused.went_since(None), second.saturating_mul(3));
+        let hour = second.saturating_mul(3600);
+        assert_eq!(clock.went_in(hour), second.saturating_mul(3));
+        assert_eq!(Clock::system().went_in(second), second);
+    }
+}

@@ -1,0 +1,239 @@
+//! Interceptors, and the calls that they watch.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use jstream_transport::Address;
+
+use crate::support::{Outcome, lock};
+
+/// The side of a call on which an interceptor runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The side that makes the call.
+    Caller,
+    /// The side of the called object.
+    Callee,
+}
+
+/// A call, as interceptors see it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CallInfo {
+    /// The side on which the interceptor runs.
+    pub side: Side,
+    /// The number of the object, as assigned by its side.
+    pub object: u64,
+    /// The name of the object's trait. Empty at the caller of a call [by
+    /// description](crate::Described).
+    pub interface: &'static str,
+    /// The name of the method.
+    pub method: &'static str,
+    /// The deadline of the call, if it has one.
+    pub deadline: Option<Instant>,
+    /// The other side of the connection.
+    pub peer: Address,
+    /// Length of the arguments' message in bytes. 0 if there are no arguments, and at the caller if
+    /// they have not been written yet.
+    pub bytes: u64,
+}
+
+/// The end of a call, as far as this side knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CallEnd {
+    /// `Ok` if there is a result; otherwise, whether the method ran. A method that returns an `Err`
+    /// of its own has a result. A one-way call has a result at the caller once it is sent, and at
+    /// the callee once the method has returned.
+    pub result: Result<(), Outcome>,
+    /// Duration of the call.
+    pub time: Duration,
+    /// Length of the result's message in bytes, 0 if there is none.
+    pub bytes: u64,
+}
+
+/// Reason for which an interceptor denies a call. The caller sees the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied(pub String);
+
+/// An observer of the calls of a connection, which may deny them. Set it with
+/// [`ServerOptions::interceptors`](crate::ServerOptions::interceptors) or
+/// [`ClientOptions::interceptors`](crate::ClientOptions::interceptors). Calls of the registry are
+/// intercepted, too.
+///
+/// ```
+/// use jstream_rmi::{CallInfo, Client, Denied, Interceptor, Interceptors, Server, ServerOptions, Watch, remote};
+/// use std::sync::Arc;
+///
+/// #[remote]
+/// trait Door {
+///     fn open(&self) -> bool;
+/// }
+///
+/// struct Plain;
+///
+/// impl Door for Plain {
+///     fn open(&self) -> bool {
+///         true
+///     }
+/// }
+///
+/// struct Closed;
+///
+/// impl Interceptor for Closed {
+///     fn before(&self, call: &CallInfo) -> Result<Box<dyn Watch>, Denied> {
+///         match call.method {
+///             "open" => Err(Denied(format!("not for {}", call.peer))),
+///             _ => Ok(Box::new(())),
+///         }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut options = ServerOptions::default();
+/// options.interceptors = Interceptors::default().and(Closed);
+/// let server = Server::new(options);
+/// server.bind::<dyn Door>("door", Arc::new(Plain))?;
+/// let serving = server.listen(&"inproc://doc-interceptors".parse()?)?;
+/// let door = Client::connect(serving.address())?.lookup::<dyn Door>("door")?;
+/// let denied = door.open().wait().unwrap_err();
+/// assert!(denied.to_string().contains("not for inproc"));
+/// # Ok(())
+/// # }
+/// ```
+pub trait Interceptor: Send + Sync + 'static {
+    /// Called before a call is sent, or before its method runs. The returned value watches the
+    /// call. If a later interceptor denies the call, the value is notified of the end, too.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied`] if the call must not run. Its caller gets
+    /// [`CallError::Denied`](crate::CallError::Denied).
+    fn before(&self, call: &CallInfo) -> Result<Box<dyn Watch>, Denied>;
+}
+
+/// An observer of one call.
+pub trait Watch: Send + Sync {
+    /// Runs a part of the method, on the side of the object: a plain method as a whole, an async
+    /// method each time that it is polled. Override it to set up the environment of the method,
+    /// such as thread-local values.
+    fn run(&self, work: &mut dyn FnMut()) {
+        work();
+    }
+
+    /// Called when the call has ended.
+    fn after(&self, call: &CallInfo, end: &CallEnd) {
+        let _ = (call, end);
+    }
+}
+
+/// Does not observe anything.
+impl Watch for () {}
+
+/// A list of interceptors that see each call, in order. Empty by default, which has no cost.
+#[derive(Clone, Default)]
+pub struct Interceptors(Option<Arc<[Arc<dyn Interceptor>]>>);
+
+impl Interceptors {
+    /// Adds an interceptor, which runs inside the previous ones.
+    #[must_use]
+    pub fn and(self, interceptor: impl Interceptor) -> Self {
+        let mut all = self.0.map_or_else(Vec::new, |all| all.to_vec());
+        all.push(Arc::new(interceptor));
+        Self(Some(all.into()))
+    }
+
+    /// Returns true if there are no interceptors.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Notifies the interceptors of a new call. Returns `None` if there are none.
+    #[inline]
+    pub(crate) fn before(
+        &self,
+        call: impl FnOnce() -> CallInfo,
+    ) -> Result<Option<Arc<Watched>>, Denied> {
+        match &self.0 {
+            None => Ok(None),
+            Some(all) => Watched::begin(all, call()).map(Some),
+        }
+    }
+}
+
+impl fmt::Debug for Interceptors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.0.as_ref().map_or(0, |all| all.len());
+        f.debug_tuple("Interceptors").field(&count).finish()
+    }
+}
+
+/// An intercepted call. If it is dropped before its end is known, the method may have run.
+pub(crate) struct Watched {
+    call: CallInfo,
+    watches: Vec<Box<dyn Watch>>,
+    since: Instant,
+    ended: Mutex<bool>,
+}
+
+impl Watched {
+    #[cold]
+    fn begin(all: &[Arc<dyn Interceptor>], call: CallInfo) -> Result<Arc<Self>, Denied> {
+        let mut watched = Self {
+            call,
+            watches: Vec::with_capacity(all.len()),
+            since: Instant::now(),
+            ended: Mutex::new(false),
+        };
+        for interceptor in all {
+            match interceptor.before(&watched.call) {
+                Ok(watch) => watched.watches.push(watch),
+                Err(denied) => {
+                    watched.end(Err(Outcome::DidNotRun), 0);
+                    return Err(denied);
+                }
+            }
+        }
+        Ok(Arc::new(watched))
+    }
+
+    /// Runs a part of the method inside all interceptors.
+    pub(crate) fn run(&self, work: &mut dyn FnMut()) {
+        fn inside(watches: &[Box<dyn Watch>], work: &mut dyn FnMut()) {
+            match watches.split_first() {
+                Some((first, rest)) => first.run(&mut || inside(rest, work)),
+                None => work(),
+            }
+        }
+        inside(&self.watches, work);
+    }
+
+    /// Notifies the interceptors of the end of the call. Only the first notification has an effect.
+    pub(crate) fn end(&self, result: Result<(), Outcome>, bytes: u64) {
+        if std::mem::replace(&mut *lock(&self.ended), true) {
+            return;
+        }
+        let end = CallEnd {
+            result,
+            time: self.since.elapsed(),
+            bytes,
+        };
+        for watch in self.watches.iter().rev() {
+            watch.after(&self.call, &end);
+        }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.end(Err(Outcome::MayHaveRun), 0);
+    }
+}
+
+impl fmt::Debug for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Watched").field(&self.call).finish()
+    }
+}

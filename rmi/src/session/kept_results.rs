@@ -1,0 +1,152 @@
+//! Large results that the server keeps until their callers fetch them over the lane, so that they
+//! do not delay other results.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+
+use jstream_transport::active::{Replier, Reply, Request, RequestError, WeakPeer};
+
+use crate::frame::{CallHeader, Code, length};
+use crate::session::connection::Connection;
+use crate::session::lane::Lane;
+use crate::session::objects::inherited_deadline;
+use crate::session::refusal::refuse;
+use crate::session::sending::MUCH;
+use crate::session::state::Session;
+
+/// Extra time for which a result is kept after the caller's deadline, because a request for it may
+/// be in flight.
+pub(super) const SLACK: Duration = Duration::from_secs(1);
+
+/// Keeps a large result for its caller to fetch, and returns its number. Returns `None` if the
+/// result is to be sent at once.
+#[inline]
+pub(crate) fn keep_result(replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
+    if length(segments) < MUCH {
+        return None;
+    }
+    let session = replier.attached::<Session>()?;
+    session.keep_result(replier, segments)
+}
+
+impl Session {
+    #[cold]
+    fn keep_result(&self, replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
+        if !self.is_first() || self.is_ending() {
+            return None;
+        }
+        let results = &self.references.results;
+        if !results.has_lane.load(Ordering::Relaxed) {
+            return None;
+        }
+        // If the client has no other calls in flight, sending the result at once is faster.
+        if !results.is_shared.load(Ordering::Relaxed) {
+            if replier.peer().under_way() < 2 {
+                return None;
+            }
+            results.is_shared.store(true, Ordering::Relaxed);
+        }
+        let clock = &self.terms.clock;
+        let until = inherited_deadline(clock, clock.now());
+        let until = until.and_then(|until| until.checked_add(SLACK));
+        let number = results.keep(segments, self.terms.max_backlog, until)?;
+        if let Some(until) = until {
+            let connection = Connection::of(replier.peer());
+            self.references.tending.keeps(&connection, until, clock);
+        }
+        Some(number)
+    }
+}
+
+impl Connection {
+    /// Returns true if the other side may keep results of calls that this side makes.
+    pub(crate) fn fetches(&self) -> bool {
+        let lane = self.session().lane.as_ref();
+        lane.is_some_and(Lane::is_known)
+    }
+
+    /// Discards a result that the other side keeps, after its call was abandoned: requests the
+    /// result by a one-way message.
+    pub(crate) fn leave_kept(&self, number: [u8; 4]) {
+        let leaving = Arc::new(Leaving {
+            peer: self.peer().downgrade(),
+            number,
+            is_said: AtomicBool::new(false),
+        });
+        leaving.leave(self);
+    }
+
+    /// Discards the kept result, if any, that the answer of an abandoned call names.
+    pub(crate) fn leave_answer(&self, answer: Option<&Result<Reply, RequestError>>) {
+        if let Some(number) = answer.and_then(|answer| number_of(answer.as_ref().ok()?)) {
+            self.leave_kept(number);
+        }
+    }
+}
+
+/// Returns the number of the kept result that a reply names, if any.
+pub(crate) fn number_of(reply: &Reply) -> Option<[u8; 4]> {
+    let number = reply.payload.as_bytes().try_into().ok()?;
+    (reply.word == Code::Kept as u64).then_some(number)
+}
+
+/// A message that discards a kept result. It is sent as soon as there is credit.
+struct Leaving {
+    peer: WeakPeer,
+    number: [u8; 4],
+    is_said: AtomicBool,
+}
+
+impl Leaving {
+    fn leave(self: &Arc<Self>, connection: &Connection) {
+        if self.is_stuck(connection) {
+            let peer = connection.peer();
+            peer.wake_at_credit(&Waker::from(self.clone()));
+            // Credit may have arrived before the waker was registered.
+            self.is_stuck(connection);
+        }
+    }
+
+    fn is_stuck(&self, connection: &Connection) -> bool {
+        let word = CallHeader::results().to_wire();
+        let handler = connection.session().calls;
+        let number = [IoSlice::new(&self.number)];
+        let sent = connection.peer().try_send_segments(handler, word, &number);
+        let is_stuck = matches!(sent, Err(RequestError::NoCredit));
+        self.is_said.store(!is_stuck, Ordering::Relaxed);
+        is_stuck
+    }
+}
+
+impl Wake for Leaving {
+    fn wake(self: Arc<Self>) {
+        let is_said = self.is_said.load(Ordering::Relaxed);
+        if let Some(peer) = self.peer.upgrade().filter(|_| !is_said) {
+            self.leave(&Connection::of(peer));
+        }
+    }
+}
+
+/// Serves a request for a kept result.
+#[cold]
+pub(crate) fn fetched(request: Request) {
+    let session = request.attached::<Session>();
+    if let Some(most) = session.map(|session| session.terms.max_backlog) {
+        // Fetched results that the client has not read count against its backlog, like other
+        // answers.
+        if request.is_unread(most) {
+            return request.put_off(most);
+        }
+    }
+    let connection = Connection::of(request.peer());
+    let number = request.bytes().try_into().map(u32::from_le_bytes).ok();
+    let result = number.and_then(|number| connection.references().results.take(number));
+    let (_, replier) = request.into_parts();
+    match result {
+        Some(result) => replier.reply_filled(0, result),
+        None => refuse(replier, Code::Result, "the result is no longer kept"),
+    }
+}

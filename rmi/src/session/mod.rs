@@ -1,0 +1,71 @@
+//! Layer 4: sessions, the state that both sides keep for a connection.
+//!
+//! A session has the tables of what arrives: exported objects, references in both directions,
+//! streams, pipelined calls, and counts of suspended methods. It does not know who makes or serves
+//! calls. An object is called by the trait [`Callee`]. Functions of the client open a [`Lane`] and
+//! [claim](Claim) objects of third parties.
+//!
+//! Imports the layers before it, up to `interface`.
+//!
+//! | order | modules |
+//! |---|---|
+//! | 1 | `auth`, `clock`, `connection`, `intercept`, `capture`, `waiting`, `refusal` |
+//! | 2 | `pipelining`, `streams` |
+//! | 3 | `objects` |
+//! | 4 | `references` |
+//! | 5 | `exports`, `lane`, `terms` |
+//! | 6 | `state`: the session itself |
+//! | 7 | `suspended`, `sending`, `kept_results`, `arrival`, `establish` |
+
+mod arrival;
+mod auth;
+mod capture;
+mod clock;
+mod connection;
+mod establish;
+mod exports;
+mod intercept;
+mod kept_results;
+mod lane;
+mod objects;
+mod pipelining;
+mod references;
+mod refusal;
+mod sending;
+mod state;
+mod streams;
+mod suspended;
+mod terms;
+mod waiting;
+
+pub(crate) use self::arrival::{admit, referenced, streamed};
+pub use self::auth::{Secret, SecretTooShort};
+pub use self::capture::{Capture, CaptureOptions};
+pub(crate) use self::clock::Alarm;
+pub use self::clock::Clock;
+pub(crate) use self::connection::Connection;
+pub(crate) use self::exports::Exports;
+#[cfg(feature = "metrics")]
+pub use self::intercept::Metered;
+pub(crate) use self::intercept::Watched;
+pub use self::intercept::{
+    CallEnd, CallInfo, Denied, Interceptor, Interceptors, Side, Traced, Watch,
+};
+pub(crate) use self::kept_results::{fetched, keep_result, number_of};
+pub(crate) use self::lane::Lane;
+pub use self::objects::{Answer, Context, Failed, Incoming, context};
+pub(crate) use self::objects::{
+    Callee, Counts, Home, LocalOutcome, LocalSlot, Node, Owned, Plain, Rest, copied, entered,
+    has_deadline, inherited_deadline, is_called,
+};
+pub(crate) use self::pipelining::{Aim, Named, Promise, Turn};
+pub(crate) use self::references::{As, Import, Key, OFFER, References, TOO_MANY};
+pub(crate) use self::refusal::{fail, refuse};
+pub(crate) use self::sending::MUCH;
+pub(crate) use self::state::Session;
+pub(crate) use self::streams::{
+    Flow, Frame, Half, Inbox, Line, Room, Signal, Stop, Streams, Taken, Tasks, until_ready,
+};
+pub(crate) use self::suspended::Waits;
+pub(crate) use self::terms::{Claim, Terms, max_result_streams};
+pub(crate) use self::waiting::{ServerCounters, Waiting};

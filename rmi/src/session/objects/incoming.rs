@@ -1,0 +1,75 @@
+//! A call from the other side, with the path of its result.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::Arc;
+
+use jstream::Filled;
+use jstream_transport::active::Replier;
+
+use crate::frame::Code;
+use crate::session::intercept::Watched;
+use crate::session::objects::local_slot::LocalSlot;
+use crate::session::pipelining::Promise;
+
+/// A call whose arguments have arrived.
+#[derive(Debug)]
+pub struct Incoming {
+    pub(crate) payload: Filled,
+    pub(crate) answer: Answer,
+}
+
+/// The path of a call's result. If it is dropped unused, the caller is informed.
+#[derive(Debug)]
+pub struct Answer {
+    /// `None` after the reply was sent.
+    pub(crate) replier: Option<Replier>,
+    /// True if the arguments have been read.
+    pub(crate) is_read: Cell<bool>,
+    /// Error code for the caller if this answer is dropped.
+    pub(crate) refused: Cell<Option<Code>>,
+    /// State that most answers do not need.
+    pub(crate) rest: OnceCell<Box<Rest>>,
+    /// True if the call has neither interceptors, a promise nor a manual clock.
+    pub(crate) is_plain: bool,
+}
+
+/// State that most answers do not need.
+#[derive(Debug, Default)]
+pub(crate) struct Rest {
+    /// Result slot of a call without a connection.
+    pub(crate) here: Option<Arc<LocalSlot>>,
+    /// Error text if the arguments or their references are invalid.
+    pub(crate) unfit: RefCell<String>,
+    pub(crate) watched: Option<Arc<Watched>>,
+    /// Present if other calls may name the result.
+    pub(crate) promise: Option<Promise>,
+}
+
+/// The reason why a call has no result. The caller has already been informed.
+#[derive(Debug)]
+pub enum Failed {
+    /// The object's interface has no such method.
+    UnknownMethod,
+    /// The arguments are malformed or of other types.
+    Arguments,
+    /// The result could not be written, or exceeds the limits of the caller.
+    Result,
+    /// The limit of streams is reached, or a stream with this number exists already.
+    Streams,
+}
+
+impl Rest {
+    #[cold]
+    pub(crate) fn of(
+        here: Option<Arc<LocalSlot>>,
+        watched: Option<Arc<Watched>>,
+        promise: Option<Promise>,
+    ) -> OnceCell<Box<Self>> {
+        OnceCell::from(Box::new(Self {
+            here,
+            unfit: RefCell::default(),
+            watched,
+            promise,
+        }))
+    }
+}

@@ -1,0 +1,19 @@
+//! Exported objects, and the calls that arrive for them.
+
+mod callee;
+mod context;
+mod incoming;
+mod local_slot;
+mod node;
+mod recent;
+
+pub(crate) use self::callee::Callee;
+#[cfg(test)]
+pub(crate) use self::callee::tests::{Nothing, nothing};
+pub use self::context::{Context, context};
+pub(crate) use self::context::{Plain, entered, has_deadline, inherited_deadline, is_called};
+pub(crate) use self::incoming::Rest;
+pub use self::incoming::{Answer, Failed, Incoming};
+pub(crate) use self::local_slot::{LocalOutcome, LocalSlot, copied};
+pub(crate) use self::node::{Counts, Home, Node, Owned};
+pub(crate) use self::recent::{Callable, changed, recent};

@@ -1,0 +1,198 @@
+//! Exported objects, and the counts of the references to them.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use jstream_transport::active::{Executor, Tasks};
+use rustc_hash::FxHashMap;
+
+use crate::interface::Interface;
+use crate::session::objects::callee::Callee;
+use crate::session::objects::recent::changed;
+use crate::support::lock;
+
+/// State that all objects of a server share.
+pub struct Home {
+    executor: Arc<dyn Executor>,
+    /// Slots for the futures of async methods, by future type. Objects of one type share them.
+    tasks: Mutex<FxHashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+    pub(crate) counts: Counts,
+}
+
+/// Counters of resources that could leak.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) exports: AtomicUsize,
+    pub(crate) leases: AtomicUsize,
+    pub(crate) pins: AtomicUsize,
+}
+
+impl Home {
+    pub(crate) fn new(executor: Arc<dyn Executor>) -> Self {
+        Self {
+            executor,
+            tasks: Mutex::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Returns the slots for futures of this type.
+    pub(crate) fn tasks<F>(&self) -> Arc<Tasks<F>>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let mut all = lock(&self.tasks);
+        let kind = TypeId::of::<F>();
+        let known = all.get(&kind).cloned();
+        let known = known.and_then(|known| known.downcast::<Tasks<F>>().ok());
+        known.unwrap_or_else(|| {
+            let tasks = Arc::new(Tasks::new(self.executor.clone()));
+            all.insert(kind, tasks.clone());
+            tasks
+        })
+    }
+}
+
+impl fmt::Debug for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Home").field(&self.counts).finish()
+    }
+}
+
+/// An object that can be called until its owner ends the export.
+pub struct Node {
+    interface: &'static Interface,
+    home: Arc<Home>,
+    /// Number of connections that hold references to the object.
+    leases: AtomicUsize,
+    state: Mutex<ExportState>,
+}
+
+struct ExportState {
+    /// `None` once the export has ended.
+    callee: Option<Arc<dyn Callee>>,
+    /// Callback for when no connection holds a reference any more.
+    notice: Option<Notice>,
+}
+
+pub(crate) type Notice = Arc<dyn Fn() + Send + Sync>;
+
+impl Node {
+    pub(crate) fn new(
+        interface: &'static Interface,
+        callee: Arc<dyn Callee>,
+        home: &Arc<Home>,
+    ) -> Arc<Self> {
+        home.counts.exports.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Self {
+            interface,
+            home: home.clone(),
+            leases: AtomicUsize::new(0),
+            state: Mutex::new(ExportState {
+                callee: Some(callee),
+                notice: None,
+            }),
+        })
+    }
+
+    pub(crate) fn interface(&self) -> &'static Interface {
+        self.interface
+    }
+
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.home.counts
+    }
+
+    /// Returns the object. The lock is not held while it is called.
+    pub(crate) fn callee(&self) -> Option<Arc<dyn Callee>> {
+        lock(&self.state).callee.clone()
+    }
+
+    /// Returns the number of connections that hold references to the object.
+    pub(crate) fn leases(&self) -> usize {
+        self.leases.load(Ordering::Acquire)
+    }
+
+    /// Counts one more connection that holds a reference.
+    pub(crate) fn lease(&self) {
+        self.leases.fetch_add(1, Ordering::AcqRel);
+        self.counts().leases.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts one connection less. The caller must not hold a lock, because this may run a callback
+    /// of the program.
+    pub(crate) fn release(&self) {
+        self.counts().leases.fetch_sub(1, Ordering::Relaxed);
+        if self.leases.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let notice = lock(&self.state).notice.clone();
+            if let Some(notice) = notice {
+                notice();
+            }
+        }
+    }
+
+    pub(crate) fn when_unreferenced(&self, notice: Notice) {
+        let before = lock(&self.state).notice.replace(notice);
+        drop(before);
+    }
+
+    /// Ends the export: the object can no longer be called.
+    fn end(&self) {
+        let mut state = lock(&self.state);
+        let (callee, notice) = (state.callee.take(), state.notice.take());
+        drop(state);
+        if callee.is_some() {
+            changed();
+            self.counts().exports.fetch_sub(1, Ordering::Relaxed);
+        }
+        // The object may be dropped with this, and its `Drop` may call the server.
+        drop((callee, notice));
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Node").field(&self.interface.name()).finish()
+    }
+}
+
+/// Owner of an export. Dropping it ends the export, even if peers hold references.
+#[derive(Debug)]
+pub(crate) struct Owned(Option<Arc<Node>>);
+
+impl Owned {
+    pub(crate) fn new(node: Arc<Node>) -> Self {
+        Self(Some(node))
+    }
+
+    pub(crate) fn node(&self) -> &Arc<Node> {
+        match &self.0 {
+            Some(node) => node,
+            None => unreachable!("the node is present until the owner is dropped"),
+        }
+    }
+
+    /// Gives up ownership: the object is then exported as long as it is referenced.
+    pub(crate) fn let_go(mut self) -> Arc<Node> {
+        match self.0.take() {
+            Some(node) => node,
+            None => unreachable!("the node is present until the owner is dropped"),
+        }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if let Some(node) = &self.0 {
+            node.end();
+        }
+    }
+}

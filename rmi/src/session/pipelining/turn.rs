@@ -1,0 +1,179 @@
+//! Guards of pipelined calls: the promise of a result, and the turn of a held call.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jstream_transport::active::{Request, is_given_back};
+
+use crate::frame::{CallTrailer, Code};
+use crate::session::connection::Connection;
+use crate::session::pipelining::promises::{Held, Promises};
+use crate::session::refusal::fail;
+use crate::session::waiting::IsHeld;
+use crate::support::lock;
+
+/// Error text for a call that is not started.
+pub(super) const NOT_GIVEN: &str =
+    "the call that should have returned the object failed, or returned no object of this server";
+
+/// State that is attached to the request of a call that names another one, or that others may name.
+pub(crate) struct Named {
+    pub(crate) deadline: Option<Instant>,
+    /// Present if other calls may name the result.
+    pub(crate) promise: Option<Promise>,
+    pub(crate) aim: Aim,
+    /// Entry among the waiting calls, if the call was held.
+    pub(crate) place: Option<IsHeld>,
+}
+
+/// Target of such a call.
+pub(crate) enum Aim {
+    Object(u32),
+    /// The object that another call has returned.
+    Given(Turn),
+    /// None: the call fails.
+    Refused(Code, &'static str),
+    /// None: the call fails because a limit is reached.
+    Full,
+}
+
+impl Held {
+    /// Sets the target of the call and returns its request, ready to be handled.
+    pub(super) fn aim(self, aim: Aim) -> Request {
+        let mut request = self.request;
+        if let Some(mut named) = request.take_kept::<Named>() {
+            (named.aim, named.place) = (aim, self.place);
+            request.keep(named);
+        }
+        request
+    }
+}
+
+/// Fails calls and, iteratively, the calls that name them.
+pub(super) fn fail_all(calls: Vec<Held>, code: Code, why: &str) {
+    let mut failing: VecDeque<_> = calls
+        .into_iter()
+        .map(|call| (call.request, code, why))
+        .collect();
+    while let Some((mut request, code, why)) = failing.pop_front() {
+        let named = request.take_kept::<Named>();
+        if let Some(mut promise) = named.and_then(|named| named.promise) {
+            let next = promise.give_none().into_iter();
+            failing.extend(next.map(|call| (call.request, Code::NotGiven, NOT_GIVEN)));
+        }
+        fail(request, code, why);
+    }
+}
+
+/// Guard of a call whose result other calls may name. If it is dropped, those calls fail. If its
+/// call is returned as busy, they wait for the retry.
+pub(crate) struct Promise {
+    pub(super) promises: Arc<Promises>,
+    pub(super) made: CallTrailer,
+    pub(super) is_open: bool,
+}
+
+impl Promise {
+    /// Records the object of this side that the call has returned. Held calls that name it start,
+    /// one after the other.
+    pub(crate) fn keep(mut self, object: u32, to: &Connection) {
+        let node = to.references().object(object);
+        if node.is_none_or(|node| node.interface().id() != self.made.interface) {
+            return;
+        }
+        self.is_open = false;
+        let number = self.made.number;
+        let first = lock(&self.promises.queues).gave(number, object);
+        if let Some(first) = first {
+            self.promises.aimed(first, number, object).run_again();
+        }
+    }
+
+    /// Returns true if held calls name this call.
+    pub(crate) fn is_named(&self) -> bool {
+        lock(&self.promises.queues).is_named(self.made.number)
+    }
+
+    /// Records that the call is returned as busy and may be retried.
+    pub(crate) fn forget(mut self) {
+        self.go_back();
+    }
+
+    /// Records that the call has returned no object. Returns the held calls that name it.
+    pub(super) fn give_none(&mut self) -> Vec<Held> {
+        self.is_open = false;
+        lock(&self.promises.queues).gave_none(self.made.number)
+    }
+
+    fn go_back(&mut self) {
+        self.is_open = false;
+        let mut queues = lock(&self.promises.queues);
+        queues.went_back(self.made.number, self.promises.clock.now());
+        let due = queues.due_of(self.made.number);
+        drop(queues);
+        self.promises.set_timer(due);
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if !self.is_open {
+            return;
+        }
+        if is_given_back() {
+            return self.go_back();
+        }
+        fail_all(self.give_none(), Code::NotGiven, NOT_GIVEN);
+    }
+}
+
+/// Guard of the held call that may start now. Dropping it passes the turn to the next held call.
+pub(crate) struct Turn {
+    pub(super) promises: Arc<Promises>,
+    pub(super) number: u32,
+    pub(crate) object: u32,
+    pub(super) is_open: bool,
+}
+
+impl Turn {
+    /// Passes the turn. Returns the next call, which the caller handles now.
+    pub(crate) fn next(mut self) -> Option<Request> {
+        self.pass()
+    }
+
+    /// Lets the call wait for room within the limit of waiting calls; the next call starts after
+    /// it. Returns the request if the connection has ended.
+    pub(crate) fn stand(mut self, request: Request, deadline: Option<Instant>) -> Option<Request> {
+        self.is_open = false;
+        self.promises.stand(self.number, request, deadline)
+    }
+
+    fn pass(&mut self) -> Option<Request> {
+        if !std::mem::take(&mut self.is_open) {
+            return None;
+        }
+        let next = lock(&self.promises.queues).next(self.number);
+        if next.is_none() {
+            // The room that this queue did not need may help a stalled one.
+            self.promises.go_on();
+        }
+        Some(self.promises.aimed(next?, self.number, self.object))
+    }
+}
+
+/// Passes the turn when the thread starts other work or blocks.
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(next) = self.pass() {
+            next.run_again();
+        }
+    }
+}
+
+impl fmt::Debug for Promise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Promise").field(&self.made).finish()
+    }
+}

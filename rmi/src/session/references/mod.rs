@@ -1,0 +1,19 @@
+//! References of a connection in both directions.
+//!
+//! A message that contains a reference gives it to the receiver. Separate messages renew leases,
+//! give back dropped references, and offer an object to a third party. The sender does not wait for
+//! an answer to any of them.
+
+mod given;
+mod imports;
+mod lanes;
+mod lease;
+mod offers;
+mod results;
+mod table;
+
+pub(crate) use self::given::As;
+pub(crate) use self::imports::{Import, TOO_MANY};
+pub(crate) use self::lanes::Lanes;
+pub(crate) use self::offers::{Key, Offers};
+pub(crate) use self::table::{OFFER, References};

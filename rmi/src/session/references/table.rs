@@ -1,0 +1,355 @@
+//! The table of the references of a connection, and the messages about them.
+
+use std::io::IoSlice;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use jstream_transport::Address;
+use jstream_transport::active::{Reply, RequestError, Ticket};
+
+use crate::session::clock::Clock;
+use crate::session::connection::Connection;
+use crate::session::objects::Node;
+use crate::session::references::given::{As, Given};
+use crate::session::references::imports::{Import, Imports};
+use crate::session::references::lease::{Tending, clamped};
+use crate::session::references::offers::Key;
+use crate::session::references::results::Results;
+use crate::support::lock;
+
+/// Words of messages about references.
+pub(crate) const RENEW: u64 = 1;
+
+pub(crate) const CLEAN: u64 = 2;
+
+pub(crate) const OFFER: u64 = 3;
+
+/// Encoded size in bytes of a number and a count in a [`CLEAN`] message.
+const CLEANED: usize = 12;
+
+/// Maximum number of references that one message gives back.
+const MOST_CLEANED: usize = 4096;
+
+/// Number of entries that are processed under one lock, so that other threads can use the table in
+/// between.
+const CLEANED_AT_ONCE: usize = 64;
+
+/// Time for which an abandoned call with references is tracked.
+const FOLLOWED: Duration = Duration::from_secs(300);
+
+/// The references of a connection.
+pub(crate) struct References {
+    given: Mutex<Given>,
+    pub(crate) imports: Imports,
+    /// Abandoned calls that still hold references.
+    followed: Mutex<Vec<Followed>>,
+    pub(crate) tending: Tending,
+    lease: Duration,
+    clock: Clock,
+    most: usize,
+    /// Address by which third parties reach the other side.
+    pub(crate) reach: Option<Address>,
+    /// Number of objects that the other side offers to third parties.
+    offers: Arc<AtomicUsize>,
+    /// Key by which further connections of the other side join this one.
+    pub(crate) key: OnceLock<Option<Key>>,
+    /// Results that the other side has to fetch.
+    pub(crate) results: Results,
+}
+
+/// An abandoned call whose outcome is not known yet.
+pub(crate) struct Followed {
+    pub(crate) ticket: Ticket,
+    pub(crate) until: Instant,
+    /// Function that is called with the outcome.
+    pub(crate) settle: Settle,
+}
+
+pub(crate) type Settle =
+    Box<dyn FnOnce(&Connection, Option<Result<Reply, RequestError>>) + Send + Sync>;
+
+impl References {
+    pub(crate) fn new(lease: Duration, most: usize, clock: Clock, reach: Option<Address>) -> Self {
+        Self {
+            given: Mutex::default(),
+            imports: Imports::default(),
+            followed: Mutex::default(),
+            tending: Tending::default(),
+            lease: clamped(lease),
+            clock,
+            most,
+            reach,
+            offers: Arc::default(),
+            key: OnceLock::new(),
+            results: Results::default(),
+        }
+    }
+
+    /// Gives an object to the other side. Returns its number, or `None` if the limit is reached.
+    pub(crate) fn give(&self, connection: &Connection, node: &Arc<Node>, how: As) -> Option<u32> {
+        let mut given = lock(&self.given);
+        let before = given.leased();
+        let gave = given.give(node, how, self.most)?;
+        let is_first = before == 0 && given.leased() > 0;
+        drop(given);
+        if is_first {
+            self.tending.granted(connection, self.lease, &self.clock);
+        }
+        Some(gave)
+    }
+
+    /// Returns the object to which the other side refers by this number.
+    pub(crate) fn object(&self, number: u32) -> Option<Arc<Node>> {
+        lock(&self.given).object(number).cloned()
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(crate) fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    pub(crate) fn count_of_leases(&self) -> usize {
+        lock(&self.given).leased()
+    }
+
+    /// Records whether a call that gave an object has arrived.
+    pub(crate) fn arrived(&self, number: u32, has: bool) {
+        let lost = lock(&self.given).arrived(number, has);
+        drop(lost);
+    }
+
+    /// Takes back an object that was given in an answer, because the answer was not sent.
+    pub(crate) fn take_back(&self, number: u32, by: u64) {
+        let mut given = lock(&self.given);
+        let import = if number == 0 { given.kept(by) } else { None };
+        let lost = given.clean(number, 1);
+        drop(given);
+        drop((import, lost));
+    }
+
+    /// Keeps a reference that returns to its owner in an answer.
+    pub(crate) fn keep(&self, import: Arc<Import>) -> Option<u64> {
+        lock(&self.given).keep(import, self.most)
+    }
+
+    /// Records an object of the other side that was received, as a reference with a lease, or by
+    /// its name. Returns `None` if the limit is reached.
+    pub(crate) fn enter(
+        &self,
+        connection: &Connection,
+        number: u32,
+        lease: Option<Duration>,
+    ) -> Option<Arc<Import>> {
+        let leased = lease.is_some();
+        let import = self.imports.enter(connection, number, leased, self.most);
+        if import.is_none() {
+            self.give_back(connection, number, 1);
+        }
+        if let Some(lease) = lease {
+            self.tending.leased(connection, clamped(lease), &self.clock);
+        }
+        import
+    }
+
+    /// Gives an object back to the other side.
+    pub(crate) fn give_back(&self, connection: &Connection, number: u32, times: u64) {
+        if self.imports.put_down(number, times) {
+            self.give_back_soon(connection);
+        }
+    }
+
+    /// Schedules a message that gives references back.
+    pub(super) fn give_back_soon(&self, connection: &Connection) {
+        if !connection.peer().has_ended() {
+            self.tending.soon(connection, &self.clock);
+        }
+    }
+
+    /// Tracks an abandoned call until its outcome is known.
+    pub(crate) fn follow(&self, connection: &Connection, mut ticket: Ticket, settle: Settle) {
+        if ticket.revoke() {
+            let mut followed = lock(&self.followed);
+            // The end of the connection empties the list. An entry that is added after that would
+            // form a cycle with its connection, and only a timer could find it, which the end may
+            // stop.
+            if !connection.peer().has_ended() {
+                let now = Instant::now();
+                let until = now.checked_add(FOLLOWED).unwrap_or(now);
+                followed.push(Followed {
+                    ticket,
+                    until,
+                    settle,
+                });
+                drop(followed);
+                return self.tending.soon(connection, &self.clock);
+            }
+        }
+        let outcome = ticket.try_noted();
+        settle(connection, outcome);
+    }
+
+    /// Performs the timed work of the connection.
+    pub(crate) fn tend(&self, connection: &Connection) {
+        if connection.peer().has_ended() {
+            return self.end();
+        }
+        let follows = self.settle(connection);
+        if let Some(exports) = connection.session().exports() {
+            exports.offers.purge(self.clock.now());
+        }
+        if let Some(until) = self.results.purge(self.clock.now()) {
+            self.tending.keeps(connection, until, &self.clock);
+        }
+        let has = || (self.count_of_leases() > 0, self.imports.count().1 > 0);
+        let now = self.tending.now(connection, &self.clock, has);
+        if now.expire {
+            let lost = lock(&self.given).expire();
+            drop(lost);
+        }
+        let mut is_stuck = !self.send_back(connection);
+        if now.renew {
+            is_stuck |= connection.tell(RENEW, &[]).is_err();
+            if is_stuck {
+                self.tending.hurry(&self.clock);
+            }
+        }
+        if is_stuck {
+            // Credit becomes available when the messages that have arrived are processed.
+            connection.peer().look();
+        }
+        if is_stuck || follows {
+            self.tending.again(connection, &self.clock);
+        }
+    }
+
+    /// Gives back the dropped references. Returns false if there is no credit.
+    fn send_back(&self, connection: &Connection) -> bool {
+        loop {
+            let some = self.imports.dropped(MOST_CLEANED);
+            if some.is_empty() {
+                return true;
+            }
+            let mut bytes = Vec::with_capacity(some.len().saturating_mul(CLEANED));
+            for (number, times) in &some {
+                bytes.extend(number.to_le_bytes());
+                bytes.extend(times.to_le_bytes());
+            }
+            let told = connection.tell(CLEAN, &[IoSlice::new(&bytes)]);
+            // After the end of the connection, there is nothing to give back.
+            if let Err(RequestError::NoCredit) = told {
+                self.imports.keep(some);
+                return false;
+            }
+        }
+    }
+
+    /// Settles the abandoned calls whose outcome is known. Returns true if there are more.
+    fn settle(&self, connection: &Connection) -> bool {
+        if lock(&self.followed).is_empty() {
+            return false;
+        }
+        connection.peer().look();
+        let now = Instant::now();
+        let mut known = Vec::new();
+        let mut followed = lock(&self.followed);
+        let all = std::mem::take(&mut *followed);
+        for mut one in all {
+            match one.ticket.try_noted() {
+                None if one.until > now => followed.push(one),
+                outcome => known.push((one.settle, outcome)),
+            }
+        }
+        let follows = !followed.is_empty();
+        drop(followed);
+        for (settle, outcome) in known {
+            settle(connection, outcome);
+        }
+        follows
+    }
+
+    /// Handles a message about references. Returns false if the message is invalid.
+    pub(crate) fn told(&self, connection: &Connection, word: u64, payload: &[u8]) -> bool {
+        match word {
+            RENEW => {
+                if self.count_of_leases() > 0 {
+                    self.tending.granted(connection, self.lease, &self.clock);
+                }
+                payload.is_empty()
+            }
+            CLEAN => self.cleaned(payload),
+            OFFER => self.offered(connection, payload),
+            _ => false,
+        }
+    }
+
+    fn cleaned(&self, payload: &[u8]) -> bool {
+        let each = payload.chunks_exact(CLEANED);
+        let is_whole = each.remainder().is_empty();
+        for some in payload.chunks(CLEANED.saturating_mul(CLEANED_AT_ONCE)) {
+            self.cleaned_at_once(some);
+        }
+        is_whole
+    }
+
+    /// Handles a part of the entries under one lock.
+    fn cleaned_at_once(&self, payload: &[u8]) {
+        let (mut lost, mut home) = (Vec::new(), Vec::new());
+        let mut given = lock(&self.given);
+        for (number, times) in payload.chunks_exact(CLEANED).filter_map(numbers) {
+            if number == 0 {
+                home.extend(given.kept(times));
+            } else {
+                lost.extend(given.clean(number, times));
+            }
+        }
+        drop(given);
+        drop((lost, home));
+    }
+
+    /// Handles an offer: a third party is going to claim an object of the other side by a key.
+    fn offered(&self, connection: &Connection, payload: &[u8]) -> bool {
+        let (Some(key), Some(number)) = (payload.get(..16), payload.get(16..20)) else {
+            return false;
+        };
+        let (Ok(key), Ok(number)) = (<[u8; 16]>::try_from(key), number.try_into()) else {
+            return false;
+        };
+        let object = self.object(u32::from_le_bytes(number));
+        if let (Some(node), Some(exports)) = (object, connection.session().exports()) {
+            let now = self.clock.now();
+            let until = now.checked_add(self.lease).unwrap_or(now);
+            exports.offers.purge(now);
+            exports.offers.put(Key::of(key), node, until, &self.offers);
+            // The timer also removes offers that have expired.
+            self.tending.granted(connection, self.lease, &self.clock);
+        }
+        payload.len() == 20
+    }
+
+    /// Releases all references, because the connection has ended.
+    pub(crate) fn end(&self) {
+        let gone = lock(&self.given).clear();
+        let followed = std::mem::take(&mut *lock(&self.followed));
+        self.imports.end();
+        self.tending.end();
+        self.results.end();
+        drop((gone, followed));
+    }
+}
+
+/// Releases what was given after the end of the connection.
+impl Drop for References {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn numbers(of: &[u8]) -> Option<(u32, u64)> {
+    let number = of.get(..4)?.try_into().ok()?;
+    let times = of.get(4..CLEANED)?.try_into().ok()?;
+    Some((u32::from_le_bytes(number), u64::from_le_bytes(times)))
+}

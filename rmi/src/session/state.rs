@@ -1,0 +1,129 @@
+//! State of a connection over which both sides call objects of the other side.
+
+use std::sync::{Arc, OnceLock};
+
+use jstream_transport::active::{Handler, Mark};
+
+use crate::session::capture::Tape;
+use crate::session::clock::Clock;
+use crate::session::connection::Connection;
+use crate::session::exports::Exports;
+use crate::session::lane::Lane;
+use crate::session::objects::{Callable, Context, changed, recent};
+use crate::session::pipelining::Promises;
+use crate::session::references::References;
+use crate::session::streams::Wire;
+use crate::session::terms::Terms;
+use crate::session::waiting::CallCounts;
+
+/// State of a connection, which is attached to it.
+pub(crate) struct Session {
+    /// Unique number.
+    pub(super) id: u64,
+    pub(super) calls: Handler,
+    pub(super) streams: Handler,
+    pub(super) referenced: Handler,
+    /// Objects that the other side may call. Set when there are some.
+    pub(super) exports: Arc<OnceLock<Arc<Exports>>>,
+    pub(super) references: Arc<References>,
+    /// References of the connection that this one has joined, if it is a lane.
+    pub(super) joined: OnceLock<Arc<References>>,
+    /// Second connection for large calls, so that other calls need not wait for them.
+    pub(super) lane: Option<Lane>,
+    pub(crate) terms: Terms,
+    /// True if calls are not intercepted and use the system clock.
+    pub(crate) is_plain: bool,
+    pub(crate) wire: Wire,
+    pub(crate) tape: Option<Arc<Tape>>,
+    /// Pipelined calls.
+    pub(crate) promises: Arc<Promises>,
+    /// Suspended methods of calls from the other side.
+    pub(crate) counts: Arc<CallCounts>,
+}
+
+impl Session {
+    pub(crate) fn exports(&self) -> Option<&Arc<Exports>> {
+        self.exports.get()
+    }
+
+    /// Returns the handler of calls at the other side.
+    pub(crate) fn calls(&self) -> Handler {
+        self.calls
+    }
+
+    /// Returns the table of references in both directions.
+    pub(crate) fn references(&self) -> &Arc<References> {
+        self.joined.get().unwrap_or(&self.references)
+    }
+
+    /// Returns the object that the other side calls by this number, if it has access to it.
+    #[inline]
+    pub(crate) fn object(&self, number: u32) -> Option<Callable> {
+        recent(self.id, number, || self.look_up(number))
+    }
+
+    fn look_up(&self, number: u32) -> Option<Callable> {
+        let own = self.exports().and_then(|exports| exports.own(number));
+        let node = match own {
+            Some(node) => node.clone(),
+            None => self.references().object(number)?,
+        };
+        Some((node.interface(), node.callee()?))
+    }
+
+    /// Shares the references of another connection with the same peer. Returns `None` if the
+    /// connection has joined before.
+    pub(crate) fn join(&self, references: Arc<References>) -> Option<()> {
+        let joined = self.joined.set(references);
+        changed();
+        joined.ok()
+    }
+
+    /// Returns true unless the connection is a lane, which has joined another one.
+    pub(crate) fn is_first(&self) -> bool {
+        self.joined.get().is_none()
+    }
+}
+
+/// The session of the connection.
+impl Connection {
+    /// Ends the connection and its lane.
+    pub(crate) fn close(&self) {
+        self.peer.close();
+        if let Some(lane) = &self.session().lane {
+            lane.close();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn session(&self) -> &Session {
+        match self.peer.attached() {
+            Some(session) => session,
+            None => unreachable!("each connection has its session before it is used"),
+        }
+    }
+
+    /// Exports objects to the other side. Returns false if objects were exported before.
+    pub(crate) fn export(&self, exports: Arc<Exports>) -> bool {
+        self.session().exports.set(exports).is_ok()
+    }
+
+    /// Returns the clock of its calls.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.session().terms.clock
+    }
+
+    /// Returns the table of references in both directions.
+    pub(crate) fn references(&self) -> &Arc<References> {
+        self.session().references()
+    }
+}
+
+/// The clock of the connection.
+impl Context {
+    /// Returns the clock of the deadline.
+    pub(crate) fn clock(&self) -> &Clock {
+        let session = self.call.as_ref().and_then(Mark::attached::<Session>);
+        session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
+    }
+}

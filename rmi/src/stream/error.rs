@@ -1,0 +1,44 @@
+//! Errors of streams.
+
+use jstream::{ReadError, WriteError};
+
+use crate::support::CallError;
+
+/// An error that ends a stream early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// The call whose result is the stream has failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The connection was lost.
+    #[error("the connection ended while a stream was received: {reason}")]
+    Lost {
+        /// The reason of the loss.
+        reason: String,
+    },
+    /// The sender has abandoned the stream: the call whose argument it is has ended.
+    #[error("the sender has abandoned the stream")]
+    GivenUp,
+    /// The producer of the items has panicked.
+    #[error("the producer of the items of a stream has panicked")]
+    Panicked,
+    /// The other side could not encode or send an item.
+    #[error("the other side could not send an item of a stream")]
+    Unsent,
+    /// An item could not be encoded, in a stream that is taken in the program that makes it.
+    #[error("an item of a stream could not be written")]
+    WriteFailure(#[source] WriteError),
+    /// Items could not be read.
+    #[error("could not read an item of a stream")]
+    Item {
+        /// The reason why they are invalid.
+        source: ReadError,
+    },
+    /// The peer has violated the protocol of streams.
+    #[error("the peer has violated the protocol of streams: {rule}")]
+    Broken {
+        /// The violation.
+        rule: &'static str,
+    },
+}
