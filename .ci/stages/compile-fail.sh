@@ -6,6 +6,5 @@ stage_compile-fail() {
     if [[ $(rustc --version) == "rustc 1.95."* && ! -d $(rustc --print sysroot)/lib/rustlib/src ]]; then
         export JSTREAM_UI_TEXT=1
     fi
-    run cargo test -p jstream -p jstream-transport -p jstream-rmi --all-features \
-        --test compile_fail
+    run cargo test -p testing --test '*' -- --include-ignored
 }

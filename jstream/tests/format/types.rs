@@ -4,7 +4,6 @@
     reason = "most fields are only written, and looked at by other readers"
 )]
 
-#[path = "types_of_std.rs"]
 mod of_std;
 
 use std::borrow::Cow;

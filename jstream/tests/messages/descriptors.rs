@@ -12,10 +12,10 @@
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
-use std::process::Command;
 
 use jstream::schema::{Kind, Schema};
 use jstream::{ReadError, Reader, Spent, Transportable, Writer, descriptor};
+use testing::process::{again, name, role};
 
 mod here {
     use jstream::Transportable;
@@ -378,14 +378,10 @@ fn of_this_process() -> String {
 #[test]
 fn processes_agree() {
     println!("{}", of_this_process());
-    if std::env::var_os("JSTREAM_TEST_CHILD").is_some() {
+    if role().is_some() {
         return;
     }
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["descriptors::processes_agree", "--exact", "--nocapture"])
-        .env("JSTREAM_TEST_CHILD", "1")
-        .output()
-        .unwrap();
+    let child = again(&name(), "agree").output().unwrap();
     let printed = String::from_utf8_lossy(&child.stdout);
     assert!(child.status.success(), "{printed}");
     assert!(printed.contains(&of_this_process()), "{printed}");

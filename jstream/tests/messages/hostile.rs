@@ -22,7 +22,7 @@ where
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(12 * testing::effort()))]
 
     #[test]
     fn one_corrupted_byte(seed in seeds(), flip in 1..=255u8) {
@@ -44,6 +44,10 @@ proptest! {
             bytes[at] = whole[at];
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn truncated_or_extended(seed in seeds(), cut in any::<prop::sample::Index>()) {
@@ -348,6 +352,10 @@ fn invalid_leaves_are_refused() {
 
 /// Replaces every byte of results of several layouts by every value.
 #[test]
+#[cfg_attr(
+    any(address_sanitizer, valgrind),
+    ignore = "takes minutes; the fuzz targets damage messages too"
+)]
 fn damaged_results() {
     type Value = Vec<(
         Result<u32, String>,

@@ -286,6 +286,10 @@ mod of_jiff {
     }
 
     #[test]
+    #[cfg_attr(
+        address_sanitizer,
+        ignore = "takes minutes; the fuzz targets damage messages too"
+    )]
     fn one_damaged_byte_gives_an_error_or_valid_objects() {
         let when = Date::new(2024, 2, 29).unwrap().at(23, 59, 59, 999_999_999);
         let event = Event {

@@ -387,6 +387,10 @@ fn leaves() -> Leaves {
 }
 
 #[test]
+#[cfg_attr(
+    address_sanitizer,
+    ignore = "takes minutes; the fuzz targets damage messages too"
+)]
 fn one_damaged_byte_gives_an_error_or_valid_objects() {
     let times = times();
     let sockets = sockets();

@@ -218,6 +218,10 @@ proptest! {
         let again = Reader::default().read::<PlayerRef<'static>>(second).unwrap();
         prop_assert_eq!(again.get(), form);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16 * testing::effort()))]
 
     #[test]
     fn one_corrupted_byte(player in players(), flip in 1..=255u8) {

@@ -1,8 +1,5 @@
 //! Async methods, called as `dyn` and over a connection, methods on `&mut self`, and awaited calls.
 
-use crate::tasks;
-use crate::until;
-
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -16,8 +13,8 @@ use jstream_rmi::{
     Serving, Stub, remote,
 };
 
-use self::tasks::block_on;
-use self::until::until;
+use testing::tasks::block_on;
+use testing::until;
 
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 struct Order<'b> {

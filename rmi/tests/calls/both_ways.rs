@@ -1,7 +1,5 @@
 //! Calls in both directions of a connection, also while both sides wait for each other.
 
-use crate::until;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -12,7 +10,7 @@ use jstream_rmi::{
     context, remote,
 };
 
-use self::until::until;
+use testing::until;
 
 /// An object that both sides serve.
 #[remote]

@@ -1,8 +1,6 @@
 //! Deadlines and unused connections with a clock that the test advances. No test waits for a
 //! timeout in real time.
 
-use crate::until;
-
 use std::future::pending;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -19,7 +17,7 @@ use jstream_rmi::{
 };
 use jstream_transport::active::{Tap, Tapped, TappedKind};
 
-use self::until::until;
+use testing::until;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const SECOND: Duration = Duration::from_secs(1);

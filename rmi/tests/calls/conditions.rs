@@ -1,7 +1,5 @@
 //! Methods that wait for a state of their object: wake-ups, cancellation and deadlines.
 
-use crate::until;
-
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
@@ -15,7 +13,7 @@ use jstream_rmi::{
     CallError, Client, Guarded, Outcome, Server, ServerOptions, Serving, Stub, remote,
 };
 
-use self::until::until;
+use testing::until;
 
 /// A bounded buffer of numbers.
 #[remote]

@@ -1,8 +1,5 @@
 //! Timeouts, cancellation and retries of calls.
 
-use crate::tasks;
-use crate::until;
-
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::task::Poll;
@@ -14,8 +11,8 @@ use jstream_rmi::{
     context, remote,
 };
 
-use self::tasks::block_on;
-use self::until::until;
+use testing::tasks::block_on;
+use testing::until;
 
 /// A timeout that expires before the methods end by themselves, and that is long enough for a
 /// method to begin on a busy machine.

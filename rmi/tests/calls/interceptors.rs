@@ -1,7 +1,5 @@
 //! Interceptors, which see each call before and after it, on both sides.
 
-use crate::until;
-
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,7 +13,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use self::until::until;
+use testing::until;
 
 thread_local! {
     static INSIDE: Cell<u32> = const { Cell::new(0) };

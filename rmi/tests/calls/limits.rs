@@ -1,8 +1,5 @@
 //! Limits of a server over all its clients, and for clients that do not read.
 
-use crate::until;
-use crate::words;
-
 use std::io::IoSlice;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -17,8 +14,8 @@ use jstream_rmi::{
 };
 use jstream_transport::{Endpoint, Header, connect};
 
-use self::until::until;
-use self::words::{HELLO, REPLY, REQUEST, table};
+use testing::frames::{HELLO, REPLY, REQUEST, table};
+use testing::until;
 
 #[remote]
 trait Load {

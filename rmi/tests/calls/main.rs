@@ -1,4 +1,5 @@
-//! Calls of all kinds, over several devices.
+//! Calls of all kinds, over several devices, references to objects, and peers that break the
+//! protocol.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -13,7 +14,9 @@ mod capture;
 mod clock;
 mod conditions;
 mod deadlines;
+mod features;
 mod generated;
+mod hostile;
 mod inline;
 mod interceptors;
 mod limits;
@@ -23,16 +26,11 @@ mod odd_uses;
 mod panics;
 mod pipelining;
 mod plain;
+mod references;
 mod reflection;
 mod secrets;
 mod shutdown;
 mod stream_relays;
 mod streams;
-#[path = "../tasks/mod.rs"]
-mod tasks;
 mod turns;
-#[path = "../until/mod.rs"]
-mod until;
-#[path = "../words/mod.rs"]
-mod words;
 mod workers;

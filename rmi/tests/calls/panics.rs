@@ -1,7 +1,5 @@
 //! Panics in the user code that a call runs: each ends only its own call, and the server continues.
 
-use crate::until;
-
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -11,7 +9,7 @@ use std::time::Duration;
 use jstream::{Adapter, Transportable};
 use jstream_rmi::{Call, CallError, Client, Outcome, Received, Server, Serving, Stub, remote};
 
-use self::until::until;
+use testing::until;
 
 /// A number whose conversion panics when it is read or written, depending on its value.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,8 +1,6 @@
 //! Pipelined calls: calls of objects that calls in flight will return. Over two kinds of
 //! connections.
 
-use crate::until;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -12,7 +10,7 @@ use jstream_rmi::{
     CallError, Client, Outcome, Remote, Server, ServerOptions, Serving, Stub, WeakServer, remote,
 };
 
-use self::until::until;
+use testing::until;
 
 /// A folder that opens other folders.
 #[remote]

@@ -1,7 +1,5 @@
 //! Reflection: descriptions of a server's objects, and calls that need nothing but these.
 
-use crate::until;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +9,7 @@ use jstream_rmi::{
     CallError, Client, LookupError, Outcome, Server, ServerOptions, Serving, Stream, remote,
 };
 
-use self::until::until;
+use testing::until;
 
 #[derive(Transportable, Debug, Clone, Copy)]
 struct Leg {

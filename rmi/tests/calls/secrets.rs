@@ -1,7 +1,5 @@
 //! Servers that require a secret: only clients that know it may call.
 
-use crate::until;
-
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::thread;
@@ -13,7 +11,7 @@ use jstream_rmi::{
 };
 use jstream_transport::{Endpoint, Header, RecvError, connect, listen};
 
-use self::until::until;
+use testing::until;
 
 #[remote]
 trait Sum {

@@ -1,8 +1,6 @@
 //! Orderly shutdown of servers: running calls end, new calls are refused with an error, and nothing
 //! hangs.
 
-use crate::until;
-
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
@@ -13,7 +11,7 @@ use jstream_rmi::{
     CallError, Client, LocalServer, Outcome, Server, ServerOptions, Serving, remote,
 };
 
-use self::until::until;
+use testing::until;
 
 /// Long enough for any machine. Only a hang reaches it.
 const LONG: Duration = Duration::from_secs(60);

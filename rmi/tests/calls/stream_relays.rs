@@ -1,7 +1,5 @@
 //! Streams that are received from one peer and passed on to another one.
 
-use crate::until;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -11,7 +9,7 @@ use jstream_rmi::{
     CallError, Client, ClientOptions, Server, ServerOptions, Serving, Stream, StreamError, remote,
 };
 
-use self::until::until;
+use testing::until;
 
 #[remote]
 trait Words {

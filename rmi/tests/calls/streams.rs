@@ -1,8 +1,5 @@
 //! Streams as results and arguments, over every device.
 
-use crate::tasks;
-use crate::until;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -14,8 +11,8 @@ use jstream_rmi::{
     ServerOptions, Serving, Stream, StreamError, Stub, remote,
 };
 
-use self::tasks::block_on;
-use self::until::until;
+use testing::tasks::block_on;
+use testing::until;
 
 #[derive(Transportable, Debug, Clone, PartialEq)]
 struct Line {

@@ -1,8 +1,6 @@
 //! More calls than the window of the peer permits: they are sent in order, and making them does not
 //! block.
 
-use crate::until;
-
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -15,7 +13,7 @@ use jstream_rmi::{
 };
 use tokio::sync::{mpsc as tasks, oneshot};
 
-use self::until::until;
+use testing::until;
 
 const LONG: Duration = Duration::from_secs(120);
 

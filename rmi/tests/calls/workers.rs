@@ -1,7 +1,5 @@
 //! The threads on which methods run: a single thread, or a runtime.
 
-use crate::until;
-
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,7 +9,7 @@ use std::thread;
 
 use jstream_rmi::{Client, Exclusive, Local, LocalServer, Server, ServerOptions, context, remote};
 
-use self::until::until;
+use testing::until;
 
 #[remote]
 trait Counter {

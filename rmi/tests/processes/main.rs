@@ -1,4 +1,4 @@
-//! Processes that come and go, and storms of calls between them.
+//! Processes that come and go, storms of calls between them, and the programs of this crate.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -7,10 +7,10 @@
     reason = "test code"
 )]
 
+mod chaos;
+mod features;
 mod pipelining_storms;
 mod registry_restarts;
 mod restart;
 mod servers;
 mod stream_processes;
-#[path = "../until/mod.rs"]
-mod until;

@@ -1,7 +1,5 @@
 //! Many concurrent chains of pipelined calls, while several threads serve.
 
-use crate::until;
-
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -11,7 +9,7 @@ use jstream_rmi::{
 };
 use jstream_transport::active::yield_now;
 
-use self::until::until;
+use testing::until;
 
 #[remote]
 trait Step {

@@ -1,8 +1,6 @@
 //! A registry that stops and restarts: the behaviour of its clients meanwhile, and the contents of
 //! its file.
 
-use crate::until;
-
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -20,7 +18,7 @@ use jstream_rmi::directory::{
 };
 use jstream_rmi::{Address, LookupError, Server, Serving, remote};
 
-use self::until::until;
+use testing::until;
 
 #[remote]
 trait Adder {

@@ -2,8 +2,6 @@
 //! Each call ends with a result, or with an error that states whether it ran. Each call that ran
 //! has its result.
 
-use crate::until;
-
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +12,7 @@ use jstream_rmi::{
     Address, CallError, Client, Outcome, Remote, Server, Stream, StreamError, WeakServer, remote,
 };
 
-use self::until::until;
+use testing::until;
 
 /// Long enough for any machine. Only a hang reaches it.
 const LONG: Duration = Duration::from_secs(60);

@@ -1,16 +1,15 @@
 //! Calls between two real processes, also when one of them is killed.
 
-use crate::until;
-
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jstream::Transportable;
 use jstream_rmi::{CallError, Client, Received, Remote, Server, remote};
 
-use self::until::until;
+use testing::process::{again, role};
+use testing::until;
 
 #[derive(Transportable, Debug)]
 struct Package<'b> {
@@ -61,12 +60,6 @@ impl Counter for Here {
     }
 }
 
-/// Environment variable that marks the server process.
-const SERVER: &str = "JSTREAM_TEST_SERVER";
-
-/// Environment variable that marks a client process. Its value is the address of the server.
-const CLIENT: &str = "JSTREAM_TEST_CLIENT";
-
 struct ServerProcess {
     child: Child,
     address: String,
@@ -74,9 +67,7 @@ struct ServerProcess {
 
 impl ServerProcess {
     fn start() -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "servers::server_process", "--nocapture"])
-            .env(SERVER, "1")
+        let mut child = again("servers::server_process", "server")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -102,7 +93,7 @@ impl Drop for ServerProcess {
 /// Entry point of the server process. In the test process it does nothing.
 #[test]
 fn server_process() {
-    if std::env::var_os(SERVER).is_none() {
+    if role().is_none() {
         return;
     }
     let server = Server::default();
@@ -158,14 +149,14 @@ fn a_killed_server_is_noticed() {
     assert!(Client::connect(&server.address.parse().unwrap()).is_err());
 }
 
-/// Entry point of a client process that has a reference and has passed one. In the test process it
-/// does nothing.
+/// Entry point of a client process that has a reference and has passed one. Its role is the address
+/// of the server. In the test process it does nothing.
 #[test]
 fn client_process() {
-    let Some(address) = std::env::var_os(CLIENT) else {
+    let Some(address) = role() else {
         return;
     };
-    let client = Client::connect(&address.to_str().unwrap().parse().unwrap()).unwrap();
+    let client = Client::connect(&address.parse().unwrap()).unwrap();
     let counter = client.lookup::<dyn Counter>("counter").unwrap();
     let own = Server::default();
     let export = own.export::<dyn Counter>(Arc::new(Here::default()));
@@ -180,9 +171,7 @@ fn what_a_killed_client_had_is_free() {
     let server = ServerProcess::start();
     let client = Client::connect(&server.address.parse().unwrap()).unwrap();
     let counter = client.lookup::<dyn Counter>("counter").unwrap();
-    let mut other = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "servers::client_process", "--nocapture"])
-        .env(CLIENT, &server.address)
+    let mut other = again("servers::client_process", &server.address)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -1,11 +1,12 @@
 //! Streams between two real processes, also when one of them is killed.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::thread;
 
 use jstream_rmi::{CallError, Client, Server, Stream, StreamError, remote};
+use testing::process::{again, role};
 
 #[remote]
 trait Numbers {
@@ -38,9 +39,6 @@ impl Numbers for Here {
     }
 }
 
-/// Environment variable that marks the server process. Its value is the address to listen at.
-const SERVER: &str = "JSTREAM_TEST_STREAMS";
-
 struct ServerProcess {
     child: Child,
     client: Client,
@@ -48,9 +46,7 @@ struct ServerProcess {
 
 impl ServerProcess {
     fn start(address: &str) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "stream_processes::server_process", "--nocapture"])
-            .env(SERVER, address)
+        let mut child = again("stream_processes::server_process", address)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -77,10 +73,11 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Entry point of the server process. In the test process it does nothing.
+/// Entry point of the server process, whose role is the address to listen at. In the test process
+/// it does nothing.
 #[test]
 fn server_process() {
-    let Ok(address) = std::env::var(SERVER) else {
+    let Some(address) = role() else {
         return;
     };
     let server = Server::default();

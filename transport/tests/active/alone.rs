@@ -1,8 +1,6 @@
 //! A thread that serves a single connection sleeps in that connection's device, and wakes up for
 //! every other event too.
 
-use crate::common;
-
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -11,9 +9,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use std::{future, hint};
 
-use common::peers::joined;
-use common::{LONG, over_devices};
 use jstream_transport::active::{Handlers, Peer, PollGroup, Request, Serving, Ticket};
+use testing::transport::peers::joined;
+use testing::{LONG, over_devices};
 
 /// The time that a serving thread gets to fall asleep.
 const QUIET: Duration = Duration::from_millis(10);

@@ -1,8 +1,6 @@
 //! Peers that attack each other with active messages, end at any moment, or send requests without
 //! end.
 
-use crate::common;
-
 use std::future::Future;
 use std::io::IoSlice;
 use std::pin::pin;
@@ -12,13 +10,15 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use common::peers::joined_by;
-use common::tasks::block_on;
-use common::{LONG, bytes, default_pair, over_devices, pair};
 use jstream_transport::active::{
     Guarded, Handlers, JoinError, Peer, Reason, Request, RequestError, Settings, yield_now,
 };
 use jstream_transport::{Endpoint, Header, Options};
+use testing::patterns::bytes;
+use testing::tasks::block_on;
+use testing::transport::peers::joined_by;
+use testing::transport::{default_pair, pair};
+use testing::{LONG, over_devices};
 
 const HELLO: u32 = 0x6a73_6101;
 const REQUEST: u32 = 0x6a73_6102;

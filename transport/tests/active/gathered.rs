@@ -1,7 +1,5 @@
 //! Gathered messages keep their order, and none is delayed for long, whatever the sender does.
 
-use crate::common;
-
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io::{Read, Write};
@@ -12,10 +10,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 
-use common::peers::joined;
-use common::{LONG, over_devices};
 use jstream_transport::active::{Handlers, Peer, Request, RequestError, Settings};
 use jstream_transport::{Address, Options, connect, listen};
+use testing::transport::peers::joined;
+use testing::{LONG, over_devices};
 
 /// Returns handlers and what they record: `note` reports words, `keep` keeps requests, and `echo`
 /// answers.
@@ -65,7 +63,7 @@ fn all_kinds_keep_their_order(scheme: &str) {
             33 => 50_000,
             _ => usize::try_from(word % 100).unwrap(),
         };
-        let bytes = common::bytes(length, word);
+        let bytes = testing::patterns::bytes(length, word);
         if word % 3 == 0 {
             peer.send(tell, word, &bytes).unwrap();
         } else {
@@ -149,7 +147,7 @@ fn a_peer_that_is_slow_gets_all_of_them(scheme: &str) {
     let mut told = 0;
     // The server does not serve yet, so the client runs out of credit.
     loop {
-        let bytes = common::bytes(2000, told);
+        let bytes = testing::patterns::bytes(2000, told);
         match peer.try_request(echo, told, &bytes) {
             Ok(ticket) => waiting.push((ticket, bytes)),
             Err(RequestError::NoCredit) => break,

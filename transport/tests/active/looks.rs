@@ -1,15 +1,13 @@
 //! Polls of a connection by threads that do not serve it.
 
-use crate::common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use common::peers::joined;
-use common::{LONG, over_devices};
 use jstream_transport::active::{Handlers, PollGroup, Request};
+use testing::transport::peers::joined;
+use testing::{LONG, over_devices};
 
 /// The number of requests that are answered while another thread polls.
 const ASKED: u64 = 200;

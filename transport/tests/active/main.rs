@@ -9,8 +9,6 @@
 
 mod alone;
 mod attack;
-#[path = "../common/mod.rs"]
-mod common;
 mod gathered;
 mod looks;
 mod put_off;

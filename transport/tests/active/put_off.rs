@@ -1,19 +1,17 @@
 //! Deferred requests: until their sender drains its answers, or by an ordered handler that has seen
 //! them first.
 
-use crate::common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::peers::joined_by;
-use common::{LONG, over_devices};
 use jstream_transport::active::{
     Handlers, Outcome, PollGroup, Reason, Request, RequestError, Settings, is_given_back,
     until_waiting,
 };
+use testing::transport::peers::joined_by;
+use testing::{LONG, over_devices};
 
 fn until(happens: impl Fn() -> bool) {
     let until = Instant::now() + LONG;

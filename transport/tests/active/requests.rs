@@ -1,21 +1,20 @@
 //! Active messages over all devices: requests, replies, returned messages, and the execution of
 //! handlers.
 
-use crate::common;
-
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use common::peers::joined_by;
-use common::tasks::block_on;
-use common::{LONG, default_pair, filled, over_devices};
 use jstream::Received;
 use jstream_transport::active::{
     Guarded, Handlers, JoinError, LookupError, Outcome, Peer, PollGroup, Reason, Replier, Request,
     RequestError, Returned, Settings, yield_now,
 };
+use testing::tasks::block_on;
+use testing::transport::peers::joined_by;
+use testing::transport::{default_pair, filled};
+use testing::{LONG, over_devices};
 
 /// Runs `ask` with a client whose peer serves the handlers `there` until the client is gone.
 fn asking(scheme: &str, there: &Handlers, ask: impl FnOnce(Peer)) {
@@ -58,15 +57,18 @@ fn requests_are_answered(scheme: &str) {
     asking(scheme, &handlers, |peer| {
         let double = peer.handler("double").unwrap();
         for length in [0, 1, 80, 81, 5000, 100_000, 3_000_000] {
-            let bytes = common::bytes(length, 1);
+            let bytes = testing::patterns::bytes(length, 1);
             let reply = peer.request(double, 21, &bytes).unwrap().wait().unwrap();
             assert_eq!(reply.word, 42);
             assert!(reply.payload.as_bytes().iter().rev().eq(bytes.iter()));
         }
         let echo = peer.handler("echo").unwrap();
-        let jbuf = filled(&common::bytes(70_000, 2));
+        let jbuf = filled(&testing::patterns::bytes(70_000, 2));
         let reply = peer.request_filled(echo, 3, jbuf).unwrap().wait().unwrap();
-        assert_eq!(reply.payload.as_bytes(), common::bytes(70_000, 2));
+        assert_eq!(
+            reply.payload.as_bytes(),
+            testing::patterns::bytes(70_000, 2)
+        );
         let later = peer.handler("later").unwrap();
         let reply = peer.request(later, 0, &[]).unwrap().wait().unwrap();
         assert_eq!((reply.word, reply.payload.as_bytes()), (1, &b"late"[..]));

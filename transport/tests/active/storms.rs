@@ -1,15 +1,15 @@
 //! Active messages at the maximum rate, and peers that break the protocol.
 
-use crate::common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use common::peers::joined_by;
-use common::{SHORT, bytes, checksum, default_pair, over_devices};
 use jstream_transport::active::{Handlers, Peer, Reason, Request, RequestError, Settings};
 use jstream_transport::{Endpoint, Header};
+use testing::patterns::bytes;
+use testing::transport::peers::joined_by;
+use testing::transport::{checksum, default_pair};
+use testing::{SHORT, over_devices};
 
 /// Returns handlers that add up the checksums of their payloads, and reply with the same bytes.
 fn noting() -> (Handlers, Arc<AtomicU64>) {

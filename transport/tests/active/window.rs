@@ -1,8 +1,6 @@
 //! Senders that exceed the window of their peer: tasks on one thread, which would deadlock if one
 //! of them blocked the thread, and threads in nested waits of handlers.
 
-use crate::common;
-
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -12,13 +10,13 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Instant;
 
-use common::peers::joined_by;
-use common::tasks::block_on;
-use common::{LONG, over_devices};
 use jstream::Received;
 use jstream_transport::active::{
     Guarded, Handlers, Peer, Request, RequestError, Settings, ThreadPool,
 };
+use testing::tasks::block_on;
+use testing::transport::peers::joined_by;
+use testing::{LONG, over_devices};
 
 /// The number of tasks, and the number of requests of each task.
 const TASKS: u64 = 20;
@@ -316,8 +314,8 @@ fn who_waits_for_a_number_is_told_of_one() {
     assert!(matches!(full, RequestError::NoCredit), "{full}");
     let waits = client.request_async(count, 0, &[]).unwrap();
     let mut ready = std::pin::pin!(client.ready(0));
-    let task = common::tasks::Task::new();
-    assert!(common::tasks::poll_once(ready.as_mut(), &task).is_pending());
+    let task = testing::tasks::Task::new();
+    assert!(testing::tasks::poll_once(ready.as_mut(), &task).is_pending());
     let before = task.woken();
     // From here on, the test does not poll the client.
     drop(tickets.swap_remove(0));

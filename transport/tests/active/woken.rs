@@ -1,7 +1,5 @@
 //! The threads on which woken handlers continue.
 
-use crate::common;
-
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -9,9 +7,9 @@ use std::task::{Poll, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
-use common::peers::joined;
-use common::{LONG, over_devices};
 use jstream_transport::active::{Handlers, Request, yield_now};
+use testing::transport::peers::joined;
+use testing::{LONG, over_devices};
 
 /// Wakes its own task, and is ready at the next poll.
 async fn again() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jstream_transport::{Endpoint, Header, RecvError, SendError};
 
 use crate::host::{Host, LONG, Outcome, filled};
-use crate::patterns::bytes;
+use testing::patterns::bytes;
 
 /// A delay long enough to be noticed and short enough to wait for.
 const SHORT: Duration = Duration::from_millis(100);

@@ -9,7 +9,7 @@ use jstream_transport::{
 };
 
 use crate::host::{Host, LONG, Outcome, both, ensure, filled};
-use crate::patterns::bytes;
+use testing::patterns::bytes;
 
 pub(crate) async fn what_was_sent_arrives_before_the_end(host: Host) -> Outcome {
     for how in ["drop", "finish", "close"] {

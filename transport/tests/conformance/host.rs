@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use jstream::buffer::{Filled, Pool, PoolOptions};
 use jstream_transport::sim::{self, Settings, Simulation, Stuck};
+#[cfg(feature = "tls")]
+use jstream_transport::tls::Tls;
 use jstream_transport::{
     Address, ConnectError, Endpoint, Incoming, Listener, Options, connect, listen,
 };
@@ -81,7 +83,12 @@ impl Host {
             options.spin = Duration::ZERO;
         }
         #[cfg(feature = "tls")]
-        let options = crate::certificates::certified(options);
+        {
+            let (identity, roots) = testing::certificates::local();
+            let (chain, key) = (identity.chain.as_bytes(), identity.key.as_bytes());
+            let tls = Tls::from_pem(chain, key, roots.as_bytes());
+            options.tls = Some(tls.unwrap());
+        }
         options
     }
 
@@ -324,15 +331,15 @@ where
     }
 }
 
-/// Runs a case in many simulations (`JSTREAM_SCHEDULES`, by default 100). Half of them have no
-/// faults, in a quarter connections break, and in a quarter bytes change.
+/// Runs a case in many simulations (`JSTREAM_SCHEDULES`, or 25 times the effort of the tests). Half
+/// of them have no faults, in a quarter connections break, and in a quarter bytes change.
 pub(crate) fn in_simulations<F>(case: fn(Host) -> F)
 where
     F: Future<Output = Outcome> + 'static,
 {
     let schedules = match std::env::var("JSTREAM_SCHEDULES") {
         Ok(number) => number.parse().unwrap(),
-        Err(_) => 100,
+        Err(_) => 25 * u64::from(testing::effort()),
     };
     for seed in 0..schedules {
         let kind = match seed % 4 {

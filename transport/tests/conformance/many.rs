@@ -7,7 +7,7 @@ use jstream_transport::{
 };
 
 use crate::host::{Host, Outcome, both, filled};
-use crate::patterns::bytes;
+use testing::patterns::bytes;
 
 pub(crate) async fn connections_leave_nothing_behind(host: Host) -> Outcome {
     let (listening, connecting) = (host.options(), host.options());

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use jstream_transport::{Endpoint, Header, RecvError, SendError};
 
 use crate::host::{Host, Outcome, ensure, filled};
-use crate::patterns::bytes;
+use testing::patterns::bytes;
 
 /// Sends one message, and returns its jbuf to the pool unless the jbuf moved to the peer.
 async fn send(

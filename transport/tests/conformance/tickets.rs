@@ -8,7 +8,7 @@ use jstream::buffer::PoolOptions;
 use jstream_transport::{Header, RecvError, SendError};
 
 use crate::host::{Host, Outcome, both, ensure, filled};
-use crate::patterns::bytes;
+use testing::patterns::bytes;
 
 pub(crate) async fn a_cancelled_receive_takes_no_message(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;

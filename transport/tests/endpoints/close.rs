@@ -1,21 +1,20 @@
 //! Closing from another thread ends every wait, over every device, whether the wait has already
 //! begun or not.
 
-use crate::common;
-
 use std::error::Error;
 use std::io::IoSlice;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use common::tasks::block_on;
-use common::{LONG, filled, fresh, header, over_devices, pair, patient};
 use jstream::Spent;
 use jstream_transport::{
     AcceptError, CompletionQueue, Endpoint, Header, Listener, Outcome, Progress, RecvError,
     RecvObjectError, RemoteError, RemoteKey, SendError, SendObjectError, listen,
 };
+use testing::tasks::block_on;
+use testing::transport::{filled, fresh, header, pair, patient};
+use testing::{LONG, over_devices};
 
 /// A payload length, in bytes, that no device buffers if it is sent repeatedly.
 const LENGTH: usize = 3 << 20;

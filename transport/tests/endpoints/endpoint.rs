@@ -1,8 +1,6 @@
 //! The guarantees of endpoints beyond those of devices: posted operations, tickets, futures, and
 //! concurrent threads.
 
-use crate::common;
-
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::io::IoSlice;
@@ -11,13 +9,15 @@ use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use std::thread::{self};
 
-use common::tasks::block_on;
-use common::{LONG, SHORT, bytes, default_pair, filled, fresh, over_devices, pair};
 use jstream::buffer::{Pool, Spent};
 use jstream_transport::{
     AcceptError, Address, ConnectError, Endpoint, Header, ListenError, Options, RecvError,
     SendError, connect, connect_cheapest, device_counters, listen, listen_all,
 };
+use testing::patterns::bytes;
+use testing::tasks::block_on;
+use testing::transport::{default_pair, filled, fresh, pair};
+use testing::{LONG, SHORT, over_devices};
 
 /// Polls a future once, with a waker that does nothing.
 fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
@@ -484,6 +484,7 @@ over_devices! {
         close_ends_everything_that_is_posted
         the_end_of_the_peer_ends_what_is_posted
         many_threads_use_one_endpoint
+        #[cfg_attr(address_sanitizer, ignore = "leaks on purpose")]
         a_forgotten_future_owns_its_jbuf
         tasks_and_threads_wait_side_by_side
         what_is_posted_one_way_goes_on_while_the_other_is_waited_for

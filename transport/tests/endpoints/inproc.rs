@@ -1,13 +1,12 @@
 //! Properties of `inproc` connections only.
 
-use crate::common;
-
 use std::io::IoSlice;
 use std::thread;
 
-use common::{LONG, SHORT, fresh, pair};
 use jstream::buffer::Pool;
 use jstream_transport::{ConnectError, Header, Options, SendError, connect, listen};
+use testing::transport::{fresh, pair};
+use testing::{LONG, SHORT};
 
 #[test]
 fn the_jbuf_itself_moves() {

@@ -1,4 +1,4 @@
-//! Endpoints and devices.
+//! Endpoints, devices, typed channels, and the matcher.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -7,12 +7,14 @@
     reason = "test code"
 )]
 
+mod channels;
 mod close;
-#[path = "../common/mod.rs"]
-mod common;
 mod endpoint;
+mod features;
 mod futures;
+mod hostile;
 mod inproc;
+mod matching;
 mod posted;
 mod progress;
 mod protocol;

@@ -1,16 +1,16 @@
 //! Posted operations make progress during any wait of the endpoint, and also without a wait.
 
-use crate::common;
-
 use std::io::IoSlice;
 use std::thread;
 use std::time::Duration;
 
-use common::tasks::block_on;
-use common::{LONG, SHORT, bytes, default_pair, filled, over_devices, pair};
 use jstream_transport::{
     CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError, SendTicket,
 };
+use testing::patterns::bytes;
+use testing::tasks::block_on;
+use testing::transport::{default_pair, filled, pair};
+use testing::{LONG, SHORT, over_devices};
 
 /// The number and the length in bytes of messages that together exceed the buffers of any device.
 const MANY: u32 = 100;

@@ -1,12 +1,12 @@
 //! Background threads that drive posted operations.
 
-use crate::common;
-
 use std::thread;
 
-use common::{LONG, SCHEMES, bytes, header, pair, send};
 use jstream::Pool;
 use jstream_transport::{Options, Progress, RecvError};
+use testing::LONG;
+use testing::patterns::bytes;
+use testing::transport::{SCHEMES, header, pair, send};
 
 /// Returns the number of jbufs of the pool that are in use.
 fn used(pool: &Pool) -> usize {

@@ -1,18 +1,18 @@
 //! A completion queue for the operations of many endpoints.
 
-use crate::common;
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::queues::received;
-use common::{LONG, SCHEMES, SHORT, bytes, header, pair, send};
 use jstream::Pool;
 use jstream_transport::{
     Completion, CompletionQueue, Endpoint, Options, Outcome, RecvError, SendError,
 };
+use testing::patterns::bytes;
+use testing::transport::queues::received;
+use testing::transport::{SCHEMES, header, pair, send};
+use testing::{LONG, SHORT};
 
 /// Returns the number of jbufs of the pool that are in use.
 fn used(pool: &Pool) -> usize {

@@ -1,7 +1,5 @@
 //! Completion queues with tasks, with programs that poll, and beside other receives.
 
-use crate::common;
-
 use std::future::Future;
 use std::os::fd::AsFd;
 use std::pin::pin;
@@ -10,11 +8,12 @@ use std::task::{Context, Poll};
 use std::thread::{self};
 use std::time::Duration;
 
-use common::queues::received;
-use common::tasks::{Task, block_on};
-use common::{LONG, SCHEMES, pair, send};
 use jstream_transport::{CompletionQueue, Options};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use testing::LONG;
+use testing::tasks::{Task, block_on};
+use testing::transport::queues::received;
+use testing::transport::{SCHEMES, pair, send};
 
 #[test]
 fn tasks_share_a_queue() {

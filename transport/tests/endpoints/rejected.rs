@@ -1,8 +1,6 @@
 //! Peers that break the protocol and go on sending: they are told that the connection has ended,
 //! although the endpoint still exists.
 
-use crate::common;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
@@ -12,8 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::{LONG, fresh};
 use jstream_transport::{CompletionQueue, Endpoint, Options, Outcome, RecvError, listen};
+use testing::LONG;
+use testing::transport::fresh;
 
 /// A bare socket.
 trait Stream: Read + Write + Send {}

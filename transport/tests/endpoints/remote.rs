@@ -1,18 +1,18 @@
 //! Puts and gets over every device.
 
-use crate::common;
-
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self};
 
-use common::tasks::block_on;
-use common::{LONG, SHORT, bytes, over_devices, pair, patient};
 use jstream::buffer::{Pool, Region};
 use jstream::{Filled, Spent};
 use jstream_transport::{
     Endpoint, Exposure, Header, Progress, RecvError, RemoteError, RemoteKey, Rights, Window,
 };
+use testing::patterns::bytes;
+use testing::tasks::block_on;
+use testing::transport::{pair, patient};
+use testing::{LONG, SHORT, over_devices};
 
 fn joined(scheme: &str) -> (Endpoint, Endpoint) {
     pair(scheme, &patient(), &patient())

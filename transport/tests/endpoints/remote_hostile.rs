@@ -1,19 +1,18 @@
 //! Peers whose puts, gets or answers are invalid.
 
-use crate::common;
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-use common::bare::{frame, receiving};
-use common::{LONG, SHORT, patient};
 use jstream::Spent;
 use jstream::buffer::{Pool, PoolOptions};
 use jstream_transport::{
     Endpoint, Exposure, HeaderError, Options, RecvError, RemoteError, RemoteKey, Rights,
 };
+use testing::transport::bare::{frame, receiving};
+use testing::transport::patient;
+use testing::{LONG, SHORT};
 
 const PUT: u32 = 1;
 const DONE: u32 = 2;

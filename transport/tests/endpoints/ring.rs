@@ -1,14 +1,12 @@
 //! Nodes in a ring pass one object along. Each node changes the object in place, and forwards the
 //! jbuf in which it arrived.
 
-use crate::common;
-
 use std::iter;
 use std::thread;
 
-use common::pair;
 use jstream::{Filled, Pool, Reader, Transportable, Writer};
 use jstream_transport::{Endpoint, Header, Options};
+use testing::transport::pair;
 
 #[derive(Transportable)]
 struct Token {

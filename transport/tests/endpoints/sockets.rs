@@ -1,17 +1,17 @@
 //! Socket connections when processes die, and when file descriptors are scarce. Each test runs in a
 //! process of its own.
 
-use crate::common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::bare::greeted;
-use common::process::{ROLE, again, alone, descriptors, resident};
-use common::{LONG, SHORT, bytes, fresh, patient};
 use jstream_transport::{Address, Header, RecvError, SendError, connect, listen};
+use testing::patterns::bytes;
+use testing::process::{again, alone, descriptors, name, resident, role};
+use testing::transport::bare::greeted;
+use testing::transport::{fresh, patient};
+use testing::{LONG, SHORT};
 
 /// A child process that is killed when it is dropped.
 struct Killed(Child);
@@ -25,8 +25,7 @@ impl Drop for Killed {
 
 #[test]
 fn a_killed_peer_ends_what_is_pending() {
-    const NAME: &str = "sockets::a_killed_peer_ends_what_is_pending";
-    if let Ok(address) = std::env::var(ROLE) {
+    if let Some(address) = role() {
         // The child sends one message, reads nothing, and is killed.
         let endpoint = connect(&address.parse().unwrap(), &patient()).unwrap();
         endpoint.send_message(Header::new(1, [0; 3]), &[]).unwrap();
@@ -36,7 +35,7 @@ fn a_killed_peer_ends_what_is_pending() {
     }
     for scheme in ["tcp", "uds", "uring"] {
         let listener = listen(&fresh(scheme), &patient()).unwrap();
-        let child = again(NAME, &listener.local_address().to_string())
+        let child = again(&name(), &listener.local_address().to_string())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -84,8 +83,12 @@ fn a_killed_peer_ends_what_is_pending() {
 }
 
 #[test]
+#[cfg_attr(
+    address_sanitizer,
+    ignore = "measures memory, of which the sanitizer takes some"
+)]
 fn failed_connections_give_everything_back() {
-    alone("sockets::failed_connections_give_everything_back", || {
+    alone(|| {
         let listener = listen(&fresh("tcp"), &patient()).unwrap();
         let fail = |ways: std::ops::Range<usize>| {
             for way in ways {

@@ -1,15 +1,14 @@
 //! Peers over TCP that break the protocol.
 
-use crate::common;
-
 use std::io::{Read, Write};
 use std::thread;
 use std::time::Duration;
 
-use common::bare::{farewell, hello, listener, raw, receiving};
-use common::{LONG, SHORT, patient};
 use jstream_transport::{Address, ConnectError, HandshakeError, Options, RecvError, connect};
 use socket2::SockRef;
+use testing::transport::bare::{farewell, hello, listener, raw, receiving};
+use testing::transport::patient;
+use testing::{LONG, SHORT};
 
 fn header(length: u64) -> [u8; 40] {
     let mut header = [0; 40];
@@ -80,7 +79,7 @@ fn a_byte_at_a_time_is_fine_in_time() {
     let mut stream = raw(listener.local_address());
     thread::scope(|scope| {
         scope.spawn(|| {
-            let body = common::bytes(5000, 1);
+            let body = testing::patterns::bytes(5000, 1);
             for byte in hello().iter().chain(&header(300)).chain(&body[..300]) {
                 stream.write_all(&[*byte]).unwrap();
                 thread::sleep(Duration::from_micros(100));
@@ -100,7 +99,7 @@ fn a_byte_at_a_time_is_fine_in_time() {
                 }
             };
             assert_eq!(message.header.kind, 77);
-            assert!(message.payload.as_bytes() == &common::bytes(5000, 1)[..length]);
+            assert!(message.payload.as_bytes() == &testing::patterns::bytes(5000, 1)[..length]);
         }
     });
 }
@@ -157,14 +156,17 @@ fn many_messages_in_one_packet() {
     let mut all = Vec::new();
     for length in 0..400u64 {
         all.extend(header(length * 13));
-        all.extend(common::bytes(length as usize * 13, length));
+        all.extend(testing::patterns::bytes(length as usize * 13, length));
     }
     thread::scope(|scope| {
         all.extend(farewell());
         scope.spawn(|| stream.write_all(&all).unwrap());
         for length in 0..400u64 {
             let message = endpoint.recv_message_timeout(LONG).unwrap();
-            assert!(message.payload.as_bytes() == common::bytes(length as usize * 13, length));
+            assert!(
+                message.payload.as_bytes()
+                    == testing::patterns::bytes(length as usize * 13, length)
+            );
         }
     });
     drop(stream);

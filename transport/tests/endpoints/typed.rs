@@ -1,7 +1,5 @@
 //! Objects over every device.
 
-use crate::common;
-
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io::IoSlice;
@@ -10,14 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self};
 use std::time::Duration;
 
-use common::LONG;
-use common::tasks::block_on;
 use jstream::buffer::Pool;
 use jstream::{Adapter, Reader, Received, Transportable, Writer};
 use jstream_transport::{
     Endpoint, Header, ObjectTicket, Options, RecvError, RecvObjectError, Remains, SendError,
     SendObjectError, connect, listen,
 };
+use testing::LONG;
+use testing::tasks::block_on;
 
 /// Returns an address for each device that works inside one process.
 fn addresses() -> Vec<String> {

@@ -1,16 +1,16 @@
 //! Large jbufs over `uring` that the system still reads after the send has completed.
 
-use crate::common;
-
 use std::io::{IoSlice, Read};
 use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::bare::{frame, receiving_over};
-use common::{LONG, SHORT, bytes, header, pair, patient};
 use jstream::buffer::{Filled, Pool};
 use jstream_transport::{Endpoint, Options, RecvError, SendError};
+use testing::patterns::bytes;
+use testing::transport::bare::{frame, receiving_over};
+use testing::transport::{header, pair, patient};
+use testing::{LONG, SHORT};
 
 const LENGTH: usize = 300_000;
 

@@ -1,18 +1,18 @@
 //! Programs and peers that misuse ranks: lent memory is returned intact, and no message is lost
 //! without need.
 
-use crate::common;
-
 use std::io::IoSlice;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use common::ranks::{group, two, ways};
-use common::tasks::block_on;
-use common::{LONG, SCHEMES, SHORT, bytes, filled, fresh, join, patient};
 use jstream_transport::rank::{Error, Mesh, Options, Rank, Source};
 use jstream_transport::{Endpoint, Header, RecvError, listen};
+use testing::patterns::bytes;
+use testing::tasks::block_on;
+use testing::transport::ranks::{group, two, ways};
+use testing::transport::{SCHEMES, filled, fresh, join, patient};
+use testing::{LONG, SHORT};
 
 const EAGER: u32 = 0x6a73_7201;
 

@@ -1,14 +1,13 @@
 //! Ranks over all kinds of connections: each message is received by the right receive, or an error
 //! states why not.
 
-use crate::common;
-
 use std::thread;
 
-use common::ranks::{group, two, ways};
-use common::{LONG, SHORT, bytes};
 use jstream_transport::RecvError;
 use jstream_transport::rank::{Destination, Error, Mesh, Options, Rank, Source, Status, Tag};
+use testing::patterns::bytes;
+use testing::transport::ranks::{group, two, ways};
+use testing::{LONG, SHORT};
 
 /// Message lengths in bytes: short, around the thresholds, and long.
 const SIZES: [usize; 9] = [
@@ -395,7 +394,7 @@ fn many_threads_use_one_rank() {
 
 #[test]
 fn an_endpoint_that_belongs_to_a_rank_gives_messages_to_nobody_else() {
-    let (one, zero) = common::default_pair("shm");
+    let (one, zero) = testing::transport::default_pair("shm");
     let (clone, other) = (zero.clone(), zero.clone());
     let mesh = |rank, peer, endpoint| {
         let mesh = Mesh::new(rank, 2, &Options::default());

@@ -1,15 +1,15 @@
 //! Messages that are not received are cancelled, also by a scope that a panic ends.
 
-use crate::common;
-
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
 
-use common::ranks::{group, ways};
-use common::{LONG, SHORT, bytes, filled};
 use jstream_transport::rank::{Error, Options, Source};
+use testing::patterns::bytes;
+use testing::transport::filled;
+use testing::transport::ranks::{group, ways};
+use testing::{LONG, SHORT};
 
 /// Runs `work`, and aborts the process instead of hanging.
 fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {

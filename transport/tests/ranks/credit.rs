@@ -1,16 +1,16 @@
 //! Ranks that exceed the bounds of their peers: excess messages wait, answers pass them, and no
 //! message is lost.
 
-use crate::common;
-
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use common::ranks::group;
-use common::tasks::block_on;
-use common::{LONG, SCHEMES, SHORT, bytes, filled};
 use jstream_transport::rank::{self, Error, Options, Rank, wait_all};
+use testing::patterns::bytes;
+use testing::tasks::block_on;
+use testing::transport::ranks::group;
+use testing::transport::{SCHEMES, filled};
+use testing::{LONG, SHORT};
 
 /// A payload length in bytes that is announced instead of sent eagerly, on every device.
 const ANNOUNCED: usize = 300_000;

@@ -1,16 +1,16 @@
 //! Ranks that end with messages for which their peers have no space: a receiver that waits for such
 //! a message gets an error in time.
 
-use crate::common;
-
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use common::{LONG, SCHEMES, bytes, filled, fresh, join, patient};
 use jstream_transport::rank::{Error, Mesh, Options, Rank};
 use jstream_transport::sim::{self, Settings, Simulation};
 use jstream_transport::{connect, listen};
+use testing::LONG;
+use testing::patterns::bytes;
+use testing::transport::{SCHEMES, filled, fresh, join, patient};
 
 /// The minimum number of messages for which every rank has space.
 const ROOM: u64 = 4;

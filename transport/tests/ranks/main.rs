@@ -1,4 +1,4 @@
-//! Ranks.
+//! Ranks and worlds of ranks.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -10,11 +10,12 @@
 mod attack;
 mod basic;
 mod cancel;
-#[path = "../common/mod.rs"]
-mod common;
 mod credit;
 mod ends;
+mod hostile;
+mod model;
 mod patterns;
 mod queues;
 mod requests;
 mod threads;
+mod worlds;

@@ -2,13 +2,12 @@
 //! reverse order and in arbitrary order, over all kinds of connections. The received bytes are
 //! compared with the sent bytes.
 
-use crate::common;
-
 use std::thread;
 
-use common::ranks::{group, ways};
-use common::{bytes, filled};
 use jstream_transport::rank::{self, Options, Rank, Source, Tag};
+use testing::patterns::bytes;
+use testing::transport::filled;
+use testing::transport::ranks::{group, ways};
 
 /// Lengths in bytes of short messages, and of one that is announced between threads.
 const LENGTHS: [usize; 4] = [0, 8, 1_000, 40_000];

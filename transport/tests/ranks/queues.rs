@@ -2,16 +2,16 @@
 //! every mixture with other messages and with sleeping receivers, messages keep their order, arrive
 //! once, and wake the receiver.
 
-use crate::common;
-
 use std::thread;
 use std::time::Duration;
 
-use common::ranks::group;
-use common::tasks::block_on;
-use common::{LONG, bytes, checksum};
 use jstream::buffer::{Filled, Pool};
 use jstream_transport::rank::{self, Error, Options, Rank, Source, Tag};
+use testing::LONG;
+use testing::patterns::bytes;
+use testing::tasks::block_on;
+use testing::transport::checksum;
+use testing::transport::ranks::group;
 
 /// Lengths in bytes of messages that fit into a slot of a queue, into a jbuf in the queue, and into
 /// neither.

@@ -1,17 +1,15 @@
 //! Requests of ranks: probes, several at once, persistent requests, borrowed memory, objects, and
 //! futures.
 
-use crate::common;
-
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use common::ranks::{group, two, ways};
-use common::tasks::block_on;
-use common::{LONG, SHORT};
 use jstream::Spent;
 use jstream_transport::rank::{self, Error, Options, Rank, Source, Tag};
+use testing::tasks::block_on;
+use testing::transport::ranks::{group, two, ways};
+use testing::{LONG, SHORT};
 
 const SIZES: [usize; 5] = [0, 8, 5_000, 40_000, 1_000_000];
 

@@ -1,17 +1,17 @@
 //! Many threads use ranks at once, in every mixture. Each message carries its source, its number
 //! and a checksum, so that lost, duplicate and damaged messages are detected.
 
-use crate::common;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use common::ranks::{group, ways};
-use common::{LONG, bytes, checksum, filled};
 use jstream_transport::rank::{Error, Options, Rank, Source, Tag};
+use testing::LONG;
+use testing::patterns::bytes;
+use testing::transport::ranks::{group, ways};
+use testing::transport::{checksum, filled};
 
 const LENGTHS: [usize; 6] = [0, 5, 900, 5_000, 20_000, 150_000];
 const LONGEST: usize = 150_000 + HEAD;

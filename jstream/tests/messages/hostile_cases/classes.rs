@@ -159,22 +159,16 @@ fn addresses() -> Vec<u8> {
 #[test]
 #[cfg(target_os = "linux")]
 fn addresses_never_stand_on_the_wire() {
-    const TOLD: &str = "JSTREAM_TEST_TELL";
+    use testing::process::{again, name, role};
+
+    const TOLD: &str = "the message: ";
     let bytes = addresses();
-    if std::env::var_os(TOLD).is_some() {
+    if role().is_some() {
         println!("{TOLD}{bytes:02x?}{TOLD}");
         return;
     }
     let tell = || {
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "hostile_cases::classes::addresses_never_stand_on_the_wire",
-                "--nocapture",
-            ])
-            .env(TOLD, "1")
-            .output()
-            .unwrap();
+        let output = again(&name(), "tell").output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     for _ in 0..2 {

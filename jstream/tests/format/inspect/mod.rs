@@ -1,0 +1,13 @@
+//! Tests of the `inspect` module and of the program `jstream-inspect`.
+
+pub(crate) mod agree;
+#[cfg(unix)]
+mod bounds;
+mod captures;
+mod compose;
+mod golden;
+mod hostile;
+mod program;
+mod samples;
+mod schemas;
+mod values;

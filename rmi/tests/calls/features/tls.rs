@@ -1,0 +1,143 @@
+//! Calls over TLS.
+
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use jstream_rmi::{
+    Client, ClientOptions, ConnectError, Options, Server, ServerOptions, Stub, context, remote,
+};
+use testing::certificates::{Authority, Identity, local};
+
+use jstream_transport::tls::Tls;
+
+/// Returns a configuration that presents the identity and trusts peers certified by `roots`.
+fn presenting(identity: &Identity, roots: &str) -> Tls {
+    let (chain, key) = (identity.chain.as_bytes(), identity.key.as_bytes());
+    Tls::from_pem(chain, key, roots.as_bytes()).unwrap()
+}
+
+/// Returns `options` with a configuration that works for both sides of a connection on this host.
+fn certified(mut options: Options) -> Options {
+    let (identity, roots) = local();
+    options.tls = Some(presenting(identity, roots));
+    options
+}
+
+#[remote]
+trait Sums {
+    fn sum(&self, of: &[f64]) -> f64;
+    fn twice(&self, number: u64) -> u64;
+}
+
+struct Here;
+
+#[remote]
+impl Sums for Here {
+    fn sum(&self, of: &[f64]) -> f64 {
+        of.iter().sum()
+    }
+
+    /// Calls `twice` of the caller if that serves `back`; otherwise doubles the number.
+    fn twice(&self, number: u64) -> u64 {
+        match context()
+            .caller()
+            .map(|caller| caller.lookup::<dyn Sums>("back"))
+        {
+            Some(Ok(back)) => *back.twice(number).wait().unwrap().get(),
+            _ => number * 2,
+        }
+    }
+}
+
+fn server(options: Options) -> Server {
+    let mut of = ServerOptions::default();
+    of.transport = options;
+    let server = Server::new(of);
+    server.bind::<dyn Sums>("sums", Arc::new(Here)).unwrap();
+    server
+}
+
+fn client(options: Options) -> ClientOptions {
+    let mut of = ClientOptions::default();
+    of.transport = options;
+    of
+}
+
+#[test]
+fn calls_in_both_directions() {
+    let server = server(certified(Options::default()));
+    let serving = server
+        .listen(&"tls://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let options = client(certified(Options::default()));
+    thread::scope(|scope| {
+        for number in 0..4u64 {
+            let (serving, options) = (&serving, &options);
+            scope.spawn(move || {
+                let client = Client::connect_with(serving.address(), options).unwrap();
+                let back = Server::new(ServerOptions::default());
+                back.bind::<dyn Sums>("back", Arc::new(Here)).unwrap();
+                assert!(client.export(&back));
+                let sums = client.lookup::<dyn Sums>("sums").unwrap();
+                let sums = sums.within(Duration::from_secs(120));
+                for length in [0, 1, 1000, 200_000] {
+                    let numbers = vec![0.5; length];
+                    let sum = *sums.sum(&numbers).wait().unwrap().get();
+                    assert_eq!(sum, numbers.iter().sum::<f64>());
+                    assert_eq!(*sums.twice(number).wait().unwrap().get(), number * 2);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn strangers_are_not_served_and_disturb_nobody() {
+    let server = server(certified(Options::default()));
+    let serving = server
+        .listen(&"tls://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let known = client(certified(Options::default()));
+    let known = Client::connect_with(serving.address(), &known).unwrap();
+    let sums = known.lookup::<dyn Sums>("sums").unwrap();
+    let authority = Authority::generate();
+    let mut stranger = Options::default();
+    stranger.tls = Some(presenting(
+        &authority.certify("127.0.0.1"),
+        &authority.pem(),
+    ));
+    let error = Client::connect_with(serving.address(), &client(stranger)).unwrap_err();
+    assert!(matches!(error, ConnectError::Connect(_)), "{error:?}");
+    assert!(error.to_string().contains("certificate"), "{error}");
+    assert_eq!(*sums.twice(4).wait().unwrap().get(), 8);
+}
+
+#[test]
+fn peers_that_show_no_certificate_make_room() {
+    let mut of = ServerOptions::default();
+    of.transport = certified(Options::default());
+    // With such a timeout, only new connections evict old ones.
+    of.transport.handshake_timeout = Duration::from_secs(3600);
+    of.max_greeting_per_source = 4;
+    let server = Server::new(of);
+    server.bind::<dyn Sums>("sums", Arc::new(Here)).unwrap();
+    let serving = server
+        .listen(&"tls://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let uri = serving.address().to_string();
+    let address = uri.strip_prefix("tls://").unwrap();
+    let silent: Vec<_> = (0..12)
+        .map(|_| TcpStream::connect(address).unwrap())
+        .collect();
+    let options = client(certified(Options::default()));
+    let mut known = None;
+    testing::until(|| {
+        known = Client::connect_with(serving.address(), &options).ok();
+        known.is_some()
+    });
+    let sums = known.unwrap().lookup::<dyn Sums>("sums").unwrap();
+    assert_eq!(*sums.twice(4).wait().unwrap().get(), 8);
+    drop(silent);
+}

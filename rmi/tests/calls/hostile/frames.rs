@@ -1,0 +1,414 @@
+//! Peers that violate the protocol of calls.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use jstream::{Transportable, Writer};
+use jstream_rmi::{CallError, Client, Options, Remotable, Server, Serving, remote};
+use jstream_transport::{Endpoint, Header, Message, RecvError, connect, listen};
+
+use testing::frames::{HELLO, REPLY, REQUEST, RETURN, SEND, table};
+
+#[remote]
+trait Echo {
+    fn echo(&self, words: &[&str]) -> u64;
+    fn bare(&self);
+}
+
+struct Plain;
+
+impl Echo for Plain {
+    fn echo(&self, words: &[&str]) -> u64 {
+        words.len() as u64
+    }
+
+    fn bare(&self) {}
+}
+
+fn serve() -> Serving {
+    let server = Server::default();
+    server.bind::<dyn Echo>("echo", Arc::new(Plain)).unwrap();
+    server
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap()
+}
+
+/// The handler for messages about references.
+const REFERENCES: u64 = 2;
+
+/// The number of the first object that a connection looks up.
+const OBJECT: u64 = 1;
+
+/// A raw peer that can send any frame, after both sides have exchanged their handler tables.
+struct Peer {
+    endpoint: Endpoint,
+}
+
+impl Peer {
+    fn of(serving: &Serving) -> Self {
+        Self::greet(connect(serving.address(), &Options::default()).unwrap())
+    }
+
+    fn greet(endpoint: Endpoint) -> Self {
+        let peer = Self { endpoint };
+        peer.send(Header::new(HELLO, [1, 1000, 1 << 30]), &table());
+        assert_eq!(peer.endpoint.recv_message().unwrap().header.kind, HELLO);
+        peer
+    }
+
+    fn send(&self, header: Header, payload: &[u8]) {
+        let segments = [IoSlice::new(payload)];
+        self.endpoint.send_message(header, &segments).unwrap();
+    }
+
+    fn send_object<T: Transportable>(&self, header: Header, object: &T) {
+        let sent = Writer::new().gather(object, |segments| {
+            self.endpoint.send_message(header, segments)
+        });
+        sent.unwrap().unwrap();
+    }
+
+    /// Returns a peer that has looked up the object.
+    fn with_object(serving: &Serving) -> Self {
+        let peer = Self::of(serving);
+        let interface = <dyn Echo as Remotable>::interface().id();
+        let bytes = message(&("echo", interface));
+        let found = peer.call(0, 0, &bytes);
+        assert_eq!((found.header.kind, found.header.words[1]), (REPLY, 0));
+        peer
+    }
+
+    /// Calls a method of an object and returns the answer.
+    fn call(&self, object: u64, method: u64, arguments: &[u8]) -> Message {
+        let word = object | method << 32;
+        // The header gives nothing back, because replies of the server do not use a window.
+        self.send(Header::new(REQUEST, [7, word, 0]), arguments);
+        let answer = self.endpoint.recv_message().unwrap();
+        assert_eq!(answer.header.words[0] & 0xffff_ffff, 7);
+        answer
+    }
+}
+
+fn message<T: Transportable>(object: &T) -> Vec<u8> {
+    let bytes = Writer::new().gather(object, |segments| segments.concat_bytes());
+    bytes.unwrap()
+}
+
+fn reason(answer: &Message) -> String {
+    String::from_utf8(answer.payload.as_bytes().to_vec()).unwrap()
+}
+
+/// Checks that another client is still served.
+fn assert_serves(serving: &Serving) {
+    let client = Client::connect(serving.address()).unwrap();
+    let echo = client.lookup::<dyn Echo>("echo").unwrap();
+    assert_eq!(*echo.echo(&["a", "b"]).wait().unwrap().get(), 2);
+}
+
+#[test]
+fn unknown_objects_and_methods_are_refused() {
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    for object in [2, 77, u64::from(u32::MAX)] {
+        let refused = peer.call(object, 0, b"");
+        assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 1));
+    }
+    for method in [2, 3, u64::from(u16::MAX)] {
+        let refused = peer.call(OBJECT, method, b"");
+        assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 2));
+        let known = reason(&refused);
+        assert!(
+            known.contains("fn echo(&self, words: &[&str]) -> u64"),
+            "{known}"
+        );
+    }
+    assert_serves(&serving);
+}
+
+#[test]
+fn damaged_arguments_end_one_call() {
+    let words: &[&str] = &["some", "words"];
+    let arguments = Writer::new().gather(&(words,), |segments| segments.concat_bytes());
+    let arguments = arguments.unwrap();
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    let result = |answer: &Message| (answer.header.kind, answer.header.words[1]);
+    assert_eq!(result(&peer.call(OBJECT, 0, &arguments)), (REPLY, 0));
+    for at in 0..arguments.len() {
+        let mut bytes = arguments.clone();
+        bytes[at] ^= 0xff;
+        let (kind, code) = result(&peer.call(OBJECT, 0, &bytes));
+        assert!(kind == REPLY && [0, 3].contains(&code));
+    }
+    for end in 0..arguments.len() {
+        let refused = peer.call(OBJECT, 0, &arguments[..end]);
+        assert_eq!(result(&refused), (REPLY, 3));
+        assert!(!reason(&refused).is_empty());
+    }
+    assert_eq!(result(&peer.call(OBJECT, 0, &arguments)), (REPLY, 0));
+    assert_serves(&serving);
+}
+
+#[test]
+fn a_method_without_arguments_takes_none() {
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    let code = |arguments: &[u8]| {
+        let answer = peer.call(OBJECT, 1, arguments);
+        assert_eq!(answer.header.kind, REPLY);
+        answer.header.words[1]
+    };
+    for _ in 0..3 {
+        assert_eq!([code(b""), code(&message(&()))], [0, 0]);
+        let wrong = [
+            message(&7u64),
+            message(&((), ())),
+            vec![0; 1],
+            vec![0xff; 300],
+        ];
+        assert_eq!(wrong.map(|arguments| code(&arguments)), [3; 4]);
+    }
+    assert_serves(&serving);
+}
+
+trait ConcatBytes {
+    fn concat_bytes(&self) -> Vec<u8>;
+}
+
+impl ConcatBytes for [IoSlice<'_>] {
+    fn concat_bytes(&self) -> Vec<u8> {
+        self.iter()
+            .flat_map(|segment| segment.iter().copied())
+            .collect()
+    }
+}
+
+#[test]
+fn what_is_no_call_ends_the_connection() {
+    let serving = serve();
+    for header in [
+        Header::new(0, [0; 3]),
+        Header::new(HELLO, [1, 1000, 1000]),
+        Header::new(REPLY, [1, 0, 0]),
+        Header::new(RETURN, [1, 99, 0]),
+        Header::new(u32::MAX, [u64::MAX; 3]),
+    ] {
+        let peer = Peer::of(&serving);
+        peer.send(header, b"payload");
+        let error = peer.endpoint.recv_message().unwrap_err();
+        assert!(
+            matches!(error, RecvError::Closed { .. } | RecvError::Lost { .. }),
+            "{error}"
+        );
+        assert_serves(&serving);
+    }
+}
+
+#[test]
+fn who_tells_no_handlers_is_not_served() {
+    let serving = serve();
+    for (header, table) in [
+        (Header::new(HELLO, [1, 1000, 1000]), &b""[..]),
+        (Header::new(HELLO, [1, 1000, 1000]), b"no table at all"),
+        (Header::new(HELLO, [9, 1000, 1000]), b""),
+        (Header::new(REQUEST, [7, 0, 0]), b""),
+    ] {
+        let endpoint = connect(serving.address(), &Options::default()).unwrap();
+        let segments = [IoSlice::new(table)];
+        endpoint.send_message(header, &segments).unwrap();
+        let ends = std::iter::repeat_with(|| endpoint.recv_message()).take(3);
+        assert!(ends.last().unwrap().is_err());
+        assert_serves(&serving);
+    }
+}
+
+/// Runs a server that answers the first call with `answer`. Returns the error of that call.
+fn client_of(name: &str, answer: impl FnOnce(&Peer, u64) + Send + 'static) -> CallError {
+    let address = format!("inproc://hostile-{name}").parse().unwrap();
+    let listener = listen(&address, &Options::default()).unwrap();
+    let server = std::thread::spawn(move || {
+        let peer = Peer::greet(listener.accept().unwrap().establish().unwrap());
+        let call = peer.endpoint.recv_message().unwrap();
+        answer(&peer, call.header.words[0] & 0xffff_ffff);
+    });
+    let client = Client::connect(&address).unwrap();
+    let error = client.registry().list().wait().unwrap_err();
+    server.join().unwrap();
+    error
+}
+
+#[test]
+fn servers_are_not_believed() {
+    let damaged = client_of("damaged", |peer, number| {
+        peer.send(Header::new(REPLY, [number, 0, 0]), &[0xff; 64]);
+    });
+    assert!(matches!(damaged, CallError::Result { .. }), "{damaged}");
+    let other = client_of("other", |peer, number| {
+        peer.send_object(Header::new(REPLY, [number, 0, 0]), &7u32);
+    });
+    assert!(matches!(other, CallError::Result { .. }), "{other}");
+    let unasked = client_of("unasked", |peer, number| {
+        peer.send(Header::new(REPLY, [number + 9, 0, 0]), &[0; 64]);
+    });
+    assert!(matches!(unasked, CallError::Lost { .. }), "{unasked}");
+    let wordless = client_of("wordless", |peer, number| {
+        peer.send(Header::new(REPLY, [number, 3, 0]), b"");
+    });
+    assert!(
+        matches!(&wordless, CallError::Refused { reason, .. } if reason == "no reason given"),
+        "{wordless}"
+    );
+    let wild = client_of("wild", |peer, number| {
+        peer.send(Header::new(REPLY, [number, 3, 0]), b"\xff\x1b[2J");
+    });
+    assert!(!wild.to_string().contains('\x1b'), "{wild}");
+    for (name, code) in [("code", 99), ("far-code", u64::MAX)] {
+        let unknown = client_of(name, move |peer, number| {
+            peer.send(Header::new(REPLY, [number, code, 0]), b"");
+        });
+        assert!(unknown.to_string().contains("unknown code"), "{unknown}");
+    }
+    let returned = client_of("returned", |peer, number| {
+        peer.send(
+            Header::new(RETURN, [number | 99 << 32, 0, 4 << 48]),
+            b"why?",
+        );
+    });
+    assert!(returned.to_string().contains("why?"), "{returned}");
+}
+
+#[test]
+fn a_server_may_call_back_and_finds_nothing() {
+    let error = client_of("calls-back", |peer, number| {
+        let refused = peer.call(OBJECT, 0, b"");
+        assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 1));
+        peer.send(Header::new(REPLY, [number, 2, 0]), b"nothing");
+    });
+    assert!(matches!(error, CallError::UnknownMethod { .. }), "{error}");
+}
+
+impl Peer {
+    /// Sends a message about references.
+    fn tell(&self, word: u64, payload: &[u8]) {
+        self.send(Header::new(SEND, [REFERENCES << 32, word, 0]), payload);
+    }
+
+    /// Calls an object. Returns the code of the answer, or `None` if the connection has ended.
+    fn is_answered(&self, object: u64) -> Option<u64> {
+        self.send(
+            Header::new(REQUEST, [9, object, 0]),
+            &message(&(&[][..] as &[&str],)),
+        );
+        let answer = self.endpoint.recv_message().ok()?;
+        (answer.header.kind == REPLY).then_some(answer.header.words[1])
+    }
+}
+
+fn cleaned(each: impl IntoIterator<Item = (u32, u64)>) -> Vec<u8> {
+    let words = each.into_iter();
+    let bytes = words.flat_map(|(number, sequence)| {
+        let number = number.to_le_bytes().into_iter();
+        number.chain(sequence.to_le_bytes())
+    });
+    bytes.collect()
+}
+
+#[test]
+fn numbers_of_another_connection_are_no_objects() {
+    let serving = serve();
+    let (one, other) = (Peer::with_object(&serving), Peer::of(&serving));
+    assert_eq!(one.is_answered(OBJECT), Some(0));
+    for forged in [1, 2, 3, 1000, u64::from(u32::MAX)] {
+        assert_eq!(other.is_answered(forged), Some(1));
+    }
+    // The other peer cannot release the object either.
+    other.tell(
+        2,
+        &cleaned((0..64).flat_map(|number| [(number, 1), (number, u64::MAX)])),
+    );
+    assert_eq!(other.is_answered(OBJECT), Some(1));
+    assert_eq!(one.is_answered(OBJECT), Some(0));
+    assert_serves(&serving);
+}
+
+#[test]
+fn what_was_given_back_is_gone_and_may_be_said_again() {
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    peer.tell(2, &cleaned([(1, u64::MAX), (7, 1), (0, 1)]));
+    assert_eq!(peer.is_answered(OBJECT), Some(0), "that was never given");
+    for _ in 0..3 {
+        peer.tell(2, &cleaned([(1, 1)]));
+    }
+    assert_eq!(peer.is_answered(OBJECT), Some(1));
+    assert_serves(&serving);
+}
+
+#[test]
+fn renewals_and_offers_of_nothing_change_nothing() {
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    for _ in 0..50 {
+        peer.tell(1, b"");
+        peer.tell(3, &[7; 20]);
+    }
+    assert_eq!(peer.is_answered(OBJECT), Some(0));
+    assert_serves(&serving);
+}
+
+#[test]
+fn what_is_said_of_references_in_no_known_way_ends_the_connection() {
+    for (word, payload) in [
+        (0, &b""[..]),
+        (4, b""),
+        (u64::MAX, b""),
+        (1, b"x"),
+        (2, &[0; 13]),
+        (3, &[0; 19]),
+        (3, &[0; 21]),
+    ] {
+        let serving = serve();
+        let peer = Peer::with_object(&serving);
+        peer.tell(word, payload);
+        assert!(peer.endpoint.recv_message().is_err(), "{word}");
+        assert_serves(&serving);
+    }
+}
+
+#[test]
+fn calls_that_nobody_made_are_named_in_vain() {
+    const PROMISED: u64 = 1 << 30;
+    const PROMISES: u64 = 1 << 31;
+    let serving = serve();
+    let (peer, other) = (Peer::with_object(&serving), Peer::with_object(&serving));
+    let arguments = message(&(&["a", "b"][..] as &[&str],));
+    let promising = |number: u32| {
+        let interface = <dyn Echo as Remotable>::interface().id().to_le_bytes();
+        [&arguments[..], &number.to_le_bytes(), &interface].concat()
+    };
+    let answer = |peer: &Peer, object, arguments: &[u8]| {
+        let header = peer.call(object, 0, arguments).header;
+        (header.kind, header.words[1])
+    };
+    // If the named call has not arrived, the call is held until its own deadline.
+    for object in [PROMISED, PROMISED | 5, PROMISES | PROMISED | 5] {
+        const SOON: u64 = 1 << 16;
+        let back = peer.call(object, SOON, &promising(6)).header;
+        assert_eq!((back.kind, back.words[1]), (REPLY, 5), "{object}");
+    }
+    // A call cannot wait for its own result.
+    let own = PROMISES | PROMISED | 7;
+    assert_eq!(answer(&peer, own, &promising(7)), (REPLY, 3));
+    let made = OBJECT | PROMISES;
+    assert_eq!(answer(&peer, made, &promising(8)), (REPLY, 0));
+    // Call 8 returned a plain number, so a call of its result fails. Its number cannot be used
+    // again.
+    assert_eq!(answer(&peer, PROMISED | 8, &arguments), (REPLY, 12));
+    assert_eq!(answer(&peer, made, &promising(8)), (REPLY, 3));
+    // A held call without a deadline ends after some seconds.
+    assert_eq!(answer(&other, PROMISED | 8, &arguments), (REPLY, 12));
+    for bad in [&[][..], &[7; 11], &[0xff; 64]] {
+        assert_eq!(answer(&peer, made, bad), (REPLY, 3));
+    }
+    assert_serves(&serving);
+}

@@ -1,0 +1,4 @@
+//! Peers that break the protocol.
+
+mod frames;
+mod references;

@@ -1,0 +1,6 @@
+//! Tests of what stands behind features.
+
+#[cfg(all(feature = "cli", not(address_sanitizer)))]
+mod jcall;
+#[cfg(all(feature = "cli", not(address_sanitizer)))]
+mod jregistry;

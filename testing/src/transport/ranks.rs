@@ -1,0 +1,39 @@
+//! Groups of ranks in one process, connected by every kind of connection.
+
+use jstream_transport::listen;
+use jstream_transport::rank::{self, Mesh, Rank};
+
+use super::{SCHEMES, fresh, join, patient};
+
+/// Returns all kinds of connections between ranks.
+pub fn ways() -> impl Iterator<Item = &'static str> {
+    ["threads"].into_iter().chain(SCHEMES)
+}
+
+/// Creates `size` ranks, connected pairwise by connections of the given kind.
+pub fn group(way: &str, size: u32, options: &rank::Options) -> Vec<Rank> {
+    if way == "threads" {
+        return rank::threads(size, options);
+    }
+    let mut all: Vec<_> = (0..size)
+        .map(|rank| Some(Mesh::new(rank, size, options)))
+        .collect();
+    for one in 0..size as usize {
+        for other in one + 1..size as usize {
+            let listener = listen(&fresh(way), &patient()).unwrap();
+            let ends = join(&listener, &patient());
+            for (rank, peer, end) in [(one, other, ends.0), (other, one, ends.1)] {
+                let mesh = all[rank].take().unwrap();
+                all[rank] = Some(mesh.endpoint(u32::try_from(peer).unwrap(), end).unwrap());
+            }
+        }
+    }
+    all.into_iter().map(|mesh| mesh.unwrap().build()).collect()
+}
+
+/// Creates two connected ranks.
+pub fn two(way: &str) -> (Rank, Rank) {
+    let mut both = group(way, 2, &rank::Options::default());
+    let one = both.pop().unwrap();
+    (both.pop().unwrap(), one)
+}

@@ -1,0 +1,5 @@
+//! Typed channels.
+
+mod basic;
+mod owned;
+mod tasks;

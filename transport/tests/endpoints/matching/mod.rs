@@ -1,0 +1,4 @@
+//! The matcher.
+
+mod matcher;
+mod patterns;

@@ -1,0 +1,360 @@
+//! Worlds of processes, some of which are killed.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{self, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use jstream_transport::Address;
+use jstream_transport::rank::Error;
+use jstream_transport::rank::world::{PARENT, RANK, World, WorldError};
+use testing::process::{ROLE, again, role};
+use testing::transport::fresh;
+use testing::transport::worlds::patient;
+use testing::{LONG, SHORT};
+
+const SCHEMES: [&str; 4] = ["shm", "uds", "tcp", "uring"];
+
+/// Starts a world whose other ranks are processes of this program in the given role.
+fn processes(role: &str, addresses: &[Address], size: u32) -> Result<World, WorldError> {
+    World::spawn(addresses, size, &patient(), |_| again("worlds::part", role))
+}
+
+/// Entry point of the child processes.
+#[test]
+fn part() {
+    let Some(role) = role() else {
+        return;
+    };
+    match &*role {
+        "go" => return,
+        "fail" => process::exit(7),
+        "start a world" => return start_and_stay(),
+        "be killed while it joins" => return be_killed_while_joining(),
+        _ => {}
+    }
+    let world = World::from_env(&patient()).unwrap();
+    match &*role {
+        "pass on" => {
+            pass_on(&world);
+            world.finish().unwrap();
+        }
+        "stay" => {
+            // Returns when rank 0 ends.
+            let _ = world.recv(0, 1, &mut [0u8]);
+            thread::sleep(LONG);
+        }
+        "end with its rank" => {
+            let code = i32::try_from(world.rank()).unwrap();
+            world.finish().unwrap();
+            process::exit(code - 1);
+        }
+        "be killed" => {
+            if world.rank() == 2 {
+                process::abort();
+            }
+            is_gone(&world, 2);
+            let others = world.finish().unwrap_err();
+            assert!(
+                matches!(&others, WorldError::Unfinished { ranks, .. } if ranks == &[2]),
+                "{others}"
+            );
+        }
+        _ => panic!("unknown role {role}"),
+    }
+}
+
+/// Waits until a rank that sends no messages has gone.
+fn is_gone(world: &World, rank: u32) {
+    let gone = world.recv(rank, 1, &mut [0u8]).unwrap_err();
+    assert!(
+        matches!(gone, Error::PeerGone { rank: found, .. } if found == rank),
+        "{gone}"
+    );
+}
+
+/// Receives a sum from the previous rank, adds this rank to it, and sends it to the next rank.
+fn pass_on(world: &World) -> u64 {
+    let (rank, size) = (world.rank(), world.size());
+    let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+    let mut sum = [0];
+    if rank > 0 {
+        world.recv(before, 7, &mut sum).unwrap();
+    }
+    world.send(next, 7, &[sum[0] + u64::from(rank)]).unwrap();
+    if rank > 0 {
+        return 0;
+    }
+    world.recv(before, 7, &mut sum).unwrap();
+    sum[0]
+}
+
+#[test]
+fn processes_are_a_world() {
+    for scheme in SCHEMES {
+        let world = processes("pass on", &[fresh(scheme)], 4).unwrap();
+        assert_eq!(pass_on(&world), 1 + 2 + 3, "{scheme}");
+        for rank in 1..4 {
+            assert_eq!(world.endpoint(rank).unwrap().scheme(), scheme);
+        }
+        world.finish().unwrap();
+    }
+}
+
+#[test]
+fn processes_of_one_host_share_memory() {
+    let world = processes("pass on", &[fresh("tcp"), fresh("shm")], 3).unwrap();
+    assert_eq!(pass_on(&world), 3);
+    for rank in 1..3 {
+        assert_eq!(world.endpoint(rank).unwrap().scheme(), "shm");
+    }
+    world.finish().unwrap();
+}
+
+#[test]
+fn commands_may_start_the_processes() {
+    let shell = |told: bool| {
+        World::spawn(&[fresh("shm")], 2, &patient(), |_| {
+            let direct = again("worlds::part", "pass on");
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "\"$@\"; exit $?", "sh"]);
+            shell.arg(direct.get_program()).args(direct.get_args());
+            shell.env(ROLE, "pass on");
+            if !told {
+                shell.env_remove(PARENT);
+            }
+            shell
+        })
+    };
+    let world = shell(false).unwrap();
+    assert_eq!(pass_on(&world), 1);
+    world.finish().unwrap();
+    // The parent of the process is not the process with which it is told to end.
+    let error = shell(true).unwrap_err();
+    assert!(matches!(error, WorldError::Children { .. }), "{error}");
+}
+
+#[test]
+fn who_ends_before_it_joins_is_named_at_once() {
+    for (role, code) in [("go", 0), ("fail", 7)] {
+        let error = processes(role, &[fresh("shm")], 2).unwrap_err();
+        let WorldError::Children { ends } = &error else {
+            panic!("{error}");
+        };
+        let [(1, Some(status))] = &ends[..] else {
+            panic!("{error}");
+        };
+        assert_eq!(status.code(), Some(code));
+        assert!(error.to_string().contains("the process of rank 1 ended"));
+    }
+}
+
+#[test]
+fn exit_codes_are_told() {
+    let world = processes("end with its rank", &[fresh("shm")], 3).unwrap();
+    let error = world.finish().unwrap_err();
+    let WorldError::Children { ends } = &error else {
+        panic!("{error}");
+    };
+    let ends: Vec<_> = ends
+        .iter()
+        .map(|(rank, end)| (*rank, end.and_then(|end| end.code())))
+        .collect();
+    assert_eq!(ends, [(2, Some(1))]);
+}
+
+#[test]
+fn a_killed_process_is_told_from_those_that_ended() {
+    for scheme in SCHEMES {
+        let world = processes("be killed", &[fresh(scheme)], 4).unwrap();
+        is_gone(&world, 2);
+        let error = world.finish().unwrap_err();
+        let WorldError::Children { ends } = &error else {
+            panic!("{scheme}: {error}");
+        };
+        assert!(matches!(ends[..], [(2, Some(_))]), "{scheme}: {error}");
+    }
+}
+
+/// The environment variable with the lifetime of rank 2, in microseconds.
+const LIFE: &str = "JSTREAM_TEST_LIFE";
+
+fn be_killed_while_joining() {
+    if env::var(RANK).is_ok_and(|rank| rank == "2") {
+        let life = env::var(LIFE).unwrap().parse().unwrap();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_micros(life));
+            process::abort();
+        });
+    }
+    match World::from_env(&patient()) {
+        Ok(world) => {
+            if world.rank() != 2 {
+                is_gone(&world, 2);
+            }
+            thread::sleep(LONG);
+        }
+        // This member may come after the attempt has failed.
+        Err(error) => {
+            let text = error.to_string();
+            let reasons = [
+                "rank 2",
+                "rank 0 went away",
+                "no more members",
+                "rank 0 can't",
+            ];
+            assert!(reasons.iter().any(|reason| text.contains(reason)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn whoever_is_killed_while_it_joins_is_named() {
+    for (round, scheme) in SCHEMES.iter().cycle().take(24).enumerate() {
+        let world = World::spawn(&[fresh(scheme)], 4, &patient(), |_| {
+            let mut command = again("worlds::part", "be killed while it joins");
+            command.env(LIFE, (round * 250).to_string());
+            command
+        });
+        match world {
+            Ok(world) => {
+                is_gone(&world, 2);
+                let error = world.finish_within(SHORT).unwrap_err().to_string();
+                assert!(error.contains("rank 2"), "{scheme}: {error}");
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("rank 2"), "{scheme}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn those_that_do_not_end_are_killed() {
+    let world = processes("stay", &[fresh("uds")], 3).unwrap();
+    let error = world.finish_within(SHORT).unwrap_err();
+    assert!(
+        matches!(&error, WorldError::Children { ends } if ends == &[(1, None), (2, None)]),
+        "{error}"
+    );
+    // Dropping a world ends its processes, too.
+    let world = processes("stay", &[fresh("uds")], 3).unwrap();
+    drop(world);
+    assert_eq!(children_of(process::id()), [0; 0]);
+}
+
+#[test]
+fn a_program_that_is_missing_is_an_error() {
+    let missing = |_| Command::new("/nowhere/at/all");
+    let error = World::spawn(&[fresh("shm")], 2, &patient(), missing).unwrap_err();
+    assert!(
+        matches!(error, WorldError::Spawn { rank: 1, .. }),
+        "{error}"
+    );
+}
+
+/// Returns the live child processes of `parent` in the role "stay".
+fn children_of(parent: u32) -> Vec<u32> {
+    let numbers = fs::read_dir("/proc").unwrap();
+    let numbers = numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let is_child = |number: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        let rest = stat.rsplit(") ").next().unwrap_or_default();
+        let mut words = rest.split(' ');
+        let (state, of) = (words.next(), words.next());
+        let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        let stays = variables.any(|variable| variable == format!("{ROLE}=stay").as_bytes());
+        state != Some("Z") && of == Some(&parent.to_string()) && stays
+    };
+    numbers.filter(is_child).collect()
+}
+
+/// Runs the process that is killed while it has children.
+fn start_and_stay() {
+    let world = processes("stay", &[fresh("shm")], 3).unwrap();
+    let children = children_of(process::id());
+    assert_eq!(children.len(), 2);
+    for child in children {
+        println!("child {child}");
+    }
+    println!("child 0");
+    thread::sleep(LONG);
+    drop(world);
+}
+
+#[test]
+fn processes_end_with_the_one_that_started_them() {
+    let mut parent = again("worlds::part", "start a world")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(parent.stdout.take().unwrap()).lines();
+    let numbers = lines.filter_map(|line| {
+        let line = line.unwrap();
+        let (_, number) = line.split_once("child ")?;
+        Some(number.parse::<u32>().unwrap())
+    });
+    let children: Vec<_> = numbers.take_while(|number| *number > 0).collect();
+    assert_eq!(children.len(), 2);
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    for child in children {
+        while fs::exists(format!("/proc/{child}")).unwrap() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+#[test]
+fn an_environment_that_makes_no_sense_is_an_error() {
+    let variables = |changes: &[(&str, &str)]| {
+        let mut command = again("worlds::environment", "environment");
+        for (name, value) in [
+            (RANK, "0"),
+            ("JSTREAM_SIZE", "1"),
+            ("JSTREAM_WORLD", "shm://nobody"),
+        ] {
+            command.env(name, value);
+        }
+        for (name, value) in changes {
+            command.env(name, value);
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let name = format!("shm://jstream-environment-{}", process::id());
+    assert!(variables(&[("JSTREAM_WORLD", &name)]).contains("said: a world of 1"));
+    for (changes, text) in [
+        ([(RANK, "one")], "JSTREAM_RANK is `one`"),
+        ([("JSTREAM_SIZE", "-1")], "JSTREAM_SIZE is `-1`"),
+        (
+            [("JSTREAM_WORLD", "shm")],
+            "JSTREAM_WORLD has an invalid address",
+        ),
+        ([("JSTREAM_WORLD", " ")], "no address was given"),
+        ([("JSTREAM_SESSION", "12")], "JSTREAM_SESSION is `12`"),
+        ([("JSTREAM_PARENT", "1")], "did not start this process"),
+    ] {
+        let said = variables(&changes);
+        assert!(said.contains(text), "{said}");
+    }
+    let nothing = World::from_env(&patient()).unwrap_err();
+    assert!(nothing.to_string().contains("JSTREAM_RANK is not set"));
+}
+
+/// Prints the result of `World::from_env`.
+#[test]
+fn environment() {
+    if role().is_none() {
+        return;
+    }
+    match World::from_env(&patient()) {
+        Ok(world) => println!("said: a world of {}", world.size()),
+        Err(error) => println!("said: {error}"),
+    }
+}

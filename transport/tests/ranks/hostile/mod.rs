@@ -1,0 +1,382 @@
+//! A rank whose peer breaks the protocol: the connection ends, and no other harm is done.
+
+mod late;
+
+use std::io::IoSlice;
+
+use jstream_transport::rank::{Error, Mesh, Options, Rank};
+use jstream_transport::{Endpoint, Header, listen};
+use testing::LONG;
+use testing::transport::{SCHEMES, filled, fresh, join, patient};
+
+const EAGER: u32 = 0x6a73_7201;
+const EAGER_CONFIRMED: u32 = 0x6a73_7202;
+const ANNOUNCED: u32 = 0x6a73_7203;
+const WANTED: u32 = 0x6a73_7204;
+const DATA: u32 = 0x6a73_7205;
+const MATCHED: u32 = 0x6a73_7206;
+const WITHDRAW: u32 = 0x6a73_7207;
+const WITHDRAWN: u32 = 0x6a73_7208;
+const HELLO: u32 = 0x6a73_7209;
+const CREDIT: u32 = 0x6a73_720a;
+
+/// Returns rank 0, rank 2, which is a thread, and the bare endpoint of rank 1, which has announced
+/// its window.
+fn against(scheme: &str, options: &Options) -> (Rank, Rank, Endpoint) {
+    let (rank, other, bare) = strangers(scheme, options);
+    say(&bare, HELLO, [1, 100, 1 << 20], b"");
+    (rank, other, bare)
+}
+
+fn strangers(scheme: &str, options: &Options) -> (Rank, Rank, Endpoint) {
+    let listener = listen(&fresh(scheme), &patient()).unwrap();
+    let (bare, endpoint) = join(&listener, &patient());
+    let (zero, two) = (Mesh::new(0, 3, options), Mesh::new(2, 3, options));
+    let (of_zero, of_two) = (zero.node(), two.node());
+    let zero = zero.endpoint(1, endpoint).unwrap().thread(2, &of_two);
+    let ranks = (zero.build(), two.thread(0, &of_zero).build());
+    let (hello, _) = hear(&bare);
+    let bounds = options.bounds;
+    let window = [bounds.messages as u64, bounds.bytes];
+    assert_eq!((hello.kind, &hello.words[1..]), (HELLO, &window[..]));
+    (ranks.0, ranks.1, bare)
+}
+
+fn say(bare: &Endpoint, kind: u32, words: [u64; 3], payload: &[u8]) {
+    bare.send_message(Header::new(kind, words), &[IoSlice::new(payload)])
+        .unwrap();
+}
+
+fn hear(bare: &Endpoint) -> (Header, Vec<u8>) {
+    let message = bare.recv_message_timeout(LONG).unwrap();
+    (message.header, message.payload.as_bytes().to_vec())
+}
+
+/// Checks that rank 0 has ended its connection to rank 1, and that rank 2 is not affected.
+fn refused(rank: &Rank, other: &Rank, bare: &Endpoint, case: &str) {
+    let error = rank.recv_timeout(1, 77, &mut [0u8], LONG).unwrap_err();
+    let Error::PeerGone { rank: 1, why } = &error else {
+        panic!("{case}: {error}")
+    };
+    assert!(why.contains("unexpected"), "{case}: {why}");
+    // Rank 1 learns of the end.
+    while bare.recv_message_timeout(LONG).is_ok() {}
+    other.send(0, 5, &[8u8]).unwrap();
+    rank.recv(2, 5, &mut [0u8]).unwrap();
+}
+
+#[test]
+fn invented_numbers_kinds_and_lengths_end_the_connection() {
+    type Case = (&'static str, u32, [u64; 3], &'static [u8]);
+    let cases: [Case; 18] = [
+        ("no kind", 0, [0; 3], b""),
+        ("a kind that is none", CREDIT + 1, [0; 3], b""),
+        ("a second hello", HELLO, [1, 100, 1 << 20], b""),
+        ("a hello of another version", HELLO, [2, 100, 1 << 20], b""),
+        ("nothing to give back", CREDIT, [1, 0, 0], b""),
+        (
+            "nothing to give back, beyond all",
+            CREDIT,
+            [u64::MAX; 3],
+            b"",
+        ),
+        ("nothing was offered", WANTED, [0, 0, 0], b""),
+        ("offered and far", WANTED, [1 << 31, 0, 0], b""),
+        ("a number too wide", WANTED, [1 << 32, 0, 0], b""),
+        ("nothing was wanted", DATA, [0; 3], b"data"),
+        ("nothing was wanted, empty", DATA, [9, 0, 0], b""),
+        ("nothing waits to be matched", MATCHED, [0; 3], b""),
+        ("nothing was withdrawn", WITHDRAWN, [0, 1, 0], b""),
+        (
+            "nothing was withdrawn, nor there",
+            WITHDRAWN,
+            [0, 0, 0],
+            b"",
+        ),
+        ("an announcement too short", ANNOUNCED, [0; 3], b"1234567"),
+        ("an announcement too long", ANNOUNCED, [0; 3], b"123456789"),
+        ("a length beyond the limit", ANNOUNCED, [0; 3], &[0xff; 8]),
+        ("an answer with a payload", MATCHED, [0; 3], b"x"),
+    ];
+    for scheme in SCHEMES {
+        for (case, kind, words, payload) in cases {
+            let (rank, other, bare) = against(scheme, &Options::default());
+            say(&bare, kind, words, payload);
+            refused(&rank, &other, &bare, &format!("{scheme}, {case}"));
+        }
+    }
+}
+
+#[test]
+fn a_payload_is_what_was_announced_and_comes_once() {
+    for scheme in SCHEMES {
+        for (lengths, is_right) in [(&[8usize, 8][..], true), (&[9], false), (&[0], false)] {
+            let (rank, other, bare) = against(scheme, &Options::default());
+            let receiving = rank.irecv(1, 3);
+            say(&bare, ANNOUNCED, [3, 0, 6 << 32], &8u64.to_le_bytes());
+            let mut waiting = receiving;
+            assert!(
+                waiting
+                    .wait_timeout(std::time::Duration::from_millis(20))
+                    .is_none()
+            );
+            let (wanted, _) = hear(&bare);
+            assert_eq!((wanted.kind, wanted.words[0]), (WANTED, 6));
+            for length in lengths {
+                say(&bare, DATA, [wanted.words[1], 0, 0], &vec![5; *length]);
+            }
+            match waiting.wait() {
+                Ok(message) => {
+                    assert!(is_right);
+                    assert_eq!(message.payload.as_bytes(), [5; 8]);
+                }
+                Err(error) => assert!(!is_right, "{error}"),
+            }
+            refused(&rank, &other, &bare, scheme);
+        }
+    }
+}
+
+#[test]
+fn what_was_offered_is_sent_once() {
+    for scheme in SCHEMES {
+        let (rank, other, bare) = against(scheme, &Options::default());
+        let long = vec![1u8; 1 << 20];
+        let sent = std::thread::scope(|scope| {
+            let sending = scope.spawn(|| rank.ssend(1, 4, &long));
+            let (announced, length) = hear(&bare);
+            assert_eq!(announced.kind, ANNOUNCED);
+            assert_eq!(length, (1u64 << 20).to_le_bytes());
+            let offer = announced.words[2] >> 32;
+            say(&bare, WANTED, [offer, 17, 0], b"");
+            let (data, payload) = hear(&bare);
+            assert_eq!((data.kind, data.words[0]), (DATA, 17));
+            assert!(payload == long);
+            say(&bare, WANTED, [offer, 17, 0], b"");
+            sending.join().unwrap()
+        });
+        sent.unwrap();
+        refused(&rank, &other, &bare, scheme);
+    }
+}
+
+#[test]
+fn what_was_sent_at_once_is_not_sent_again() {
+    for scheme in SCHEMES {
+        let (rank, other, bare) = against(scheme, &Options::default());
+        let error = std::thread::scope(|scope| {
+            let sending = scope.spawn(|| rank.ssend(1, 4, &[1u8; 8]));
+            let (eager, _) = hear(&bare);
+            assert_eq!(eager.kind, EAGER_CONFIRMED);
+            say(&bare, WANTED, [eager.words[2] >> 32, 1, 0], b"");
+            sending.join().unwrap().unwrap_err()
+        });
+        assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
+        refused(&rank, &other, &bare, scheme);
+    }
+}
+
+#[test]
+fn a_first_word_that_makes_no_sense_is_the_last() {
+    for scheme in SCHEMES {
+        for words in [
+            [1, 3, 1 << 20],
+            [1, 4, 4095],
+            [1, 0, 0],
+            [0, 4, 4096],
+            [2, 9, 9999],
+        ] {
+            let (rank, other, bare) = strangers(scheme, &Options::default());
+            say(&bare, HELLO, words, b"");
+            refused(&rank, &other, &bare, &format!("{scheme}, {words:?}"));
+        }
+        let (rank, other, bare) = strangers(scheme, &Options::default());
+        say(&bare, HELLO, [1, 9, 9999], b"hello");
+        refused(&rank, &other, &bare, scheme);
+    }
+}
+
+#[test]
+fn what_was_not_opened_lets_a_few_through() {
+    for scheme in SCHEMES {
+        let (rank, _other, bare) = strangers(scheme, &Options::default());
+        for n in 0..4u8 {
+            rank.send(1, u64::from(n), &[n; 1000]).unwrap();
+        }
+        let mut fifth = rank.isend(1, 9, jstream::Filled::nothing());
+        let soon = std::time::Duration::from_millis(20);
+        assert!(fifth.wait_timeout(soon).is_none());
+        for n in 0..4u8 {
+            let (header, payload) = hear(&bare);
+            assert_eq!((header.kind, header.words[0]), (EAGER, u64::from(n)));
+            assert_eq!(payload, [n; 1000]);
+        }
+        say(&bare, HELLO, [1, 5, 4096], b"");
+        fifth.wait().unwrap();
+        assert_eq!(hear(&bare).0.words[0], 9);
+        // The window has 96 bytes left, and no message.
+        say(&bare, CREDIT, [1, 0, 0], b"");
+        let sixth = rank.isend(
+            1,
+            9,
+            jstream::Spent::heap(97).copied_from(&[1u8; 97]).unwrap(),
+        );
+        drop(sixth);
+        assert_eq!(hear(&bare).0.kind, ANNOUNCED);
+    }
+}
+
+#[test]
+fn who_sends_more_than_its_window_is_cut_off() {
+    for scheme in SCHEMES {
+        let mut options = Options::default();
+        (options.bounds.messages, options.bounds.bytes) = (6, 5_000);
+        let long = (1u64 << 20).to_le_bytes();
+        for case in ["announced", "eager", "bytes", "at once"] {
+            let (rank, other, bare) = against(scheme, &options);
+            match case {
+                "announced" => {
+                    for offer in 0..7u64 {
+                        say(&bare, ANNOUNCED, [9, 0, offer << 32], &long);
+                    }
+                }
+                "eager" => (0..7).for_each(|_| say(&bare, EAGER, [9, 0, 0], b"")),
+                "bytes" => (0..2).for_each(|_| say(&bare, EAGER, [9, 0, 0], &[1; 2_501])),
+                _ => say(&bare, EAGER, [9, 0, 0], &[1; 5_001]),
+            }
+            refused(&rank, &other, &bare, &format!("{scheme}, {case}"));
+        }
+    }
+}
+
+#[test]
+fn who_gives_back_more_than_it_got_is_cut_off() {
+    let cases = [
+        ("a message more", [3, 0, 0]),
+        ("a byte more", [2, 17, 0]),
+        ("messages that overflow", [u64::MAX, 16, 0]),
+        ("bytes that overflow", [2, u64::MAX, 0]),
+    ];
+    for scheme in SCHEMES {
+        for (case, words) in cases {
+            let case = format!("{scheme}: {case}");
+            let (rank, other, bare) = against(scheme, &Options::default());
+            for _ in 0..2 {
+                rank.send(1, 3, &[3u64]).unwrap();
+                assert_eq!(hear(&bare).0.kind, EAGER);
+            }
+            say(&bare, CREDIT, words, b"");
+            refused(&rank, &other, &bare, &case);
+        }
+    }
+}
+
+#[test]
+fn who_gives_nothing_back_holds_up_only_what_is_for_itself() {
+    for scheme in SCHEMES {
+        println!("{scheme}");
+        let (rank, other, bare) = strangers(scheme, &Options::default());
+        say(&bare, HELLO, [1, 4, 1 << 20], b"");
+        let mut sent: Vec<_> = (0..9u8).map(|n| rank.isend(1, 3, filled(&[n]))).collect();
+        for n in 0..4u8 {
+            let (header, payload) = hear(&bare);
+            assert_eq!((header.kind, payload), (EAGER, vec![n]));
+        }
+        for n in 0..20u64 {
+            other.send(0, 5, &[n]).unwrap();
+            rank.recv(2, 5, &mut [0u64]).unwrap();
+            rank.send(2, 5, &[n]).unwrap();
+            other.recv(0, 5, &mut [0u64]).unwrap();
+        }
+        // Messages for the peer can still be cancelled.
+        let unsent = sent.pop().unwrap().cancel().unwrap_err();
+        assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
+        say(&bare, CREDIT, [1, 1, 0], b"");
+        sent[4].wait_timeout(LONG).unwrap().unwrap();
+        assert_eq!(hear(&bare).1, [4]);
+        drop(bare);
+        for unsent in sent.drain(5..) {
+            let unsent = unsent.wait().unwrap_err();
+            assert!(
+                matches!(unsent.error, Error::PeerGone { rank: 1, .. }),
+                "{unsent}"
+            );
+        }
+    }
+}
+
+#[test]
+fn who_takes_back_what_was_announced_may_announce_again() {
+    for scheme in SCHEMES {
+        let mut options = Options::default();
+        options.bounds.messages = 4;
+        let (rank, other, bare) = against(scheme, &options);
+        let long = (1u64 << 20).to_le_bytes();
+        let soon = std::time::Duration::from_millis(20);
+        for _ in 0..8 {
+            for offer in 0..3u64 {
+                say(&bare, ANNOUNCED, [9, 0, offer << 32], &long);
+            }
+            for offer in 0..3u64 {
+                say(&bare, WITHDRAW, [offer, 0, 0], b"");
+            }
+            let (mut withdrawn, mut credit) = (0, 0);
+            while withdrawn < 3 || credit < 3 {
+                assert!(rank.iprobe(1, 10).unwrap().is_none());
+                if let Ok(message) = bare.recv_message_timeout(soon) {
+                    match message.header.kind {
+                        WITHDRAWN => withdrawn += message.header.words[1],
+                        CREDIT => credit += message.header.words[0],
+                        other => panic!("{other:#x}"),
+                    }
+                }
+            }
+        }
+        other.send(0, 5, &[8u8]).unwrap();
+        rank.recv(2, 5, &mut [0u8]).unwrap();
+    }
+}
+
+#[test]
+fn what_is_announced_in_vain_is_bounded_and_gone_with_its_sender() {
+    for scheme in SCHEMES {
+        let mut options = Options::default();
+        options.bounds.messages = 5;
+        let (rank, other, bare) = against(scheme, &options);
+        for offer in 0..4u64 {
+            say(
+                &bare,
+                ANNOUNCED,
+                [9, 0, offer << 32],
+                &(1u64 << 20).to_le_bytes(),
+            );
+        }
+        say(&bare, EAGER, [10, 0, 0], b"last");
+        let found = rank.probe(1, 9).unwrap();
+        assert_eq!(found.status().bytes, 1 << 20);
+        drop(found);
+        drop(rank.irecv(1, 9));
+        let receiving = rank.irecv(1, 10);
+        assert_eq!(receiving.wait().unwrap().payload.as_bytes(), b"last");
+        // The offer is withdrawn twice.
+        say(&bare, WITHDRAW, [3, 0, 0], b"");
+        say(&bare, WITHDRAW, [3, 0, 0], b"");
+        let _ = rank.recv_timeout(1, 11, &mut [0u8], std::time::Duration::from_millis(50));
+        let mut answers = Vec::new();
+        while answers.len() < 2 {
+            let (answer, _) = hear(&bare);
+            if answer.kind == WITHDRAWN {
+                answers.push(answer.words[1]);
+            }
+        }
+        assert_eq!(answers, [1, 0]);
+        let mut receives = [rank.irecv(1, 9), rank.irecv(1, 9)];
+        drop(bare);
+        for ended in jstream_transport::rank::wait_all(&mut receives) {
+            let error = ended.unwrap_err().error;
+            assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
+        }
+        other.send(0, 5, &[8u8]).unwrap();
+        rank.recv(2, 5, &mut [0u8]).unwrap();
+    }
+}

@@ -1,0 +1,4 @@
+//! Worlds of ranks.
+
+mod basic;
+mod hostile;
