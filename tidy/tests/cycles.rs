@@ -8,10 +8,11 @@ use tidy::cycles::{AllowedCycle, forbidden_cycles};
 use tidy::sources;
 
 /// Roots of the crates whose files must not import one another.
-const ROOTS: [&str; 3] = [
+const ROOTS: [&str; 4] = [
     "derive/src/lib.rs",
     "jstream/src/bin/jstream-inspect/main.rs",
     "jstream/src/lib.rs",
+    "transport/channel/src/lib.rs",
 ];
 
 /// The cycles that may exist.

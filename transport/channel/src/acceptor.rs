@@ -2,37 +2,21 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
-use std::thread::{Builder, JoinHandle};
+use std::sync::{Arc, Weak};
+use std::thread::Builder;
 
 use jstream::Transportable;
 
 use super::hello::Hello;
+use super::join_listener::JoinListener;
 use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
 use jstream_base::AcceptError;
-use jstream_endpoint::{Closer, Incoming, Listener};
+use jstream_endpoint::{Incoming, Listener};
 
 /// Maximum number of simultaneous handshakes; further peers are refused. Bounds the threads that
 /// silent peers occupy.
 const MAX_JOINING: usize = 16;
-
-/// A listener and its thread.
-pub(super) struct JoinListener {
-    closer: Closer,
-    thread: OnceLock<JoinHandle<()>>,
-}
-
-impl JoinListener {
-    /// Closes the listener. The address is free when this returns.
-    pub(super) fn end(&mut self) {
-        self.closer.close();
-        // The thread holds no strong reference to the peers, so this does not wait for itself.
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
 
 /// Starts a thread that accepts peers at `listener`.
 pub(super) fn open<T: Transportable + 'static>(
@@ -40,10 +24,7 @@ pub(super) fn open<T: Transportable + 'static>(
     listener: Listener,
     ours: Hello,
 ) -> io::Result<()> {
-    let listening = JoinListener {
-        closer: listener.closer(),
-        thread: OnceLock::new(),
-    };
+    let closer = listener.closer();
     let door = Arc::new(JoinAcceptor {
         crew: Arc::downgrade(crew),
         ours,
@@ -52,8 +33,7 @@ pub(super) fn open<T: Transportable + 'static>(
     let name = "jstream-channel".to_owned();
     let open = move || door.stand_open(&listener);
     let thread = Builder::new().name(name).spawn(open)?;
-    let _ = listening.thread.set(thread);
-    let _ = crew.listening.set(listening);
+    let _ = crew.listening.set(JoinListener::new(closer, thread));
     Ok(())
 }
 

@@ -7,8 +7,8 @@ use std::{io, mem};
 
 use jstream::Transportable;
 
-use super::acceptor::JoinListener;
 use super::hello::Role;
+use super::join_listener::JoinListener;
 use super::near::{Announced, Crowd, NearLink, announce};
 use super::peers::{JoinedPeer, Membership, PeerConnection, Sight};
 use jstream_base::Address;

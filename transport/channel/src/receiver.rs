@@ -3,21 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::task::Poll;
-use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
 use super::error::RecvError;
 use super::near::{NearLink, Parcel};
+use super::object_form::ObjectForm;
 use super::peer_set::PeerSet;
 use super::peers::{PeerConnection, Sight};
-use super::receive::{ObjectForm, Receive, ReceiveWait};
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::object::{object_of, read};
-use jstream_endpoint::parker::Parker;
 use jstream_endpoint::queue::Done;
 use jstream_endpoint::spin::Spin;
 use jstream_endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
@@ -26,7 +23,7 @@ use jstream_endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
 /// polled first.
 const IN_A_ROW: u32 = 64;
 
-type Outcome<O> = Result<O, RecvError>;
+pub(super) type Outcome<O> = Result<O, RecvError>;
 
 /// The receiving side of a channel. Clones share the senders, and any number of threads and tasks
 /// may receive at the same time. Each object goes to one of them.
@@ -67,140 +64,14 @@ impl<T: Transportable + 'static> Receiver<T> {
         &self.crew.address
     }
 
-    /// Blocks until the next object arrives.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::Closed`] if all senders have closed and everything was received;
-    /// [`RecvError::Lost`] once for each lost sender; or another [`RecvError`].
-    #[inline]
-    pub fn recv(&self) -> Result<Received<T>, RecvError> {
-        self.recv_as()
-    }
-
-    /// As [`recv`](Self::recv), but blocks for at most `timeout`.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::TimedOut`] if no object arrived in time, or another [`RecvError`].
-    pub fn recv_timeout(&self, timeout: Duration) -> Result<Received<T>, RecvError> {
-        self.recv_as_within(timeout)
-    }
-
-    /// Returns the next object if it has arrived. Does not block.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::Empty`] if none has arrived, or another [`RecvError`].
-    pub fn try_recv(&self) -> Result<Received<T>, RecvError> {
-        self.try_recv_as()
-    }
-
-    /// Returns a future for the next object, for any runtime. Dropping the future loses no object.
-    ///
-    /// # Errors
-    ///
-    /// As for [`recv`](Self::recv).
-    pub fn recv_async(&self) -> Receive<'_, T> {
-        Receive::new(self)
-    }
-
-    /// Returns an iterator over the objects, which ends when the channel is closed.
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter { receiver: self }
-    }
-
-    #[inline]
-    pub(super) fn recv_as<O: ObjectForm<T>>(&self) -> Outcome<O> {
-        if let Some(outcome) = self.attempt(false) {
-            return outcome;
-        }
-        let received = self.recv_until(Deadline::NEVER);
-        received.unwrap_or_else(|| unreachable!("a receive without a deadline does not time out"))
-    }
-
-    pub(super) fn recv_as_within<O: ObjectForm<T>>(&self, timeout: Duration) -> Outcome<O> {
-        if let Some(outcome) = self.attempt(false) {
-            return outcome;
-        }
-        let received = self.recv_until(Deadline::after(timeout));
-        received.unwrap_or_else(|| {
-            Err(RecvError::TimedOut {
-                after: timeout,
-                address: self.address().clone(),
-            })
-        })
-    }
-
-    pub(super) fn try_recv_as<O: ObjectForm<T>>(&self) -> Outcome<O> {
-        self.attempt(true).unwrap_or(Err(RecvError::Empty))
-    }
-
-    fn recv_until<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Outcome<O>> {
-        let mut spin = self.begin(deadline);
-        let outcome = loop {
-            if let Some(outcome) = self.attempt(false) {
-                break Some(outcome);
-            }
-            if spin.again() {
-                continue;
-            }
-            let slept = if self.crew.may_be_near {
-                self.sleep(deadline)
-            } else {
-                self.sleep_in_queue(deadline)
-            };
-            spin.has_slept();
-            match slept {
-                Some(None) => {}
-                Some(outcome) => break outcome,
-                None => return self.attempt(true),
-            }
-        };
-        self.end(spin);
-        outcome
-    }
-
-    /// Blocks in the completion queue, which reports the events of all connections. Returns `None`
-    /// if the deadline has passed.
-    #[allow(
-        clippy::option_option,
-        reason = "distinguishes a timeout from a wake-up without an object"
-    )]
-    fn sleep_in_queue<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
-        let queue = self.queue();
-        self.crew.post(queue);
-        let done = queue.wait_done(deadline);
-        self.crew.awake();
-        Some(self.take(done?))
-    }
-
-    /// Blocks as a task does, so that senders of this process wake threads and tasks in the same
-    /// way. Returns `None` if the deadline has passed.
-    #[allow(
-        clippy::option_option,
-        reason = "distinguishes a timeout from a wake-up without an object"
-    )]
-    fn sleep<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
-        let mut wait = ReceiveWait::new(self);
-        let parker = Parker::of_thread();
-        loop {
-            if let Poll::Ready(outcome) = wait.poll(parker.waker()) {
-                return Some(Some(outcome));
-            }
-            if deadline.has_passed() {
-                return None;
-            }
-            parker.park(deadline);
-        }
-    }
-
-    fn begin(&self, deadline: Deadline) -> Spin {
+    /// Starts the spinning of a wait.
+    pub(super) fn begin_spin(&self, deadline: Deadline) -> Spin {
         let habit = self.waits.habit.load(Ordering::Relaxed);
         Spin::begin(self.crew.options.spin, habit, deadline)
     }
 
-    fn end(&self, spin: Spin) {
+    /// Ends the spinning of a wait, and records its outcome.
+    pub(super) fn end_spin(&self, spin: Spin) {
         let mut habit = self.waits.habit.load(Ordering::Relaxed);
         spin.end(&mut habit);
         self.waits.habit.store(habit, Ordering::Relaxed);
@@ -399,32 +270,5 @@ impl<T: Transportable + 'static> Clone for Receiver<T> {
 impl<T: Transportable + 'static> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Receiver").field(&self.crew.address).finish()
-    }
-}
-
-/// Iterator over the objects of a channel. It ends when the channel is closed. Any other error is
-/// returned as an item and does not end the iteration.
-#[derive(Debug)]
-pub struct Iter<'r, T: Transportable + 'static> {
-    receiver: &'r Receiver<T>,
-}
-
-impl<T: Transportable + 'static> Iterator for Iter<'_, T> {
-    type Item = Result<Received<T>, RecvError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.receiver.recv() {
-            Err(RecvError::Closed { .. }) => None,
-            outcome => Some(outcome),
-        }
-    }
-}
-
-impl<'r, T: Transportable + 'static> IntoIterator for &'r Receiver<T> {
-    type Item = Result<Received<T>, RecvError>;
-    type IntoIter = Iter<'r, T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
     }
 }

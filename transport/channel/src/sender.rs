@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use jstream::{Received, Transportable};
+use jstream::Transportable;
 
-use super::error::{SendError, Unsent};
+use super::cargo::Cargo;
+use super::error::SendError;
 use super::near::{NearLink, Parcel, Stop};
 use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
-use super::sending::{Cargo, Send};
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::parker::Parker;
 use jstream_endpoint::spin::Spin;
-use jstream_endpoint::{Endpoint, Remains, SendObjectError};
+use jstream_endpoint::{Endpoint, SendObjectError};
 
 /// First and longest pause between two attempts if none of several receivers has room.
 const SOON: Duration = Duration::from_micros(20);
@@ -41,100 +41,6 @@ impl<T: Transportable + 'static> Sender<T> {
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.crew.address
-    }
-
-    /// Sends an object and everything that it reaches. Returns when the device has taken the
-    /// message. The call blocks while there is no room, and while no receiver has joined, each for
-    /// at most [`Options::send_timeout`](jstream_base::Options::send_timeout).
-    ///
-    /// With [`fan_out`](super::Channel::fan_out), the object goes to the next receiver that has
-    /// room.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    #[inline]
-    pub fn send(&self, object: &T) -> Result<(), SendError> {
-        let mut cargo = Cargo::lent(object);
-        self.deliver(&mut cargo)
-    }
-
-    /// As [`send`](Self::send), but does not block.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::Full`] if there is no room or no receiver has joined yet; or another
-    /// [`SendError`].
-    pub fn try_send(&self, object: &T) -> Result<(), SendError> {
-        self.offer(&mut Cargo::lent(object))
-    }
-
-    /// As [`send`](Self::send), but blocks for at most `timeout`. If the device has taken a part of
-    /// the object by then, the rest is sent in the background, and the object counts as sent.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::TimedOut`] if nothing was taken in time, or another [`SendError`].
-    pub fn send_timeout(&self, object: &T, timeout: Duration) -> Result<(), SendError> {
-        self.deliver_within(&mut Cargo::lent(object), timeout)
-    }
-
-    /// Sends an object, for a task. The object is serialized during the call, so the future does
-    /// not borrow it. It is queued behind all operations posted before. The future completes when
-    /// the device has taken the message. If the future is dropped, the object is still sent, unless
-    /// no receiver has joined.
-    pub fn send_async(&self, object: &T) -> Send<T> {
-        Send::begin(self, &mut Cargo::lent(object))
-    }
-
-    /// Forwards a received object. Between threads of one process it moves as it is, whatever its
-    /// size. Otherwise it is converted back to a message in its buffer, and that message is sent.
-    ///
-    /// # Errors
-    ///
-    /// [`Unsent`], with the reason and, if possible, the object.
-    #[allow(clippy::result_large_err, reason = "the object comes back in it")]
-    pub fn send_received(&self, mut received: Received<T>) -> Result<(), Unsent<T>>
-    where
-        Received<T>: std::marker::Send,
-        for<'x> T::InPlace<'x>: Transportable,
-    {
-        let mut until = None;
-        loop {
-            let way = match self.next(&mut until) {
-                Ok(way) => way,
-                Err(error) => {
-                    return Err(Unsent {
-                        error,
-                        received: Some(received),
-                    });
-                }
-            };
-            let (why, rest) = match &way {
-                PeerConnection::Near(link) => {
-                    let mut cargo = Cargo::parcel(Parcel::object(received));
-                    let until = Deadline::after(self.crew.options.send_timeout);
-                    match self.put(link, &mut cargo, Some(until)) {
-                        Ok(()) => return Ok(()),
-                        Err(error) => (error, cargo.into_parcel().and_then(Parcel::into_object)),
-                    }
-                }
-                PeerConnection::Far(endpoint) => match endpoint.send_received(received) {
-                    Ok(()) => return Ok(()),
-                    Err(unsent) => {
-                        let rest = match unsent.remains {
-                            Remains::Object(object) => Some(object),
-                            _ => None,
-                        };
-                        (self.why_object(endpoint, unsent.error), rest)
-                    }
-                },
-            };
-            received = match (why, rest) {
-                (SendError::Closed { .. }, Some(rest)) if self.crew.only.is_none() => rest,
-                (error, received) => return Err(Unsent { error, received }),
-            };
-        }
     }
 
     /// Sends an object. Blocks for room up to the send timeout of the options.
@@ -183,23 +89,6 @@ impl<T: Transportable + 'static> Sender<T> {
                 self.put(link, cargo, Some(until))
             }
         }
-    }
-
-    /// As [`deliver`](Self::deliver), but blocks for at most `timeout`.
-    pub(super) fn deliver_within(
-        &self,
-        cargo: &mut Cargo<'_, T>,
-        timeout: Duration,
-    ) -> Result<(), SendError> {
-        let until = Deadline::after(timeout);
-        if let Some(link) = self.crew.alone() {
-            match self.put(link, cargo, Some(until)) {
-                Err(SendError::TimedOut { .. }) => return Err(self.late(timeout)),
-                Err(SendError::Closed { .. }) if self.crew.only.is_none() => {}
-                settled => return settled,
-            }
-        }
-        Send::begin(self, cargo).wait(until, timeout, cargo)
     }
 
     /// Sleeps briefly before the receivers are tried again. Fails if the deadline has passed.
@@ -253,7 +142,7 @@ impl<T: Transportable + 'static> Sender<T> {
     /// Sends to a receiver in this process. Blocks for room until the deadline, or not at all
     /// without one. On failure, the parcel is put back into `cargo`.
     #[inline]
-    fn put(
+    pub(super) fn put(
         &self,
         link: &Arc<NearLink<T>>,
         cargo: &mut Cargo<'_, T>,
@@ -326,7 +215,10 @@ impl<T: Transportable + 'static> Sender<T> {
 
     /// Returns the next receiver in round-robin order. Blocks until the expected receivers have
     /// joined. The first call sets the deadline in `until`; later calls share it.
-    fn next(&self, until: &mut Option<Deadline>) -> Result<PeerConnection<T>, SendError> {
+    pub(super) fn next(
+        &self,
+        until: &mut Option<Deadline>,
+    ) -> Result<PeerConnection<T>, SendError> {
         loop {
             if let Some(way) = self.crew.next() {
                 return Ok(way);
@@ -348,7 +240,7 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    fn why_object(&self, endpoint: &Endpoint, error: SendObjectError) -> SendError {
+    pub(super) fn why_object(&self, endpoint: &Endpoint, error: SendObjectError) -> SendError {
         match error {
             SendObjectError::Write(error) => SendError::Write(error),
             SendObjectError::Send(error) => self.why(endpoint, error),
