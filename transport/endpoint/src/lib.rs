@@ -41,6 +41,7 @@ pub mod shared;
 pub mod spin;
 mod ticket;
 pub mod timer;
+mod timers;
 mod typed;
 mod unmoved;
 
