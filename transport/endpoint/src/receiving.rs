@@ -2,6 +2,7 @@
 //! were dropped.
 
 mod arrived;
+mod delivery;
 mod direction;
 mod posted;
 mod receive_sink;
@@ -68,6 +69,8 @@ pub(crate) struct Receiving {
     alarm_waker: Waker,
     /// Puts and gets of both sides.
     pub(super) remote: Remote,
+    /// The connection, for sending answers, requests and replies.
+    pub(super) shared: Weak<Shared>,
     /// The receive sink, which gets all messages on arrival.
     taker: Option<Arc<dyn ReceiveSink>>,
     /// True once a receive sink was set. From then on, no other caller receives messages, because a
@@ -111,7 +114,8 @@ impl Receiving {
             tally,
             alarm_waker: alarm.clone().into(),
             alarm,
-            remote: Remote::new(shared),
+            remote: Remote::default(),
+            shared,
             taker: None,
             taken: false,
             begun_before: false,

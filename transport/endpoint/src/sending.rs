@@ -3,8 +3,11 @@
 mod credit_queue;
 mod direction;
 mod gathered;
+mod outcome;
 
 pub(super) use self::gathered::Flushed;
+pub(super) use self::outcome::Leftover;
+pub use self::outcome::SendOutcome;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,30 +23,12 @@ use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::MOST_REQUESTS;
 use jstream_base::Header;
 use jstream_base::SendError;
-use jstream_device::connection::{Body, Outbound, Outgoing};
+use jstream_device::connection::{Outbound, Outgoing};
 
 /// Maximum number of posted answers. Those beyond [`MOST_REQUESTS`] have reached the peer, but the
 /// device has not reported it yet. A peer that exceeds its number of requests also makes answers
 /// wait.
 const MOST_ANSWERS: usize = 2 * MOST_REQUESTS;
-
-/// Outcome of a send, with the message body if it was not consumed.
-pub struct SendOutcome {
-    /// The result for the caller.
-    pub result: Result<(), SendError>,
-    /// The rest of the payload.
-    pub body: Body<'static>,
-}
-
-/// Kind of posted messages that were not sent.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Leftover {
-    Nothing,
-    /// Messages that wait for credit, and so for messages of the peer.
-    Waiting,
-    /// Messages that wait for the device.
-    InLine,
-}
 
 /// A posted message.
 struct SendOp {

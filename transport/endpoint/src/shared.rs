@@ -9,80 +9,42 @@
 //!   sink, is woken when the direction can make progress. The task then has to call again, because
 //!   no operation progresses by itself.
 
+mod batching;
 mod calls;
 mod gathering;
+mod half;
+mod patience;
 mod posted;
+mod replies;
 mod taken;
+
+pub use self::half::Half;
+pub use self::patience::Patience;
 
 use std::any::Any;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
-use std::time::Duration;
 
 use jstream::Writer;
 
 use self::gathering::Gathering;
 use super::alarm::Alarm;
+use super::carrier::Carrier;
+use super::closer::Close;
 use super::codec_cache::CodecCache;
 use super::connection_info::ConnectionInfo;
 use super::counters::{self, Tally};
 use super::direction_lock::{Broke, Direction, DirectionLock};
 use super::ops::Sink;
-use super::progress::Carrier;
 use super::receiving::Receiving;
 use super::sending::SendDirection;
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::SendError;
 use jstream_device::connection::Connection;
-use jstream_device::deadline::Deadline;
 use jstream_sync::watcher::Watcher;
-
-/// Time that a call may wait.
-#[derive(Debug, Clone, Copy)]
-pub enum Patience {
-    /// No waiting.
-    None,
-    /// At most this long.
-    For(Duration),
-    /// Until the connection ends.
-    Endless,
-}
-
-/// Callers with a timeout of at most this length poll once before they sleep, because the sleep may
-/// be over before it has begun.
-const LONG: Duration = Duration::from_millis(1);
-
-impl Patience {
-    /// Returns true if the timeout is long enough to sleep without polling first.
-    #[inline]
-    fn is_long(self) -> bool {
-        match self {
-            Self::None => false,
-            Self::For(timeout) => timeout > LONG,
-            Self::Endless => true,
-        }
-    }
-
-    pub(super) fn deadline(self) -> Deadline {
-        match self {
-            Self::None => Deadline::after(Duration::ZERO),
-            Self::For(timeout) => Deadline::after(timeout),
-            Self::Endless => Deadline::NEVER,
-        }
-    }
-}
-
-/// One of the two directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Half {
-    /// The direction of sent messages.
-    Out,
-    /// The direction of received messages.
-    In,
-}
 
 /// State that all handles of a connection share.
 pub struct Shared {
@@ -394,6 +356,12 @@ impl Shared {
         self.info.break_off();
         self.progress(Half::In, None, None);
         self.progress(Half::Out, None, None);
+    }
+}
+
+impl Close for Shared {
+    fn close(&self) {
+        Self::close(self);
     }
 }
 

@@ -7,7 +7,8 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 use std::{io, mem};
 
-use super::member::{Done, QueueMember, RawOutcome};
+use super::completion::{Done, RawOutcome};
+use super::member::QueueMember;
 use crate::reactor;
 use crate::spin::Spin;
 use jstream_base::process::Origin;

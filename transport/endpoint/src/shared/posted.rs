@@ -107,6 +107,13 @@ impl Shared {
         waits
     }
 
+    /// Returns the error if no request can be sent any more.
+    pub(crate) fn unsendable(&self) -> Option<SendError> {
+        let held = self.sending.lock();
+        let ended = held.ended();
+        self.settle(self.sending.leave(held));
+        ended
+    }
     /// Has a background thread drive the posted sends, although no caller waits for them.
     pub fn carry(self: &Arc<Self>) {
         if self.info.scheme == "sim" {
