@@ -173,7 +173,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     fn look<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
         let shared = endpoint.shared();
         let (mut message, mut more) = (Message::nothing(), None);
-        if !shared.look(&mut message, &mut more) {
+        if !shared.poll_message(&mut message, &mut more) {
             return None;
         }
         let object = match more {

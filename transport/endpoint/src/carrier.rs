@@ -48,7 +48,7 @@ impl Carrier {
     }
 
     /// Schedules another visit of the sends that are driven.
-    pub(super) fn look_again(&self, shared: &Arc<Shared>) {
+    pub(super) fn reschedule_sends(&self, shared: &Arc<Shared>) {
         if self.is_simulated.load(Ordering::Relaxed) {
             sim::spawn_beside("carries on", send_the_rest(shared.clone()));
         }
@@ -88,15 +88,15 @@ impl Carrier {
 /// arrives for them.
 async fn send_the_rest(shared: Arc<Shared>) {
     loop {
-        let stuck = shared.count_left_behind();
+        let stuck = shared.count_abandoned();
         let mut late = pin!(sim::sleep(shared.info().send_timeout));
         let all_gone = poll_fn(|context| {
             // Other threads may send the rest, and then nothing else wakes this task.
-            shared.tell_when_sent(context.waker());
+            shared.notify_when_all_sent(context.waker());
             if !shared.progress(Half::Out, Some(context.waker()), None) {
                 return Poll::Ready(true);
             }
-            match shared.count_left_behind() {
+            match shared.count_abandoned() {
                 None => Poll::Pending,
                 Some(_) => late.as_mut().poll(context).map(|()| false),
             }
@@ -104,8 +104,8 @@ async fn send_the_rest(shared: Arc<Shared>) {
         if all_gone.await {
             break;
         }
-        if stuck.is_some() && shared.count_left_behind() == stuck {
-            shared.give_up_left_behind();
+        if stuck.is_some() && shared.count_abandoned() == stuck {
+            shared.fail_abandoned();
         }
     }
     shared
@@ -266,7 +266,7 @@ impl Attached {
             DrivenOperations::UntilSent(kept) if lock(kept).shared.is_none() => {}
             DrivenOperations::UntilSent(kept) => {
                 // Other threads may send the rest, and then nothing else wakes this task.
-                shared.tell_when_sent(&task);
+                shared.notify_when_all_sent(&task);
                 lock(kept).limit(&shared, &task);
                 while !shared.progress(Half::Out, Some(&task), None) {
                     // Messages that are left behind from here on start the background driver again.
@@ -276,7 +276,7 @@ impl Attached {
                     }
                     drop(kept);
                     self.keep(&shared);
-                    shared.tell_when_sent(&task);
+                    shared.notify_when_all_sent(&task);
                 }
             }
         }
@@ -300,7 +300,7 @@ impl Kept {
     /// Cancels messages without an owner that wait for credit, if none arrives within the send
     /// timeout. If the system has no room for a timer, the next visit detects the timeout.
     fn limit(&mut self, shared: &Shared, task: &Waker) {
-        let Some(messages) = shared.count_left_behind() else {
+        let Some(messages) = shared.count_abandoned() else {
             self.stuck = None;
             return;
         };
@@ -310,7 +310,7 @@ impl Kept {
                 stuck.messages = messages;
                 stuck.until = patience;
             }
-            Some(stuck) if stuck.until.has_passed() => shared.give_up_left_behind(),
+            Some(stuck) if stuck.until.has_passed() => shared.fail_abandoned(),
             Some(_) => {}
             None => {
                 self.stuck = Timer::new().ok().map(|timer| Stuck {

@@ -171,7 +171,7 @@ impl Endpoint {
         segments: &[IoSlice<'_>],
         patience: Patience,
     ) -> Result<(), SendError> {
-        self.send_costly(header, segments, patience, Credit::FREE)
+        self.send_with_credit(header, segments, patience, Credit::FREE)
     }
 
     /// As [`send_segments`](Self::send_segments), for a message that needs credit of the peer.
@@ -181,7 +181,7 @@ impl Endpoint {
     /// it. A message without cost does not check the credit.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn send_costly(
+    pub fn send_with_credit(
         &self,
         header: Header,
         segments: &[IoSlice<'_>],
@@ -201,7 +201,7 @@ impl Endpoint {
             // The device may keep a begun message for longer than the segments are borrowed.
             message.body = Body::Owned(self.shared.gather(segments));
         }
-        self.shared.send_costly(&mut message, patience, cost)
+        self.shared.send_with_credit(&mut message, patience, cost)
     }
 
     /// Returns true if the device may have to wait for the peer before it has taken the message.

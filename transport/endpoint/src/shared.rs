@@ -15,8 +15,8 @@ mod gathering;
 mod half;
 mod patience;
 mod posted;
+mod receive_sink;
 mod replies;
-mod taken;
 
 pub use self::half::Half;
 pub use self::patience::Patience;
@@ -174,14 +174,14 @@ impl Shared {
             Half::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
         };
         if is_left {
-            self.progress_beside(way, task, place);
+            self.progress_opposite(way, task, place);
         }
         is_left
     }
 
     /// Drives the posted operations of the other direction, for a task that waits for this one. The
     /// peer may be blocked until it gets an answer, or until its messages are received.
-    pub(super) fn progress_beside(
+    pub(super) fn progress_opposite(
         &self,
         way: Half,
         task: Option<&Waker>,
@@ -199,7 +199,7 @@ impl Shared {
     }
 
     /// Registers `carrier` to be woken when no sends are posted any more.
-    pub(super) fn tell_when_sent(&self, carrier: &Waker) {
+    pub(super) fn notify_when_all_sent(&self, carrier: &Waker) {
         self.sending_alarm.set_carrier(carrier);
     }
 
@@ -230,7 +230,7 @@ impl Shared {
                 Self::forget_task(&mut *held, &self.sending_alarm, task);
                 let is_left = held.has_posted();
                 self.settle(self.sending.leave(held));
-                self.forget_beside(&self.receiving, &self.receiving_alarm, task);
+                self.lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
                 if is_left {
                     self.carry();
                 }
@@ -242,7 +242,7 @@ impl Shared {
                 Self::forget_task(&mut *held, &self.receiving_alarm, task);
                 held.drive();
                 self.settle(self.receiving.leave(held));
-                self.forget_beside(&self.sending, &self.sending_alarm, task);
+                self.lock_and_forget_task(&self.sending, &self.sending_alarm, task);
                 missed.len()
             }
         }
@@ -251,12 +251,17 @@ impl Shared {
     /// As [`forget_waker`](Self::forget_waker), for a task that may have registered the sources
     /// with its watcher.
     pub(crate) fn forget_watching(&self, task: &Waker) {
-        self.forget_beside(&self.receiving, &self.receiving_alarm, task);
-        self.forget_beside(&self.sending, &self.sending_alarm, task);
+        self.lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
+        self.lock_and_forget_task(&self.sending, &self.sending_alarm, task);
     }
 
     /// Unregisters a task from a direction that it may have driven in addition to its own.
-    fn forget_beside<D: Direction>(&self, turn: &DirectionLock<D>, alarm: &Alarm, task: &Waker) {
+    fn lock_and_forget_task<D: Direction>(
+        &self,
+        turn: &DirectionLock<D>,
+        alarm: &Alarm,
+        task: &Waker,
+    ) {
         let mut held = turn.lock();
         Self::forget_task(&mut *held, alarm, task);
         self.settle(turn.leave(held));
@@ -351,7 +356,7 @@ impl Shared {
     fn break_off(&self) {
         // An end that the peer announced takes precedence, whichever direction has failed first.
         let mut held = self.receiving.lock();
-        held.look();
+        held.detect_end();
         let _ = self.receiving.leave(held);
         self.info.break_off();
         self.progress(Half::In, None, None);

@@ -169,7 +169,7 @@ impl Hub {
     }
 
     /// Schedules another poll of a direction that was polled without result and is not armed.
-    fn look_again(&self, member: Arc<QueueMember>) {
+    fn poll_again(&self, member: Arc<QueueMember>) {
         let mut state = self.lock();
         if state.closed || !member.set_rung(true) {
             return;
@@ -369,7 +369,7 @@ impl Hub {
         self.visits
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if member.visit(arms) && !arms {
-            self.look_again(member);
+            self.poll_again(member);
         }
         HubStep::Visited
     }

@@ -21,56 +21,56 @@ enum ReceiveStep {
 }
 
 impl Receiving {
-    /// Makes `taker` the receiver of all messages, beginning with those that have already arrived.
+    /// Makes `sink` the receiver of all messages, beginning with those that have already arrived.
     /// A connection accepts one receive sink in its lifetime. Returns false for any other.
-    pub(crate) fn set_taker(&mut self, taker: std::sync::Arc<dyn ReceiveSink>) -> bool {
-        if std::mem::replace(&mut self.taken, true) {
+    pub(crate) fn set_receive_sink(&mut self, sink: std::sync::Arc<dyn ReceiveSink>) -> bool {
+        if std::mem::replace(&mut self.had_sink, true) {
             let peer = self.info.peer.clone();
-            taker.lose(RecvError::Taken { peer });
+            sink.lose(RecvError::Taken { peer });
             return false;
         }
-        self.taker = Some(taker);
-        self.begun_before = self.begun;
+        self.receive_sink = Some(sink);
+        self.began_before_sink = self.begun;
         self.drive();
         true
     }
 
     /// Retries after the pool may have room again.
     pub(crate) fn resume(&mut self) {
-        self.held = false;
+        self.is_starved = false;
         self.drive();
     }
 
     /// Returns true if a receive sink gets messages on arrival, and does not wait for a buffer.
     #[inline]
-    pub(crate) fn has_taker(&self) -> bool {
-        self.taker.is_some() && !self.held
+    pub(crate) fn has_ready_sink(&self) -> bool {
+        self.receive_sink.is_some() && !self.is_starved
     }
 
     /// Receives as far as possible without blocking.
-    pub(super) fn drive_taker(&mut self) {
-        let Some(taker) = self.taker.take() else {
+    pub(super) fn drive_sink(&mut self) {
+        let Some(sink) = self.receive_sink.take() else {
             return;
         };
         let goes_on = loop {
             if let (Some(end), None) = (&self.end, &self.half) {
                 if self.kept.is_empty() {
-                    taker.lose(self.info.recv_error(end));
+                    sink.lose(self.info.recv_error(end));
                     self.common.news = true;
                     break false;
                 }
             }
             // A sleeping thread that holds the half may also hold the buffer of a begun message.
             let is_away = self.half.is_none() && self.end.is_none();
-            if self.held || is_away {
+            if self.is_starved || is_away {
                 break true;
             }
-            if let ReceiveStep::Wait = self.step(&*taker) {
+            if let ReceiveStep::Wait = self.step(&*sink) {
                 break true;
             }
         };
         if goes_on {
-            self.taker = Some(taker);
+            self.receive_sink = Some(sink);
         }
         if !self.replies.is_empty() {
             self.reply();
@@ -88,9 +88,9 @@ impl Receiving {
     }
 
     #[inline]
-    fn step(&mut self, taker: &dyn ReceiveSink) -> ReceiveStep {
+    fn step(&mut self, sink: &dyn ReceiveSink) -> ReceiveStep {
         if !self.kept.is_empty() {
-            return self.give_kept(taker);
+            return self.give_kept(sink);
         }
         let Some(half) = &mut self.half else {
             return ReceiveStep::Wait;
@@ -102,16 +102,16 @@ impl Receiving {
                 self.alarm.disarm();
                 return ReceiveStep::Wait;
             }
-            Err(fault) => return self.step_failed(taker, fault),
+            Err(fault) => return self.step_failed(sink, fault),
         };
         if header.op() != 0 {
-            return self.step_beside(header);
+            return self.step_frame(header);
         }
-        if self.begun_before {
-            return self.finish_begun(taker, header);
+        if self.began_before_sink {
+            return self.finish_begun(sink, header);
         }
         if !self.begun {
-            match taker.choose(&header, &mut self.replies) {
+            match sink.choose(&header, &mut self.replies) {
                 Choice::Pool => {}
                 Choice::Jbuf(spent) => self.into = Some(spent.filling()),
                 Choice::Brief => self.lend_scratch(),
@@ -126,25 +126,25 @@ impl Receiving {
             Ok(Some(payload)) => {
                 self.end_message(&header);
                 self.common.news = true;
-                self.give(taker, &header, payload)
+                self.give(sink, &header, payload)
             }
             Ok(None) => {
                 self.alarm.disarm();
                 ReceiveStep::Wait
             }
-            Err(fault) => self.step_failed(taker, fault),
+            Err(fault) => self.step_failed(sink, fault),
         }
     }
 
     /// Fast path: receives the next message to the front of `memory`, bypassing the receive sink,
     /// if all of it has arrived and `wants` accepts its header.
     #[inline]
-    pub(crate) fn receive_past(
+    pub(crate) fn receive_bypassing_sink(
         &mut self,
         memory: &mut [u8],
         wants: impl Fn(&Header) -> bool,
     ) -> BypassedMessages {
-        let is_free = self.has_taker() && self.kept.is_empty() && !self.begun;
+        let is_free = self.has_ready_sink() && self.kept.is_empty() && !self.begun;
         let Some(half) = self.half.as_mut().filter(|_| is_free) else {
             return BypassedMessages::Other;
         };
@@ -160,11 +160,11 @@ impl Receiving {
         }
     }
 
-    fn give(&mut self, taker: &dyn ReceiveSink, header: &Header, payload: Payload) -> ReceiveStep {
+    fn give(&mut self, sink: &dyn ReceiveSink, header: &Header, payload: Payload) -> ReceiveStep {
         let taken = match (std::mem::take(&mut self.scratched), payload) {
-            (false, payload) => taker.take(header, payload, &mut self.replies),
+            (false, payload) => sink.take(header, payload, &mut self.replies),
             (true, Payload::Bytes(filled)) => {
-                let taken = taker.take_brief(header, filled.as_bytes(), &mut self.replies);
+                let taken = sink.take_brief(header, filled.as_bytes(), &mut self.replies);
                 self.scratch = Some(filled.into_spent());
                 taken
             }
@@ -178,12 +178,12 @@ impl Receiving {
 
     /// Gives the sink a message that was received before the sink was set.
     #[cold]
-    fn give_kept(&mut self, taker: &dyn ReceiveSink) -> ReceiveStep {
+    fn give_kept(&mut self, sink: &dyn ReceiveSink) -> ReceiveStep {
         let Some(arrived) = self.kept.front() else {
             return ReceiveStep::Wait;
         };
         let header = arrived.header;
-        let choice = taker.choose(&header, &mut self.replies);
+        let choice = sink.choose(&header, &mut self.replies);
         match choice {
             Choice::Refuse(error) => return self.refused(error),
             Choice::Pool | Choice::Jbuf(_) | Choice::Brief => {}
@@ -195,12 +195,12 @@ impl Receiving {
         // The chosen buffer is not needed.
         drop(choice);
         self.common.news = true;
-        self.give(taker, &header, arrived.payload)
+        self.give(sink, &header, arrived.payload)
     }
 
     /// Completes a message that had begun before the sink was set.
     #[cold]
-    fn finish_begun(&mut self, taker: &dyn ReceiveSink, header: Header) -> ReceiveStep {
+    fn finish_begun(&mut self, sink: &dyn ReceiveSink, header: Header) -> ReceiveStep {
         let Some(half) = &mut self.half else {
             return ReceiveStep::Wait;
         };
@@ -211,7 +211,7 @@ impl Receiving {
                     true => self.leave_scratch(payload),
                     false => payload,
                 };
-                self.begun_before = false;
+                self.began_before_sink = false;
                 let arrived = self.number(header, payload);
                 self.kept.push_back(arrived);
                 ReceiveStep::Done
@@ -220,13 +220,13 @@ impl Receiving {
                 self.alarm.disarm();
                 ReceiveStep::Wait
             }
-            Err(fault) => self.step_failed(taker, fault),
+            Err(fault) => self.step_failed(sink, fault),
         }
     }
 
     /// Handles a frame of puts and gets.
     #[cold]
-    fn step_beside(&mut self, header: Header) -> ReceiveStep {
+    fn step_frame(&mut self, header: Header) -> ReceiveStep {
         match self.serve(header) {
             ServeOutcome::Done => ReceiveStep::Done,
             ServeOutcome::Partly => ReceiveStep::Wait,
@@ -240,13 +240,13 @@ impl Receiving {
     }
 
     #[cold]
-    fn step_failed(&mut self, taker: &dyn ReceiveSink, fault: Fault) -> ReceiveStep {
+    fn step_failed(&mut self, sink: &dyn ReceiveSink, fault: Fault) -> ReceiveStep {
         if let Fault::NoBuffer { .. } = fault {
-            self.held = true;
-            taker.starve();
+            self.is_starved = true;
+            sink.starve();
             return ReceiveStep::Wait;
         }
-        let _ = self.trouble(fault);
+        let _ = self.handle_fault(fault);
         ReceiveStep::Done
     }
 
@@ -291,7 +291,7 @@ impl Receiving {
             replied = taken.map_err(|Overfull| wrong);
         }
         if !messages.is_empty() {
-            let posted = shared.post_behind(&mut self.common, messages.drain(..));
+            let posted = shared.post_under_receive_lock(&mut self.common, messages.drain(..));
             replied = replied.and(posted);
         }
         match replied {

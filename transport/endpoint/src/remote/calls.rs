@@ -390,7 +390,7 @@ impl Shared {
         }
         self.settle(self.receiving.leave(held));
         if answer.is_none() {
-            self.progress_beside(Half::In, Some(task), None);
+            self.progress_opposite(Half::In, Some(task), None);
         }
         answer
     }

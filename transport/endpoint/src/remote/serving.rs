@@ -36,7 +36,7 @@ impl Receiving {
             let header = match self.half.as_mut()?.header() {
                 Ok(Some(header)) => header,
                 Ok(None) => return None,
-                Err(fault) => return self.trouble(fault).map(Err),
+                Err(fault) => return self.handle_fault(fault).map(Err),
             };
             if header.op() == 0 {
                 return self.next_new(place);
@@ -129,7 +129,7 @@ impl Receiving {
             Ok(None) => return ServeOutcome::Partly,
             Err(fault) => {
                 return self
-                    .trouble(fault)
+                    .handle_fault(fault)
                     .map_or(ServeOutcome::Partly, ServeOutcome::Failed);
             }
         };

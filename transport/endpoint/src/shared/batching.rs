@@ -31,7 +31,7 @@ impl Wake for Late {
     fn wake(self: Arc<Self>) {
         if let Some(shared) = self.0.upgrade() {
             let flushed = shared.flush_timed();
-            shared.see_to(flushed);
+            shared.schedule_rest(flushed);
         }
     }
 }
@@ -51,9 +51,9 @@ impl Shared {
     }
 
     /// Leaves a small message with the device. It goes with the next message, with a
-    /// [flush](Self::flush), or before the next [poll](Self::flush_before_look). Returns false if
+    /// [flush](Self::flush), or before the next [poll](Self::flush_before_poll). Returns false if
     /// the message has to be sent by itself.
-    pub fn hold_back(self: &Arc<Self>, header: Header, segments: &[IoSlice<'_>]) -> bool {
+    pub fn gather_message(self: &Arc<Self>, header: Header, segments: &[IoSlice<'_>]) -> bool {
         if !self.gathers() {
             return false;
         }
@@ -102,7 +102,7 @@ impl Shared {
     /// A thread that gathers a message because there are [more messages](Self::has_more) checks
     /// that again afterwards. So at least one of the two threads flushes.
     #[inline]
-    pub fn flush_before_look(self: &Arc<Self>) {
+    pub fn flush_before_poll(self: &Arc<Self>) {
         if self.gathering.is_used && !self.has_more() {
             self.flush_unless_none();
         }
@@ -128,11 +128,11 @@ impl Shared {
     /// Sends the gathered messages. Messages for which the device has no room now are posted.
     pub fn flush(self: &Arc<Self>) {
         let flushed = self.try_flush();
-        self.see_to(flushed);
+        self.schedule_rest(flushed);
     }
 
     /// Arranges that the rest is sent.
-    fn see_to(self: &Arc<Self>, flushed: Flushed) {
+    fn schedule_rest(self: &Arc<Self>, flushed: Flushed) {
         match flushed {
             Flushed::All => {}
             Flushed::Posted => self.carry(),

@@ -28,11 +28,12 @@ impl Shared {
         messages: impl Iterator<Item = Outbound<'static>>,
     ) {
         // The messages contain no answers, so the limit of answers does not apply.
-        let _ = self.post_behind(common, messages.map(|message| (message, Notify::Request)));
+        let _ = self
+            .post_under_receive_lock(common, messages.map(|message| (message, Notify::Request)));
     }
 
     /// Takes credit of the peer while the caller holds the lock of the receive direction; see
-    /// [`post_behind`](Self::post_behind).
+    /// [`post_under_receive_lock`](Self::post_under_receive_lock).
     pub(crate) fn take_credit(
         &self,
         common: &mut Common,
@@ -48,7 +49,7 @@ impl Shared {
 
     /// Posts messages while the caller holds the lock of the receive direction. Returns the kind of
     /// messages that were not sent, or an error if too many answers wait.
-    pub(crate) fn post_behind(
+    pub(crate) fn post_under_receive_lock(
         &self,
         common: &mut Common,
         messages: impl Iterator<Item = (Outbound<'static>, Notify)>,
