@@ -182,10 +182,10 @@ impl<T: Transportable + 'static> Channel<T> {
         if listens {
             return self.listen(address, ours);
         }
-        let crew = PeerSet::new(address.clone(), role, 1, &self.options)?;
-        let near = || self.find(address, &crew);
+        let peers = PeerSet::new(address.clone(), role, 1, &self.options)?;
+        let near = || self.find(address, &peers);
         let way = hello::join(address, &ours, &self.options, near, is_wanted)?;
-        Ok(crew.with_only(way))
+        Ok(peers.with_only(way))
     }
 
     /// Listens. An `inproc` side is registered before it listens, so that sides in this process
@@ -194,16 +194,16 @@ impl<T: Transportable + 'static> Channel<T> {
         let open = |address: &Address| {
             PeerSet::new(address.clone(), ours.role(), self.peers, &self.options)
         };
-        let (crew, listener) = if let Address::Inproc { .. } = address {
-            let crew = Arc::new(open(address)?);
-            crew.announce();
-            (crew, listen(address, &self.options)?)
+        let (peers, listener) = if let Address::Inproc { .. } = address {
+            let peers = Arc::new(open(address)?);
+            peers.announce();
+            (peers, listen(address, &self.options)?)
         } else {
             let listener = listen(address, &self.options)?;
             (Arc::new(open(listener.local_address())?), listener)
         };
-        acceptor::open(&crew, listener, ours)?;
-        Ok(crew)
+        acceptor::open(&peers, listener, ours)?;
+        Ok(peers)
     }
 
     /// Joins the listening side if it is in this process.

@@ -29,14 +29,14 @@ impl<'r, T: Transportable + 'static> ReceiveWait<'r, T> {
         }
     }
 
-    fn awake(&mut self) {
+    fn end_sleep(&mut self) {
         if std::mem::take(&mut self.sleeps) {
-            self.receiver.crew.awake();
+            self.receiver.peers.end_sleep();
         }
     }
 
     pub(super) fn poll<O: ObjectForm<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
-        let polled = self.look(waker);
+        let polled = self.poll_once(waker);
         if polled.is_ready() {
             self.leave();
         }
@@ -46,25 +46,25 @@ impl<'r, T: Transportable + 'static> ReceiveWait<'r, T> {
     /// Stops waiting. If this receive was woken for an object that it does not take, another one is
     /// woken.
     fn leave(&mut self) {
-        let crew = &*self.receiver.crew;
-        if crew.arrived.leave(&mut self.place) && crew.is_near_ready() {
-            crew.arrived.ring();
+        let peers = &*self.receiver.peers;
+        if peers.arrived.leave(&mut self.place) && peers.is_near_ready() {
+            peers.arrived.ring();
         }
     }
 
-    fn look<O: ObjectForm<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
+    fn poll_once<O: ObjectForm<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
         let receiver = self.receiver;
-        let crew = &*receiver.crew;
+        let peers = &*receiver.peers;
         loop {
-            self.awake();
+            self.end_sleep();
             if let Some(outcome) = receiver.attempt(false) {
                 return Poll::Ready(outcome);
             }
             let mut has_far = true;
-            if crew.may_be_near {
-                has_far = crew.has_far();
-                let ready = || crew.is_near_ready() || crew.has_far() != has_far;
-                if !crew.arrived.join(&mut self.place, waker, ready) {
+            if peers.may_be_near {
+                has_far = peers.has_far();
+                let ready = || peers.is_near_ready() || peers.has_far() != has_far;
+                if !peers.arrived.join(&mut self.place, waker, ready) {
                     continue;
                 }
             }
@@ -72,13 +72,13 @@ impl<'r, T: Transportable + 'static> ReceiveWait<'r, T> {
                 return Poll::Pending;
             }
             let queue = receiver.queue();
-            crew.post(queue);
+            peers.post_receives(queue);
             self.sleeps = true;
             match queue.poll_done_task(&mut self.number, waker) {
                 Ok(None) => return Poll::Pending,
                 Ok(Some(done)) => {
-                    self.awake();
-                    if let Some(outcome) = receiver.take(done) {
+                    self.end_sleep();
+                    if let Some(outcome) = receiver.handle_completion(done) {
                         return Poll::Ready(outcome);
                     }
                 }
@@ -90,9 +90,9 @@ impl<'r, T: Transportable + 'static> ReceiveWait<'r, T> {
 
 impl<T: Transportable + 'static> Drop for ReceiveWait<'_, T> {
     fn drop(&mut self) {
-        self.awake();
-        let crew = &*self.receiver.crew;
-        if let (Some(number), Some(queue)) = (self.number, &crew.queue) {
+        self.end_sleep();
+        let peers = &*self.receiver.peers;
+        if let (Some(number), Some(queue)) = (self.number, &peers.queue) {
             queue.forget_task(number);
         }
         self.leave();

@@ -10,7 +10,7 @@ use super::error::RecvError;
 use super::near::{NearLink, Parcel};
 use super::object_form::ObjectForm;
 use super::peer_set::PeerSet;
-use super::peers::{PeerConnection, Sight};
+use super::peers::{PeerConnection, PeerSnapshot};
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_device::deadline::Deadline;
@@ -34,7 +34,7 @@ pub(super) type Outcome<O> = Result<O, RecvError>;
 ///
 /// Dropping the last clone closes the channel. Objects that were sent but not received are lost.
 pub struct Receiver<T: Transportable + 'static> {
-    pub(super) crew: Arc<PeerSet<T>>,
+    pub(super) peers: Arc<PeerSet<T>>,
     waits: Arc<WaitState>,
 }
 
@@ -48,9 +48,9 @@ struct WaitState {
 }
 
 impl<T: Transportable + 'static> Receiver<T> {
-    pub(super) fn new(crew: Arc<PeerSet<T>>) -> Self {
+    pub(super) fn new(peers: Arc<PeerSet<T>>) -> Self {
         Self {
-            crew,
+            peers,
             waits: Arc::new(WaitState {
                 habit: AtomicU8::new(0),
                 in_a_row: AtomicU32::new(0),
@@ -61,13 +61,13 @@ impl<T: Transportable + 'static> Receiver<T> {
     /// Returns the address of the channel. Port 0 is replaced by the actual port.
     #[must_use]
     pub fn address(&self) -> &Address {
-        &self.crew.address
+        &self.peers.address
     }
 
     /// Starts the spinning of a wait.
     pub(super) fn begin_spin(&self, deadline: Deadline) -> Spin {
         let habit = self.waits.habit.load(Ordering::Relaxed);
-        Spin::begin(self.crew.options.spin, habit, deadline)
+        Spin::begin(self.peers.options.spin, habit, deadline)
     }
 
     /// Ends the spinning of a wait, and records its outcome.
@@ -78,7 +78,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     pub(super) fn queue(&self) -> &CompletionQueue {
-        let Some(queue) = &self.crew.queue else {
+        let Some(queue) = &self.peers.queue else {
             unreachable!("a receiving side has a queue")
         };
         queue
@@ -90,7 +90,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     /// is missed.
     #[inline]
     pub(super) fn attempt<O: ObjectForm<T>>(&self, settled: bool) -> Option<Outcome<O>> {
-        if let Some(link) = self.crew.alone() {
+        if let Some(link) = self.peers.alone() {
             if let Some(parcel) = if settled {
                 link.take_settled()
             } else {
@@ -106,12 +106,12 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     fn attempt_all<O: ObjectForm<T>>(&self, settled: bool) -> Option<Outcome<O>> {
-        let Sight {
+        let PeerSnapshot {
             count,
             is_posted,
             is_closed,
             first,
-        } = self.crew.sight();
+        } = self.peers.snapshot();
         if is_closed {
             return Some(self.closed());
         }
@@ -120,11 +120,11 @@ impl<T: Transportable + 'static> Receiver<T> {
                 return Some(outcome);
             }
         }
-        let others = (1..count).map(|_| self.crew.look_at());
+        let others = (1..count).map(|_| self.peers.next_to_poll());
         for way in std::iter::once(first).chain(others).flatten() {
             let outcome = match &way {
-                PeerConnection::Far(endpoint) => self.look(endpoint),
-                PeerConnection::Near(link) => self.look_near(link, settled),
+                PeerConnection::Far(endpoint) => self.poll_endpoint(endpoint),
+                PeerConnection::Near(link) => self.poll_link(link, settled),
             };
             if let Some(outcome) = outcome {
                 let in_a_row = &self.waits.in_a_row;
@@ -148,7 +148,7 @@ impl<T: Transportable + 'static> Receiver<T> {
 
     /// Returns an object from a sender in this process. A sender that has ended sends no more, but
     /// the objects that it has already sent are still received.
-    fn look_near<O: ObjectForm<T>>(
+    fn poll_link<O: ObjectForm<T>>(
         &self,
         link: &Arc<NearLink<T>>,
         settled: bool,
@@ -163,14 +163,14 @@ impl<T: Transportable + 'static> Receiver<T> {
             return Some(Self::unpack(parcel, link));
         }
         if has_ended {
-            self.crew.remove(&PeerConnection::Near(link.clone()));
-            return self.crew.is_closed().then(|| self.closed());
+            self.peers.remove(&PeerConnection::Near(link.clone()));
+            return self.peers.is_closed().then(|| self.closed());
         }
         None
     }
 
     /// Returns an object from a sender outside of this process.
-    fn look<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
+    fn poll_endpoint<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
         let shared = endpoint.shared();
         let (mut message, mut more) = (Message::nothing(), None);
         if !shared.poll_message(&mut message, &mut more) {
@@ -179,7 +179,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         let object = match more {
             None => read(message, shared),
             Some(Ok(arrived)) => object_of(arrived, shared),
-            Some(Err(error)) => return self.trouble(endpoint, error),
+            Some(Err(error)) => return self.handle_error(endpoint, error),
         };
         Some(self.outcome(object))
     }
@@ -187,7 +187,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     fn poll_queue<O: ObjectForm<T>>(&self) -> Option<Outcome<O>> {
         self.waits.in_a_row.store(0, Ordering::Relaxed);
         while let Some(done) = self.queue().poll_done() {
-            if let Some(outcome) = self.take(done) {
+            if let Some(outcome) = self.handle_completion(done) {
                 return Some(outcome);
             }
         }
@@ -195,17 +195,18 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     /// Converts a completion of the queue to an outcome, if it has one.
-    pub(super) fn take<O: ObjectForm<T>>(&self, done: Done) -> Option<Outcome<O>> {
+    pub(super) fn handle_completion<O: ObjectForm<T>>(&self, done: Done) -> Option<Outcome<O>> {
         match done {
             Done::Received(_, receipt, endpoint) => {
-                self.crew.taken(&endpoint, receipt.is_ok(), self.queue());
+                self.peers
+                    .handle_received(&endpoint, receipt.is_ok(), self.queue());
                 match receipt {
                     Ok(arrived) => Some(self.outcome(object_of(arrived, endpoint.shared()))),
-                    Err(missed) => self.trouble(&endpoint, missed.error),
+                    Err(missed) => self.handle_error(&endpoint, missed.error),
                 }
             }
             Done::Sent(..) => None,
-            Done::Called => self.crew.called(self.queue()).then(|| self.closed()),
+            Done::Called => self.peers.handle_call(self.queue()).then(|| self.closed()),
         }
     }
 
@@ -224,7 +225,7 @@ impl<T: Transportable + 'static> Receiver<T> {
 
     /// Converts an error of an endpoint. Returns `None` if receiving continues. If the connection
     /// has ended, it is removed.
-    fn trouble<O>(
+    fn handle_error<O>(
         &self,
         endpoint: &Endpoint,
         error: jstream_base::RecvError,
@@ -236,11 +237,11 @@ impl<T: Transportable + 'static> Receiver<T> {
             Empty | Cancelled | TimedOut { .. } | TooSmall { .. } => None,
             NoBuffer { .. } | Object { .. } => Some(Err(RecvError::NoRoom(error))),
             Closed { .. } => {
-                self.crew.remove(&PeerConnection::Far(endpoint.clone()));
-                self.crew.is_closed().then(|| self.closed())
+                self.peers.remove(&PeerConnection::Far(endpoint.clone()));
+                self.peers.is_closed().then(|| self.closed())
             }
             source => self
-                .crew
+                .peers
                 .remove(&PeerConnection::Far(endpoint.clone()))
                 .then(|| {
                     Err(RecvError::Lost {
@@ -261,7 +262,7 @@ impl<T: Transportable + 'static> Receiver<T> {
 impl<T: Transportable + 'static> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         Self {
-            crew: self.crew.clone(),
+            peers: self.peers.clone(),
             waits: self.waits.clone(),
         }
     }
@@ -269,6 +270,8 @@ impl<T: Transportable + 'static> Clone for Receiver<T> {
 
 impl<T: Transportable + 'static> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Receiver").field(&self.crew.address).finish()
+        f.debug_tuple("Receiver")
+            .field(&self.peers.address)
+            .finish()
     }
 }

@@ -92,7 +92,7 @@ impl<T: Transportable + 'static> Receiver<T> {
             if spin.again() {
                 continue;
             }
-            let slept = if self.crew.may_be_near {
+            let slept = if self.peers.may_be_near {
                 self.sleep(deadline)
             } else {
                 self.sleep_in_queue(deadline)
@@ -116,10 +116,10 @@ impl<T: Transportable + 'static> Receiver<T> {
     )]
     fn sleep_in_queue<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
         let queue = self.queue();
-        self.crew.post(queue);
+        self.peers.post_receives(queue);
         let done = queue.wait_done(deadline);
-        self.crew.awake();
-        Some(self.take(done?))
+        self.peers.end_sleep();
+        Some(self.handle_completion(done?))
     }
 
     /// Blocks as a task does, so that senders of this process wake threads and tasks in the same

@@ -55,7 +55,7 @@ impl<T: Transportable + 'static> Send<T> {
     }
 
     fn begun(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> SendState<T> {
-        match sender.crew.next() {
+        match sender.peers.next() {
             Some(PeerConnection::Far(endpoint)) => {
                 match endpoint.post_send_object(cargo.object()) {
                     Ok(ticket) => SendState::Far(ticket, endpoint),
@@ -63,15 +63,15 @@ impl<T: Transportable + 'static> Send<T> {
                 }
             }
             Some(PeerConnection::Near(link)) => {
-                match cargo.pack_for_any(sender.crew.only.is_none(), &link) {
-                    Ok(parcel) => Self::put(sender, &link, parcel),
+                match cargo.pack_for_any(sender.peers.only.is_none(), &link) {
+                    Ok(parcel) => Self::send_near(sender, &link, parcel),
                     Err(error) => SendState::Failed(error),
                 }
             }
             // The receiver that joins may be outside of this process and accept messages only.
             None => match cargo.take_owned() {
                 Some(parcel) => SendState::Waiting(parcel),
-                None => match Writer::new().write_to(cargo.object(), &sender.crew.options.pool) {
+                None => match Writer::new().write_to(cargo.object(), &sender.peers.options.pool) {
                     Ok(filled) => SendState::Waiting(Parcel::message(filled)),
                     Err(error) => SendState::Failed(SendError::Write(error)),
                 },
@@ -79,13 +79,13 @@ impl<T: Transportable + 'static> Send<T> {
         }
     }
 
-    fn put(sender: &Sender<T>, link: &Arc<NearLink<T>>, parcel: Parcel<T>) -> SendState<T> {
+    fn send_near(sender: &Sender<T>, link: &Arc<NearLink<T>>, parcel: Parcel<T>) -> SendState<T> {
         match link.try_send(parcel) {
             Ok(()) => SendState::Sent,
             Err((Stop::Full, parcel)) => SendState::Near(link.post(parcel)),
             Err((Stop::Closed, parcel)) => {
-                let error = sender.gone(link);
-                if sender.crew.only.is_some() {
+                let error = sender.link_closed(link);
+                if sender.peers.only.is_some() {
                     return SendState::Failed(error);
                 }
                 Self::post(sender, parcel)
@@ -95,8 +95,8 @@ impl<T: Transportable + 'static> Send<T> {
 
     /// Posts a parcel that does not borrow the object.
     fn post(sender: &Sender<T>, parcel: Parcel<T>) -> SendState<T> {
-        match sender.crew.next() {
-            Some(PeerConnection::Near(link)) => Self::put(sender, &link, parcel),
+        match sender.peers.next() {
+            Some(PeerConnection::Near(link)) => Self::send_near(sender, &link, parcel),
             Some(PeerConnection::Far(endpoint)) => {
                 if let Some(object) = parcel.as_value() {
                     return match endpoint.post_send_object(object) {
@@ -109,20 +109,24 @@ impl<T: Transportable + 'static> Send<T> {
                 };
                 SendState::Far(endpoint.post_send(Header::default(), filled), endpoint)
             }
-            None if sender.crew.is_closed() => SendState::Failed(sender.closed()),
+            None if sender.peers.is_closed() => SendState::Failed(sender.closed()),
             None => SendState::Waiting(parcel),
         }
     }
 
     /// Handles the outcome of an endpoint. If one of several receivers has closed, the next one
     /// gets the message.
-    fn far(&self, sent: Result<(), jstream_endpoint::Unsent>, endpoint: &Endpoint) -> SendStep<T> {
+    fn handle_far_outcome(
+        &self,
+        sent: Result<(), jstream_endpoint::Unsent>,
+        endpoint: &Endpoint,
+    ) -> SendStep<T> {
         let unsent = match sent {
             Ok(()) => return SendStep::Settled(Ok(())),
             Err(unsent) => unsent,
         };
-        match self.sender.why(endpoint, unsent.error) {
-            SendError::Closed { .. } if self.sender.crew.only.is_none() => {
+        match self.sender.send_error(endpoint, unsent.error) {
+            SendError::Closed { .. } if self.sender.peers.only.is_none() => {
                 SendStep::Again(Parcel::message(unsent.filled))
             }
             why => SendStep::Settled(Err(why)),
@@ -130,11 +134,15 @@ impl<T: Transportable + 'static> Send<T> {
     }
 
     /// Handles the outcome of a receiver in this process.
-    fn near(&self, sent: Result<(), Parcel<T>>, link: &Arc<NearLink<T>>) -> SendStep<T> {
+    fn handle_near_outcome(
+        &self,
+        sent: Result<(), Parcel<T>>,
+        link: &Arc<NearLink<T>>,
+    ) -> SendStep<T> {
         match sent {
             Ok(()) => SendStep::Settled(Ok(())),
-            Err(parcel) => match self.sender.gone(link) {
-                _ if self.sender.crew.only.is_none() => SendStep::Again(parcel),
+            Err(parcel) => match self.sender.link_closed(link) {
+                _ if self.sender.peers.only.is_none() => SendStep::Again(parcel),
                 error => SendStep::Settled(Err(error)),
             },
         }
@@ -153,10 +161,10 @@ impl<T: Transportable + 'static> Send<T> {
                 SendState::Far(mut ticket, endpoint) => {
                     let left = until.left().unwrap_or(Duration::MAX);
                     match ticket.wait_timeout(left) {
-                        Some(sent) => self.far(sent.map(drop), &endpoint),
+                        Some(sent) => self.handle_far_outcome(sent.map(drop), &endpoint),
                         // Dropping the ticket of an operation in progress does not stop it.
                         None => match ticket.cancel() {
-                            Ok(Err(_)) => return Err(self.sender.late(timeout)),
+                            Ok(Err(_)) => return Err(self.sender.timed_out(timeout)),
                             Ok(Ok(_)) | Err(_) => return Ok(()),
                         },
                     }
@@ -172,16 +180,16 @@ impl<T: Transportable + 'static> Send<T> {
                                 break Ok(());
                             };
                             cargo.put_back(parcel);
-                            return Err(self.sender.late(timeout));
+                            return Err(self.sender.timed_out(timeout));
                         }
                         parker.park(until);
                     };
-                    self.near(sent, ticket.link())
+                    self.handle_near_outcome(sent, ticket.link())
                 }
                 SendState::Waiting(parcel) => {
-                    if !self.sender.crew.wait(until) {
+                    if !self.sender.peers.wait(until) {
                         cargo.put_back(parcel);
-                        return Err(self.sender.late(timeout));
+                        return Err(self.sender.timed_out(timeout));
                     }
                     SendStep::Again(parcel)
                 }
@@ -208,17 +216,17 @@ impl<T: Transportable + 'static> Future for Send<T> {
                         this.state = SendState::Far(ticket, endpoint);
                         return Poll::Pending;
                     }
-                    Poll::Ready(sent) => this.far(sent.map(drop), &endpoint),
+                    Poll::Ready(sent) => this.handle_far_outcome(sent.map(drop), &endpoint),
                 },
                 SendState::Near(ticket) => match ticket.poll(context.waker()) {
                     Poll::Pending => {
                         this.state = SendState::Near(ticket);
                         return Poll::Pending;
                     }
-                    Poll::Ready(sent) => this.near(sent, ticket.link()),
+                    Poll::Ready(sent) => this.handle_near_outcome(sent, ticket.link()),
                 },
                 SendState::Waiting(parcel) => {
-                    if this.sender.crew.register(context.waker()) {
+                    if this.sender.peers.register(context.waker()) {
                         this.state = SendState::Waiting(parcel);
                         return Poll::Pending;
                     }

@@ -84,8 +84,8 @@ impl<T: Transportable + 'static> Sender<T> {
             let (why, rest) = match &way {
                 PeerConnection::Near(link) => {
                     let mut cargo = Cargo::parcel(Parcel::object(received));
-                    let until = Deadline::after(self.crew.options.send_timeout);
-                    match self.put(link, &mut cargo, Some(until)) {
+                    let until = Deadline::after(self.peers.options.send_timeout);
+                    match self.send_to_link(link, &mut cargo, Some(until)) {
                         Ok(()) => return Ok(()),
                         Err(error) => (error, cargo.into_parcel().and_then(Parcel::into_object)),
                     }
@@ -97,12 +97,12 @@ impl<T: Transportable + 'static> Sender<T> {
                             Remains::Object(object) => Some(object),
                             _ => None,
                         };
-                        (self.why_object(endpoint, unsent.error), rest)
+                        (self.send_object_error(endpoint, unsent.error), rest)
                     }
                 },
             };
             received = match (why, rest) {
-                (SendError::Closed { .. }, Some(rest)) if self.crew.only.is_none() => rest,
+                (SendError::Closed { .. }, Some(rest)) if self.peers.only.is_none() => rest,
                 (error, received) => return Err(Unsent { error, received }),
             };
         }
@@ -115,10 +115,10 @@ impl<T: Transportable + 'static> Sender<T> {
         timeout: Duration,
     ) -> Result<(), SendError> {
         let until = Deadline::after(timeout);
-        if let Some(link) = self.crew.alone() {
-            match self.put(link, cargo, Some(until)) {
-                Err(SendError::TimedOut { .. }) => return Err(self.late(timeout)),
-                Err(SendError::Closed { .. }) if self.crew.only.is_none() => {}
+        if let Some(link) = self.peers.alone() {
+            match self.send_to_link(link, cargo, Some(until)) {
+                Err(SendError::TimedOut { .. }) => return Err(self.timed_out(timeout)),
+                Err(SendError::Closed { .. }) if self.peers.only.is_none() => {}
                 settled => return settled,
             }
         }
