@@ -385,8 +385,8 @@ impl PollLoop {
             }
             let (mut message, mut more) = (Message::nothing(), None);
             let shared = link.endpoint().shared();
-            shared.flush_before_look();
-            if !shared.look(&mut message, &mut more) {
+            shared.flush_before_poll();
+            if !shared.poll_message(&mut message, &mut more) {
                 link.note_room();
                 continue;
             }
@@ -524,7 +524,7 @@ impl PollLoop {
                 let shared = link.endpoint().shared();
                 if !shared.has_more() {
                     turn::flush();
-                    shared.flush_before_look();
+                    shared.flush_before_poll();
                 }
                 if shared.receive_within(&mut message, &mut more, SLICE, wait.until) {
                     let (link, handlers) = (link.clone(), link.handlers());

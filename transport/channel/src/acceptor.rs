@@ -2,71 +2,51 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
-use std::thread::{Builder, JoinHandle};
+use std::sync::{Arc, Weak};
+use std::thread::Builder;
 
 use jstream::Transportable;
 
 use super::hello::Hello;
+use super::join_listener::JoinListener;
 use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
 use jstream_base::AcceptError;
-use jstream_endpoint::{Closer, Incoming, Listener};
+use jstream_endpoint::{Incoming, Listener};
 
 /// Maximum number of simultaneous handshakes; further peers are refused. Bounds the threads that
 /// silent peers occupy.
 const MAX_JOINING: usize = 16;
 
-/// A listener and its thread.
-pub(super) struct JoinListener {
-    closer: Closer,
-    thread: OnceLock<JoinHandle<()>>,
-}
-
-impl JoinListener {
-    /// Closes the listener. The address is free when this returns.
-    pub(super) fn end(&mut self) {
-        self.closer.close();
-        // The thread holds no strong reference to the peers, so this does not wait for itself.
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
 /// Starts a thread that accepts peers at `listener`.
 pub(super) fn open<T: Transportable + 'static>(
-    crew: &Arc<PeerSet<T>>,
+    peers: &Arc<PeerSet<T>>,
     listener: Listener,
     ours: Hello,
 ) -> io::Result<()> {
-    let listening = JoinListener {
-        closer: listener.closer(),
-        thread: OnceLock::new(),
-    };
-    let door = Arc::new(JoinAcceptor {
-        crew: Arc::downgrade(crew),
+    let closer = listener.closer();
+    let acceptor = Arc::new(JoinAcceptor {
+        peers: Arc::downgrade(peers),
         ours,
         joining: AtomicUsize::new(0),
     });
     let name = "jstream-channel".to_owned();
-    let open = move || door.stand_open(&listener);
+    let open = move || acceptor.accept_peers(&listener);
     let thread = Builder::new().name(name).spawn(open)?;
-    let _ = listening.thread.set(thread);
-    let _ = crew.listening.set(listening);
+    let _ = peers.listening.set(JoinListener::new(closer, thread));
     Ok(())
 }
 
 /// Accepts the peers that join.
 struct JoinAcceptor<T: Transportable + 'static> {
-    crew: Weak<PeerSet<T>>,
+    peers: Weak<PeerSet<T>>,
     ours: Hello,
     /// Number of handshakes in progress.
     joining: AtomicUsize,
 }
 
 impl<T: Transportable + 'static> JoinAcceptor<T> {
-    fn stand_open(self: Arc<Self>, listener: &Listener) {
+    fn accept_peers(self: Arc<Self>, listener: &Listener) {
         loop {
             match listener.accept() {
                 Ok(incoming) => self.admit(incoming),
@@ -83,14 +63,14 @@ impl<T: Transportable + 'static> JoinAcceptor<T> {
             self.joining.fetch_sub(1, Ordering::Relaxed);
             return incoming.refuse("too many peers are joining the channel; try again later");
         }
-        let door = self.clone();
+        let acceptor = self.clone();
         let name = "jstream-join".to_owned();
         let spawned = Builder::new().name(name).spawn(move || {
             let peer = incoming.peer().clone();
-            if let Err(reason) = door.let_in(incoming) {
+            if let Err(reason) = acceptor.let_in(incoming) {
                 tracing::debug!(%peer, reason, "peer did not join the channel");
             }
-            door.joining.fetch_sub(1, Ordering::Relaxed);
+            acceptor.joining.fetch_sub(1, Ordering::Relaxed);
         });
         if spawned.is_err() {
             self.joining.fetch_sub(1, Ordering::Relaxed);
@@ -100,19 +80,19 @@ impl<T: Transportable + 'static> JoinAcceptor<T> {
     fn let_in(&self, incoming: Incoming) -> Result<(), String> {
         let endpoint = incoming.establish().map_err(|error| error.to_string())?;
         // The handshake does not keep the channel alive while it waits for the peer.
-        let timeout = match self.crew.upgrade() {
-            Some(crew) => crew.options.handshake_timeout,
+        let timeout = match self.peers.upgrade() {
+            Some(peers) => peers.options.handshake_timeout,
             None => return Err("the channel was closed".to_owned()),
         };
         let mut has_place = false;
         let reserve = || {
-            has_place = self.crew.upgrade().is_some_and(|crew| crew.reserve());
+            has_place = self.peers.upgrade().is_some_and(|peers| peers.reserve());
             has_place
         };
-        let joined = self.ours.welcome(&endpoint, reserve, timeout);
+        let joined = self.ours.answer_join(&endpoint, reserve, timeout);
         if has_place {
-            let crew = self.crew.upgrade().ok_or("the channel was closed")?;
-            crew.take_place(joined.is_ok().then_some(PeerConnection::Far(endpoint)));
+            let peers = self.peers.upgrade().ok_or("the channel was closed")?;
+            peers.take_place(joined.is_ok().then_some(PeerConnection::Far(endpoint)));
         }
         joined
     }

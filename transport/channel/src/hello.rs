@@ -28,8 +28,8 @@ const ANSWER: u32 = 0x6a73_6302;
 const MAX_SCHEMA: usize = 64 << 10;
 
 /// First and longest pause between two attempts to connect if there is no listener.
-const SOON: Duration = Duration::from_millis(1);
-const LATER: Duration = Duration::from_millis(20);
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const MAX_PAUSE: Duration = Duration::from_millis(20);
 
 /// The role of a side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Hello {
 
     /// Checks a peer that wants to join the listening side, and sends the verdict. `reserve`
     /// reserves a place for a peer that passes the checks, before the peer is told.
-    pub(super) fn welcome(
+    pub(super) fn answer_join(
         &self,
         endpoint: &Endpoint,
         reserve: impl FnOnce() -> bool,
@@ -129,7 +129,7 @@ impl Hello {
     }
 
     /// Joins the listening side, and checks its response.
-    fn be_welcomed(&self, endpoint: &Endpoint, options: &Options) -> Result<(), OpenError> {
+    fn request_to_join(&self, endpoint: &Endpoint, options: &Options) -> Result<(), OpenError> {
         let address = || endpoint.address().clone();
         let no_channel = |reason| OpenError::NoChannel {
             address: address(),
@@ -221,7 +221,7 @@ pub(super) fn join<T: Transportable + 'static>(
     is_wanted: impl Fn() -> bool,
 ) -> Result<PeerConnection<T>, OpenError> {
     let until = Deadline::after(options.connect_timeout);
-    let mut pause = SOON;
+    let mut pause = FIRST_PAUSE;
     loop {
         let connected = match near() {
             Near::Joined(link) => return Ok(PeerConnection::Near(link)),
@@ -235,7 +235,7 @@ pub(super) fn join<T: Transportable + 'static>(
             (_, Near::Joined(link)) => return Ok(PeerConnection::Near(link)),
             (_, Near::Refused(error)) => return Err(error),
             (Ok(endpoint), Near::Nobody) => {
-                ours.be_welcomed(&endpoint, options)?;
+                ours.request_to_join(&endpoint, options)?;
                 return Ok(PeerConnection::Far(endpoint));
             }
             (Err(source), _) if !is_absent(&source) || until.has_passed() || !is_wanted() => {
@@ -247,7 +247,7 @@ pub(super) fn join<T: Transportable + 'static>(
             (Ok(_), Near::Soon) | (Err(_), _) => {}
         }
         thread::sleep(until.left().map_or(pause, |left| left.min(pause)));
-        pause = pause.saturating_mul(2).min(LATER);
+        pause = pause.saturating_mul(2).min(MAX_PAUSE);
     }
 }
 

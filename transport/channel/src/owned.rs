@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use jstream::{Restore, Transportable};
 
+use super::cargo::Cargo;
 use super::error::{RecvError, Refused, SendError};
 use super::near::Parcel;
+use super::object_form::Owned;
 use super::receive::ReceiveOwned;
 use super::receiver::Receiver;
+use super::send::Send;
 use super::sender::Sender;
-use super::sending::{Cargo, Send};
 
 impl<T: Transportable + std::marker::Send + 'static> Sender<T> {
     /// Sends an object by value. Between threads of one process the object moves in O(1), whatever
@@ -120,6 +122,3 @@ impl<T: Restore + 'static> Receiver<T> {
         ReceiveOwned::new(self)
     }
 }
-
-/// An object that is received by value.
-pub(super) struct Owned<T>(pub(super) T);

@@ -7,10 +7,10 @@ use std::{io, mem};
 
 use jstream::Transportable;
 
-use super::acceptor::JoinListener;
 use super::hello::Role;
+use super::join_listener::JoinListener;
 use super::near::{Announced, Crowd, NearLink, announce};
-use super::peers::{JoinedPeer, Membership, PeerConnection, Sight};
+use super::peers::{JoinedPeer, Membership, PeerConnection, PeerSnapshot};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_device::deadline::Deadline;
@@ -120,11 +120,11 @@ impl<T: Transportable + 'static> PeerSet<T> {
             self.first.get_or_init(|| link.clone());
         }
         let mut state = self.lock();
-        state.welcome = state.welcome.saturating_sub(places);
+        state.reserved = state.reserved.saturating_sub(places);
         state.peers.push(JoinedPeer { way, posted: false });
         state.came = state.came.saturating_add(1);
         let tasks = mem::take(&mut state.tasks);
-        self.note(&state);
+        self.update_is_alone(&state);
         drop(state);
         self.joined.notify_all();
         self.call();
@@ -132,7 +132,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
     }
 
     /// Updates `is_alone`. The caller holds the lock.
-    fn note(&self, state: &MutexGuard<'_, Membership<T>>) {
+    fn update_is_alone(&self, state: &MutexGuard<'_, Membership<T>>) {
         let is_complete = state.is_complete();
         let is_alone = match (&*state.peers, self.first.get()) {
             (
@@ -164,8 +164,8 @@ impl<T: Transportable + 'static> PeerSet<T> {
     /// peer. Returns false if there is no room.
     pub(super) fn reserve(&self) -> bool {
         let mut state = self.lock();
-        let has_room = state.peers.len().saturating_add(state.welcome) < MAX_PEERS;
-        state.welcome = state.welcome.saturating_add(usize::from(has_room));
+        let has_room = state.peers.len().saturating_add(state.reserved) < MAX_PEERS;
+        state.reserved = state.reserved.saturating_add(usize::from(has_room));
         has_room
     }
 
@@ -175,7 +175,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
             Some(way) => self.add(way, 1),
             None => {
                 let mut state = self.lock();
-                state.welcome = state.welcome.saturating_sub(1);
+                state.reserved = state.reserved.saturating_sub(1);
                 drop(state);
                 self.joined.notify_all();
                 self.call();
@@ -191,7 +191,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
         if gone.as_ref().is_some_and(|peer| peer.posted) {
             state.posted = state.posted.saturating_sub(1);
         }
-        self.note(&state);
+        self.update_is_alone(&state);
         let is_closed = state.is_closed();
         drop(state);
         if is_closed {
@@ -237,19 +237,19 @@ impl<T: Transportable + 'static> PeerSet<T> {
     }
 
     /// Returns a snapshot of the peers for a receive.
-    pub(super) fn sight(&self) -> Sight<T> {
+    pub(super) fn snapshot(&self) -> PeerSnapshot<T> {
         let mut state = self.lock();
-        Sight {
+        PeerSnapshot {
             count: state.peers.len(),
             is_posted: state.posted > 0,
             is_closed: state.is_closed(),
-            first: state.look_at(),
+            first: state.next_to_poll(),
         }
     }
 
     /// Returns the next peer to poll, or `None` if a receive is posted to it.
-    pub(super) fn look_at(&self) -> Option<PeerConnection<T>> {
-        self.lock().look_at()
+    pub(super) fn next_to_poll(&self) -> Option<PeerConnection<T>> {
+        self.lock().next_to_poll()
     }
 
     /// Returns true if a peer is outside of this process.
@@ -270,14 +270,14 @@ impl<T: Transportable + 'static> PeerSet<T> {
     }
 
     /// Posts a receive to each connection that has none. The caller is about to sleep.
-    pub(super) fn post(&self, queue: &CompletionQueue) {
+    pub(super) fn post_receives(&self, queue: &CompletionQueue) {
         let mut state = self.lock();
         state.sleepers = state.sleepers.saturating_add(1);
         self.post_all(state, queue);
     }
 
-    /// Ends the sleep that [`post`](Self::post) announced.
-    pub(super) fn awake(&self) {
+    /// Ends the sleep that [`post_receives`](Self::post_receives) announced.
+    pub(super) fn end_sleep(&self) {
         let mut state = self.lock();
         state.sleepers = state.sleepers.saturating_sub(1);
     }
@@ -302,7 +302,12 @@ impl<T: Transportable + 'static> PeerSet<T> {
 
     /// Handles the end of a posted receive. If receivers still sleep and the connection goes on,
     /// posts another one.
-    pub(super) fn taken(&self, endpoint: &Endpoint, goes_on: bool, queue: &CompletionQueue) {
+    pub(super) fn handle_received(
+        &self,
+        endpoint: &Endpoint,
+        goes_on: bool,
+        queue: &CompletionQueue,
+    ) {
         let way = PeerConnection::Far(endpoint.clone());
         let mut state = self.lock();
         if goes_on && state.sleepers > 0 {
@@ -320,7 +325,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
 
     /// Handles a wake-up after a peer has joined or the channel has closed. Passes it on to the
     /// other sleeping receivers. Returns true if the channel is closed.
-    pub(super) fn called(&self, queue: &CompletionQueue) -> bool {
+    pub(super) fn handle_call(&self, queue: &CompletionQueue) -> bool {
         let state = self.lock();
         if state.is_closed() {
             drop(state);

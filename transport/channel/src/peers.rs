@@ -21,7 +21,7 @@ pub(super) struct Membership<T: Transportable + 'static> {
     pub(super) came: usize,
     pub(super) expected: usize,
     /// Number of reserved places, of peers that are about to be told that they have joined.
-    pub(super) welcome: usize,
+    pub(super) reserved: usize,
     /// Tasks that wait for a peer to join.
     pub(super) tasks: Vec<Waker>,
 }
@@ -69,7 +69,7 @@ impl<T: Transportable + 'static> Membership<T> {
             sleepers: 0,
             came: 0,
             expected: expected.max(1),
-            welcome: 0,
+            reserved: 0,
             tasks: Vec::new(),
         }
     }
@@ -81,11 +81,11 @@ impl<T: Transportable + 'static> Membership<T> {
 
     /// Returns true if all expected peers have joined and all peers are gone.
     pub(super) fn is_closed(&self) -> bool {
-        self.peers.is_empty() && self.welcome == 0 && self.is_complete()
+        self.peers.is_empty() && self.reserved == 0 && self.is_complete()
     }
 
     /// Returns the next peer to poll, or `None` if a receive is posted to it.
-    pub(super) fn look_at(&mut self) -> Option<PeerConnection<T>> {
+    pub(super) fn next_to_poll(&mut self) -> Option<PeerConnection<T>> {
         let peer = self.turn()?;
         (!peer.posted).then(|| peer.way.clone())
     }
@@ -102,7 +102,7 @@ impl<T: Transportable + 'static> Membership<T> {
 }
 
 /// Snapshot of the peers for a receive.
-pub(super) struct Sight<T: Transportable + 'static> {
+pub(super) struct PeerSnapshot<T: Transportable + 'static> {
     /// Number of peers. `is_posted` is true if receives are posted to some of them.
     pub(super) count: usize,
     pub(super) is_posted: bool,

@@ -3,21 +3,18 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::task::Poll;
-use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
 use super::error::RecvError;
 use super::near::{NearLink, Parcel};
+use super::object_form::ObjectForm;
 use super::peer_set::PeerSet;
-use super::peers::{PeerConnection, Sight};
-use super::receive::{ObjectForm, Receive, ReceiveWait};
+use super::peers::{PeerConnection, PeerSnapshot};
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::object::{object_of, read};
-use jstream_endpoint::parker::Parker;
 use jstream_endpoint::queue::Done;
 use jstream_endpoint::spin::Spin;
 use jstream_endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
@@ -26,7 +23,7 @@ use jstream_endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
 /// polled first.
 const IN_A_ROW: u32 = 64;
 
-type Outcome<O> = Result<O, RecvError>;
+pub(super) type Outcome<O> = Result<O, RecvError>;
 
 /// The receiving side of a channel. Clones share the senders, and any number of threads and tasks
 /// may receive at the same time. Each object goes to one of them.
@@ -37,7 +34,7 @@ type Outcome<O> = Result<O, RecvError>;
 ///
 /// Dropping the last clone closes the channel. Objects that were sent but not received are lost.
 pub struct Receiver<T: Transportable + 'static> {
-    pub(super) crew: Arc<PeerSet<T>>,
+    pub(super) peers: Arc<PeerSet<T>>,
     waits: Arc<WaitState>,
 }
 
@@ -51,9 +48,9 @@ struct WaitState {
 }
 
 impl<T: Transportable + 'static> Receiver<T> {
-    pub(super) fn new(crew: Arc<PeerSet<T>>) -> Self {
+    pub(super) fn new(peers: Arc<PeerSet<T>>) -> Self {
         Self {
-            crew,
+            peers,
             waits: Arc::new(WaitState {
                 habit: AtomicU8::new(0),
                 in_a_row: AtomicU32::new(0),
@@ -64,150 +61,24 @@ impl<T: Transportable + 'static> Receiver<T> {
     /// Returns the address of the channel. Port 0 is replaced by the actual port.
     #[must_use]
     pub fn address(&self) -> &Address {
-        &self.crew.address
+        &self.peers.address
     }
 
-    /// Blocks until the next object arrives.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::Closed`] if all senders have closed and everything was received;
-    /// [`RecvError::Lost`] once for each lost sender; or another [`RecvError`].
-    #[inline]
-    pub fn recv(&self) -> Result<Received<T>, RecvError> {
-        self.recv_as()
-    }
-
-    /// As [`recv`](Self::recv), but blocks for at most `timeout`.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::TimedOut`] if no object arrived in time, or another [`RecvError`].
-    pub fn recv_timeout(&self, timeout: Duration) -> Result<Received<T>, RecvError> {
-        self.recv_as_within(timeout)
-    }
-
-    /// Returns the next object if it has arrived. Does not block.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::Empty`] if none has arrived, or another [`RecvError`].
-    pub fn try_recv(&self) -> Result<Received<T>, RecvError> {
-        self.try_recv_as()
-    }
-
-    /// Returns a future for the next object, for any runtime. Dropping the future loses no object.
-    ///
-    /// # Errors
-    ///
-    /// As for [`recv`](Self::recv).
-    pub fn recv_async(&self) -> Receive<'_, T> {
-        Receive::new(self)
-    }
-
-    /// Returns an iterator over the objects, which ends when the channel is closed.
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter { receiver: self }
-    }
-
-    #[inline]
-    pub(super) fn recv_as<O: ObjectForm<T>>(&self) -> Outcome<O> {
-        if let Some(outcome) = self.attempt(false) {
-            return outcome;
-        }
-        let received = self.recv_until(Deadline::NEVER);
-        received.unwrap_or_else(|| unreachable!("a receive without a deadline does not time out"))
-    }
-
-    pub(super) fn recv_as_within<O: ObjectForm<T>>(&self, timeout: Duration) -> Outcome<O> {
-        if let Some(outcome) = self.attempt(false) {
-            return outcome;
-        }
-        let received = self.recv_until(Deadline::after(timeout));
-        received.unwrap_or_else(|| {
-            Err(RecvError::TimedOut {
-                after: timeout,
-                address: self.address().clone(),
-            })
-        })
-    }
-
-    pub(super) fn try_recv_as<O: ObjectForm<T>>(&self) -> Outcome<O> {
-        self.attempt(true).unwrap_or(Err(RecvError::Empty))
-    }
-
-    fn recv_until<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Outcome<O>> {
-        let mut spin = self.begin(deadline);
-        let outcome = loop {
-            if let Some(outcome) = self.attempt(false) {
-                break Some(outcome);
-            }
-            if spin.again() {
-                continue;
-            }
-            let slept = if self.crew.may_be_near {
-                self.sleep(deadline)
-            } else {
-                self.sleep_in_queue(deadline)
-            };
-            spin.has_slept();
-            match slept {
-                Some(None) => {}
-                Some(outcome) => break outcome,
-                None => return self.attempt(true),
-            }
-        };
-        self.end(spin);
-        outcome
-    }
-
-    /// Blocks in the completion queue, which reports the events of all connections. Returns `None`
-    /// if the deadline has passed.
-    #[allow(
-        clippy::option_option,
-        reason = "distinguishes a timeout from a wake-up without an object"
-    )]
-    fn sleep_in_queue<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
-        let queue = self.queue();
-        self.crew.post(queue);
-        let done = queue.wait_done(deadline);
-        self.crew.awake();
-        Some(self.take(done?))
-    }
-
-    /// Blocks as a task does, so that senders of this process wake threads and tasks in the same
-    /// way. Returns `None` if the deadline has passed.
-    #[allow(
-        clippy::option_option,
-        reason = "distinguishes a timeout from a wake-up without an object"
-    )]
-    fn sleep<O: ObjectForm<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
-        let mut wait = ReceiveWait::new(self);
-        let parker = Parker::of_thread();
-        loop {
-            if let Poll::Ready(outcome) = wait.poll(parker.waker()) {
-                return Some(Some(outcome));
-            }
-            if deadline.has_passed() {
-                return None;
-            }
-            parker.park(deadline);
-        }
-    }
-
-    fn begin(&self, deadline: Deadline) -> Spin {
+    /// Starts the spinning of a wait.
+    pub(super) fn begin_spin(&self, deadline: Deadline) -> Spin {
         let habit = self.waits.habit.load(Ordering::Relaxed);
-        Spin::begin(self.crew.options.spin, habit, deadline)
+        Spin::begin(self.peers.options.spin, habit, deadline)
     }
 
-    fn end(&self, spin: Spin) {
+    /// Ends the spinning of a wait, and records its outcome.
+    pub(super) fn end_spin(&self, spin: Spin) {
         let mut habit = self.waits.habit.load(Ordering::Relaxed);
         spin.end(&mut habit);
         self.waits.habit.store(habit, Ordering::Relaxed);
     }
 
     pub(super) fn queue(&self) -> &CompletionQueue {
-        let Some(queue) = &self.crew.queue else {
+        let Some(queue) = &self.peers.queue else {
             unreachable!("a receiving side has a queue")
         };
         queue
@@ -219,7 +90,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     /// is missed.
     #[inline]
     pub(super) fn attempt<O: ObjectForm<T>>(&self, settled: bool) -> Option<Outcome<O>> {
-        if let Some(link) = self.crew.alone() {
+        if let Some(link) = self.peers.alone() {
             if let Some(parcel) = if settled {
                 link.take_settled()
             } else {
@@ -235,12 +106,12 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     fn attempt_all<O: ObjectForm<T>>(&self, settled: bool) -> Option<Outcome<O>> {
-        let Sight {
+        let PeerSnapshot {
             count,
             is_posted,
             is_closed,
             first,
-        } = self.crew.sight();
+        } = self.peers.snapshot();
         if is_closed {
             return Some(self.closed());
         }
@@ -249,11 +120,11 @@ impl<T: Transportable + 'static> Receiver<T> {
                 return Some(outcome);
             }
         }
-        let others = (1..count).map(|_| self.crew.look_at());
+        let others = (1..count).map(|_| self.peers.next_to_poll());
         for way in std::iter::once(first).chain(others).flatten() {
             let outcome = match &way {
-                PeerConnection::Far(endpoint) => self.look(endpoint),
-                PeerConnection::Near(link) => self.look_near(link, settled),
+                PeerConnection::Far(endpoint) => self.poll_endpoint(endpoint),
+                PeerConnection::Near(link) => self.poll_link(link, settled),
             };
             if let Some(outcome) = outcome {
                 let in_a_row = &self.waits.in_a_row;
@@ -277,7 +148,7 @@ impl<T: Transportable + 'static> Receiver<T> {
 
     /// Returns an object from a sender in this process. A sender that has ended sends no more, but
     /// the objects that it has already sent are still received.
-    fn look_near<O: ObjectForm<T>>(
+    fn poll_link<O: ObjectForm<T>>(
         &self,
         link: &Arc<NearLink<T>>,
         settled: bool,
@@ -292,23 +163,23 @@ impl<T: Transportable + 'static> Receiver<T> {
             return Some(Self::unpack(parcel, link));
         }
         if has_ended {
-            self.crew.remove(&PeerConnection::Near(link.clone()));
-            return self.crew.is_closed().then(|| self.closed());
+            self.peers.remove(&PeerConnection::Near(link.clone()));
+            return self.peers.is_closed().then(|| self.closed());
         }
         None
     }
 
     /// Returns an object from a sender outside of this process.
-    fn look<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
+    fn poll_endpoint<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
         let shared = endpoint.shared();
         let (mut message, mut more) = (Message::nothing(), None);
-        if !shared.look(&mut message, &mut more) {
+        if !shared.poll_message(&mut message, &mut more) {
             return None;
         }
         let object = match more {
             None => read(message, shared),
             Some(Ok(arrived)) => object_of(arrived, shared),
-            Some(Err(error)) => return self.trouble(endpoint, error),
+            Some(Err(error)) => return self.handle_error(endpoint, error),
         };
         Some(self.outcome(object))
     }
@@ -316,7 +187,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     fn poll_queue<O: ObjectForm<T>>(&self) -> Option<Outcome<O>> {
         self.waits.in_a_row.store(0, Ordering::Relaxed);
         while let Some(done) = self.queue().poll_done() {
-            if let Some(outcome) = self.take(done) {
+            if let Some(outcome) = self.handle_completion(done) {
                 return Some(outcome);
             }
         }
@@ -324,17 +195,18 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     /// Converts a completion of the queue to an outcome, if it has one.
-    pub(super) fn take<O: ObjectForm<T>>(&self, done: Done) -> Option<Outcome<O>> {
+    pub(super) fn handle_completion<O: ObjectForm<T>>(&self, done: Done) -> Option<Outcome<O>> {
         match done {
             Done::Received(_, receipt, endpoint) => {
-                self.crew.taken(&endpoint, receipt.is_ok(), self.queue());
+                self.peers
+                    .handle_received(&endpoint, receipt.is_ok(), self.queue());
                 match receipt {
                     Ok(arrived) => Some(self.outcome(object_of(arrived, endpoint.shared()))),
-                    Err(missed) => self.trouble(&endpoint, missed.error),
+                    Err(missed) => self.handle_error(&endpoint, missed.error),
                 }
             }
             Done::Sent(..) => None,
-            Done::Called => self.crew.called(self.queue()).then(|| self.closed()),
+            Done::Called => self.peers.handle_call(self.queue()).then(|| self.closed()),
         }
     }
 
@@ -353,7 +225,7 @@ impl<T: Transportable + 'static> Receiver<T> {
 
     /// Converts an error of an endpoint. Returns `None` if receiving continues. If the connection
     /// has ended, it is removed.
-    fn trouble<O>(
+    fn handle_error<O>(
         &self,
         endpoint: &Endpoint,
         error: jstream_base::RecvError,
@@ -365,11 +237,11 @@ impl<T: Transportable + 'static> Receiver<T> {
             Empty | Cancelled | TimedOut { .. } | TooSmall { .. } => None,
             NoBuffer { .. } | Object { .. } => Some(Err(RecvError::NoRoom(error))),
             Closed { .. } => {
-                self.crew.remove(&PeerConnection::Far(endpoint.clone()));
-                self.crew.is_closed().then(|| self.closed())
+                self.peers.remove(&PeerConnection::Far(endpoint.clone()));
+                self.peers.is_closed().then(|| self.closed())
             }
             source => self
-                .crew
+                .peers
                 .remove(&PeerConnection::Far(endpoint.clone()))
                 .then(|| {
                     Err(RecvError::Lost {
@@ -390,7 +262,7 @@ impl<T: Transportable + 'static> Receiver<T> {
 impl<T: Transportable + 'static> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         Self {
-            crew: self.crew.clone(),
+            peers: self.peers.clone(),
             waits: self.waits.clone(),
         }
     }
@@ -398,33 +270,8 @@ impl<T: Transportable + 'static> Clone for Receiver<T> {
 
 impl<T: Transportable + 'static> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Receiver").field(&self.crew.address).finish()
-    }
-}
-
-/// Iterator over the objects of a channel. It ends when the channel is closed. Any other error is
-/// returned as an item and does not end the iteration.
-#[derive(Debug)]
-pub struct Iter<'r, T: Transportable + 'static> {
-    receiver: &'r Receiver<T>,
-}
-
-impl<T: Transportable + 'static> Iterator for Iter<'_, T> {
-    type Item = Result<Received<T>, RecvError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.receiver.recv() {
-            Err(RecvError::Closed { .. }) => None,
-            outcome => Some(outcome),
-        }
-    }
-}
-
-impl<'r, T: Transportable + 'static> IntoIterator for &'r Receiver<T> {
-    type Item = Result<Received<T>, RecvError>;
-    type IntoIter = Iter<'r, T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
+        f.debug_tuple("Receiver")
+            .field(&self.peers.address)
+            .finish()
     }
 }

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use jstream::{Received, Transportable};
+use jstream::Transportable;
 
-use super::error::{SendError, Unsent};
+use super::cargo::Cargo;
+use super::error::SendError;
 use super::near::{NearLink, Parcel, Stop};
 use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
-use super::sending::{Cargo, Send};
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::parker::Parker;
 use jstream_endpoint::spin::Spin;
-use jstream_endpoint::{Endpoint, Remains, SendObjectError};
+use jstream_endpoint::{Endpoint, SendObjectError};
 
 /// First and longest pause between two attempts if none of several receivers has room.
-const SOON: Duration = Duration::from_micros(20);
-const LATER: Duration = Duration::from_millis(1);
+const FIRST_PAUSE: Duration = Duration::from_micros(20);
+const MAX_PAUSE: Duration = Duration::from_millis(1);
 
 /// The sending side of a channel. Clones share the connections, and any number of threads may send
 /// at the same time. A receiver gets the objects of one thread in the order in which they were
@@ -29,121 +29,27 @@ const LATER: Duration = Duration::from_millis(1);
 /// Dropping the last clone closes the channel after everything that was sent. Before the process
 /// exits, await the futures of [`send_async`](Self::send_async).
 pub struct Sender<T: Transportable + 'static> {
-    pub(super) crew: Arc<PeerSet<T>>,
+    pub(super) peers: Arc<PeerSet<T>>,
 }
 
 impl<T: Transportable + 'static> Sender<T> {
-    pub(super) fn new(crew: Arc<PeerSet<T>>) -> Self {
-        Self { crew }
+    pub(super) fn new(peers: Arc<PeerSet<T>>) -> Self {
+        Self { peers }
     }
 
     /// Returns the address of the channel. Port 0 is replaced by the actual port.
     #[must_use]
     pub fn address(&self) -> &Address {
-        &self.crew.address
-    }
-
-    /// Sends an object and everything that it reaches. Returns when the device has taken the
-    /// message. The call blocks while there is no room, and while no receiver has joined, each for
-    /// at most [`Options::send_timeout`](jstream_base::Options::send_timeout).
-    ///
-    /// With [`fan_out`](super::Channel::fan_out), the object goes to the next receiver that has
-    /// room.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    #[inline]
-    pub fn send(&self, object: &T) -> Result<(), SendError> {
-        let mut cargo = Cargo::lent(object);
-        self.deliver(&mut cargo)
-    }
-
-    /// As [`send`](Self::send), but does not block.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::Full`] if there is no room or no receiver has joined yet; or another
-    /// [`SendError`].
-    pub fn try_send(&self, object: &T) -> Result<(), SendError> {
-        self.offer(&mut Cargo::lent(object))
-    }
-
-    /// As [`send`](Self::send), but blocks for at most `timeout`. If the device has taken a part of
-    /// the object by then, the rest is sent in the background, and the object counts as sent.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::TimedOut`] if nothing was taken in time, or another [`SendError`].
-    pub fn send_timeout(&self, object: &T, timeout: Duration) -> Result<(), SendError> {
-        self.deliver_within(&mut Cargo::lent(object), timeout)
-    }
-
-    /// Sends an object, for a task. The object is serialized during the call, so the future does
-    /// not borrow it. It is queued behind all operations posted before. The future completes when
-    /// the device has taken the message. If the future is dropped, the object is still sent, unless
-    /// no receiver has joined.
-    pub fn send_async(&self, object: &T) -> Send<T> {
-        Send::begin(self, &mut Cargo::lent(object))
-    }
-
-    /// Forwards a received object. Between threads of one process it moves as it is, whatever its
-    /// size. Otherwise it is converted back to a message in its buffer, and that message is sent.
-    ///
-    /// # Errors
-    ///
-    /// [`Unsent`], with the reason and, if possible, the object.
-    #[allow(clippy::result_large_err, reason = "the object comes back in it")]
-    pub fn send_received(&self, mut received: Received<T>) -> Result<(), Unsent<T>>
-    where
-        Received<T>: std::marker::Send,
-        for<'x> T::InPlace<'x>: Transportable,
-    {
-        let mut until = None;
-        loop {
-            let way = match self.next(&mut until) {
-                Ok(way) => way,
-                Err(error) => {
-                    return Err(Unsent {
-                        error,
-                        received: Some(received),
-                    });
-                }
-            };
-            let (why, rest) = match &way {
-                PeerConnection::Near(link) => {
-                    let mut cargo = Cargo::parcel(Parcel::object(received));
-                    let until = Deadline::after(self.crew.options.send_timeout);
-                    match self.put(link, &mut cargo, Some(until)) {
-                        Ok(()) => return Ok(()),
-                        Err(error) => (error, cargo.into_parcel().and_then(Parcel::into_object)),
-                    }
-                }
-                PeerConnection::Far(endpoint) => match endpoint.send_received(received) {
-                    Ok(()) => return Ok(()),
-                    Err(unsent) => {
-                        let rest = match unsent.remains {
-                            Remains::Object(object) => Some(object),
-                            _ => None,
-                        };
-                        (self.why_object(endpoint, unsent.error), rest)
-                    }
-                },
-            };
-            received = match (why, rest) {
-                (SendError::Closed { .. }, Some(rest)) if self.crew.only.is_none() => rest,
-                (error, received) => return Err(Unsent { error, received }),
-            };
-        }
+        &self.peers.address
     }
 
     /// Sends an object. Blocks for room up to the send timeout of the options.
     #[inline]
     pub(super) fn deliver(&self, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
-        if let Some(link) = self.crew.alone() {
-            match self.put(link, cargo, None) {
+        if let Some(link) = self.peers.alone() {
+            match self.send_to_link(link, cargo, None) {
                 Err(SendError::Full) => {}
-                Err(SendError::Closed { .. }) if self.crew.only.is_none() => {}
+                Err(SendError::Closed { .. }) if self.peers.only.is_none() => {}
                 settled => return settled,
             }
         }
@@ -151,70 +57,57 @@ impl<T: Transportable + 'static> Sender<T> {
     }
 
     fn deliver_slowly(&self, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
-        let (mut until, mut pause) = (None, SOON);
+        let (mut until, mut pause) = (None, FIRST_PAUSE);
         loop {
-            if self.crew.only.is_none() && self.crew.len() > 1 {
+            if self.peers.only.is_none() && self.peers.len() > 1 {
                 match self.offer(cargo) {
                     Err(SendError::Full) => self.pause(&mut until, &mut pause)?,
                     settled => return settled,
                 }
                 continue;
             }
-            let sent = match &self.crew.only {
-                Some(only) => self.hand(only, cargo),
-                None => self.hand(&self.next(&mut until)?, cargo),
+            let sent = match &self.peers.only {
+                Some(only) => self.send_to_peer(only, cargo),
+                None => self.send_to_peer(&self.next(&mut until)?, cargo),
             };
             match sent {
-                Err(SendError::Closed { .. }) if self.crew.only.is_none() => {}
+                Err(SendError::Closed { .. }) if self.peers.only.is_none() => {}
                 settled => return settled,
             }
         }
     }
 
     /// Sends to the given receiver. Blocks for room up to the send timeout of the options.
-    fn hand(&self, way: &PeerConnection<T>, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
+    fn send_to_peer(
+        &self,
+        way: &PeerConnection<T>,
+        cargo: &mut Cargo<'_, T>,
+    ) -> Result<(), SendError> {
         match way {
             PeerConnection::Far(endpoint) => {
                 let sent = endpoint.send(cargo.object());
-                sent.map_err(|error| self.why_object(endpoint, error))
+                sent.map_err(|error| self.send_object_error(endpoint, error))
             }
             PeerConnection::Near(link) => {
-                let until = Deadline::after(self.crew.options.send_timeout);
-                self.put(link, cargo, Some(until))
+                let until = Deadline::after(self.peers.options.send_timeout);
+                self.send_to_link(link, cargo, Some(until))
             }
         }
-    }
-
-    /// As [`deliver`](Self::deliver), but blocks for at most `timeout`.
-    pub(super) fn deliver_within(
-        &self,
-        cargo: &mut Cargo<'_, T>,
-        timeout: Duration,
-    ) -> Result<(), SendError> {
-        let until = Deadline::after(timeout);
-        if let Some(link) = self.crew.alone() {
-            match self.put(link, cargo, Some(until)) {
-                Err(SendError::TimedOut { .. }) => return Err(self.late(timeout)),
-                Err(SendError::Closed { .. }) if self.crew.only.is_none() => {}
-                settled => return settled,
-            }
-        }
-        Send::begin(self, cargo).wait(until, timeout, cargo)
     }
 
     /// Sleeps briefly before the receivers are tried again. Fails if the deadline has passed.
     fn pause(&self, until: &mut Option<Deadline>, pause: &mut Duration) -> Result<(), SendError> {
-        let after = self.crew.options.send_timeout;
+        let after = self.peers.options.send_timeout;
         let until = *until.get_or_insert_with(|| Deadline::after(after));
         if until.has_passed() {
-            return Err(self.late(after));
+            return Err(self.timed_out(after));
         }
         thread::sleep(*pause);
-        *pause = pause.saturating_mul(2).min(LATER);
+        *pause = pause.saturating_mul(2).min(MAX_PAUSE);
         Ok(())
     }
 
-    pub(super) fn late(&self, after: Duration) -> SendError {
+    pub(super) fn timed_out(&self, after: Duration) -> SendError {
         SendError::TimedOut {
             after,
             address: self.address().clone(),
@@ -223,28 +116,28 @@ impl<T: Transportable + 'static> Sender<T> {
 
     /// Tries all receivers in round-robin order, without blocking.
     pub(super) fn offer(&self, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
-        if let Some(PeerConnection::Far(only)) = &self.crew.only {
+        if let Some(PeerConnection::Far(only)) = &self.peers.only {
             let sent = only.try_send(cargo.object());
-            return sent.map_err(|error| self.why_object(only, error));
+            return sent.map_err(|error| self.send_object_error(only, error));
         }
-        for _ in 0..self.crew.len() {
-            let Some(way) = self.crew.next() else {
+        for _ in 0..self.peers.len() {
+            let Some(way) = self.peers.next() else {
                 break;
             };
             let sent = match &way {
-                PeerConnection::Near(link) => self.put(link, cargo, None),
+                PeerConnection::Near(link) => self.send_to_link(link, cargo, None),
                 PeerConnection::Far(endpoint) => {
                     let sent = endpoint.try_send(cargo.object());
-                    sent.map_err(|error| self.why_object(endpoint, error))
+                    sent.map_err(|error| self.send_object_error(endpoint, error))
                 }
             };
             match sent {
                 Err(SendError::Full) => {}
-                Err(SendError::Closed { .. }) if self.crew.only.is_none() => {}
+                Err(SendError::Closed { .. }) if self.peers.only.is_none() => {}
                 settled => return settled,
             }
         }
-        if self.crew.only.is_none() && self.crew.is_closed() {
+        if self.peers.only.is_none() && self.peers.is_closed() {
             return Err(self.closed());
         }
         Err(SendError::Full)
@@ -253,7 +146,7 @@ impl<T: Transportable + 'static> Sender<T> {
     /// Sends to a receiver in this process. Blocks for room until the deadline, or not at all
     /// without one. On failure, the parcel is put back into `cargo`.
     #[inline]
-    fn put(
+    pub(super) fn send_to_link(
         &self,
         link: &Arc<NearLink<T>>,
         cargo: &mut Cargo<'_, T>,
@@ -264,32 +157,34 @@ impl<T: Transportable + 'static> Sender<T> {
             (Ok(()), _) => Ok(()),
             (Err((Stop::Closed, parcel)), _) => {
                 cargo.put_back(parcel);
-                Err(self.gone(link))
+                Err(self.link_closed(link))
             }
             (Err((Stop::Full, parcel)), None) => {
                 cargo.put_back(parcel);
                 Err(SendError::Full)
             }
-            (Err((Stop::Full, parcel)), Some(until)) => self.put_later(link, parcel, cargo, until),
+            (Err((Stop::Full, parcel)), Some(until)) => {
+                self.send_to_full_link(link, parcel, cargo, until)
+            }
         }
     }
 
     #[cold]
-    fn put_later(
+    fn send_to_full_link(
         &self,
         link: &Arc<NearLink<T>>,
         mut parcel: Parcel<T>,
         cargo: &mut Cargo<'_, T>,
         until: Deadline,
     ) -> Result<(), SendError> {
-        let mut spin = Spin::begin(self.crew.options.spin, 0, until);
+        let mut spin = Spin::begin(self.peers.options.spin, 0, until);
         while spin.again() {
             parcel = match link.try_send(parcel) {
                 Ok(()) => return Ok(()),
                 Err((Stop::Full, parcel)) => parcel,
                 Err((Stop::Closed, parcel)) => {
                     cargo.put_back(parcel);
-                    return Err(self.gone(link));
+                    return Err(self.link_closed(link));
                 }
             };
         }
@@ -299,7 +194,7 @@ impl<T: Transportable + 'static> Sender<T> {
             if let std::task::Poll::Ready(sent) = ticket.poll(parker.waker()) {
                 return sent.map_err(|parcel| {
                     cargo.put_back(parcel);
-                    self.gone(link)
+                    self.link_closed(link)
                 });
             }
             if until.has_passed() {
@@ -307,7 +202,7 @@ impl<T: Transportable + 'static> Sender<T> {
                     None => Ok(()),
                     Some(parcel) => {
                         cargo.put_back(parcel);
-                        Err(self.late(self.crew.options.send_timeout))
+                        Err(self.timed_out(self.peers.options.send_timeout))
                     }
                 };
             }
@@ -317,27 +212,30 @@ impl<T: Transportable + 'static> Sender<T> {
 
     /// Returns the error for a receiver in this process that is gone. The receiver is removed if
     /// there may be others.
-    pub(super) fn gone(&self, link: &Arc<NearLink<T>>) -> SendError {
-        if self.crew.only.is_none() {
-            self.crew.remove(&PeerConnection::Near(link.clone()));
+    pub(super) fn link_closed(&self, link: &Arc<NearLink<T>>) -> SendError {
+        if self.peers.only.is_none() {
+            self.peers.remove(&PeerConnection::Near(link.clone()));
         }
         self.closed()
     }
 
     /// Returns the next receiver in round-robin order. Blocks until the expected receivers have
     /// joined. The first call sets the deadline in `until`; later calls share it.
-    fn next(&self, until: &mut Option<Deadline>) -> Result<PeerConnection<T>, SendError> {
+    pub(super) fn next(
+        &self,
+        until: &mut Option<Deadline>,
+    ) -> Result<PeerConnection<T>, SendError> {
         loop {
-            if let Some(way) = self.crew.next() {
+            if let Some(way) = self.peers.next() {
                 return Ok(way);
             }
-            if self.crew.is_closed() {
+            if self.peers.is_closed() {
                 return Err(self.closed());
             }
-            let after = self.crew.options.send_timeout;
+            let after = self.peers.options.send_timeout;
             let until = *until.get_or_insert_with(|| Deadline::after(after));
-            if !self.crew.wait(until) {
-                return Err(self.late(after));
+            if !self.peers.wait(until) {
+                return Err(self.timed_out(after));
             }
         }
     }
@@ -348,29 +246,37 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    fn why_object(&self, endpoint: &Endpoint, error: SendObjectError) -> SendError {
+    pub(super) fn send_object_error(
+        &self,
+        endpoint: &Endpoint,
+        error: SendObjectError,
+    ) -> SendError {
         match error {
             SendObjectError::Write(error) => SendError::Write(error),
-            SendObjectError::Send(error) => self.why(endpoint, error),
+            SendObjectError::Send(error) => self.send_error(endpoint, error),
         }
     }
 
     /// Converts an error of an endpoint. If the connection has ended and there may be other
     /// receivers, it is removed.
-    pub(super) fn why(&self, endpoint: &Endpoint, error: jstream_base::SendError) -> SendError {
+    pub(super) fn send_error(
+        &self,
+        endpoint: &Endpoint,
+        error: jstream_base::SendError,
+    ) -> SendError {
         use jstream_base::SendError::{Closed, ClosedLocally, Lost, Stalled, TimedOut, WouldBlock};
         let is_closed = match error {
             WouldBlock => return SendError::Full,
             TimedOut { after, .. } => {
-                return self.late(after);
+                return self.timed_out(after);
             }
-            Closed { .. } => said_goodbye(endpoint).unwrap_or(true),
-            Lost { .. } => said_goodbye(endpoint).unwrap_or(false),
+            Closed { .. } => has_closed_cleanly(endpoint).unwrap_or(true),
+            Lost { .. } => has_closed_cleanly(endpoint).unwrap_or(false),
             Stalled { .. } | ClosedLocally { .. } => false,
             error => return SendError::Send(error),
         };
-        if self.crew.only.is_none() {
-            self.crew.remove(&PeerConnection::Far(endpoint.clone()));
+        if self.peers.only.is_none() {
+            self.peers.remove(&PeerConnection::Far(endpoint.clone()));
         }
         if is_closed {
             return self.closed();
@@ -384,7 +290,7 @@ impl<T: Transportable + 'static> Sender<T> {
 
 /// Returns true if the receiver closed the connection cleanly, false if it did not, and `None` if
 /// its end is not known yet.
-fn said_goodbye(endpoint: &Endpoint) -> Option<bool> {
+fn has_closed_cleanly(endpoint: &Endpoint) -> Option<bool> {
     /// Maximum number of messages to read. A receiver sends nothing but its farewell, so more
     /// messages mean that it violates the protocol.
     const MOST: usize = 4;
@@ -402,13 +308,13 @@ fn said_goodbye(endpoint: &Endpoint) -> Option<bool> {
 impl<T: Transportable + 'static> Clone for Sender<T> {
     fn clone(&self) -> Self {
         Self {
-            crew: self.crew.clone(),
+            peers: self.peers.clone(),
         }
     }
 }
 
 impl<T: Transportable + 'static> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Sender").field(&self.crew.address).finish()
+        f.debug_tuple("Sender").field(&self.peers.address).finish()
     }
 }

@@ -1,305 +1,127 @@
-//! Objects that are being sent.
+//! Sending of borrowed and of received objects.
 
-use std::fmt;
-use std::future::Future;
-use std::mem;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use jstream::{Transportable, Writer};
+use jstream::{Received, Transportable};
 
-use super::error::SendError;
-use super::near::{NearLink, Parcel, ParcelTicket, Stop};
+use super::cargo::Cargo;
+use super::error::{SendError, Unsent};
+use super::near::Parcel;
 use super::peers::PeerConnection;
+use super::send::Send;
 use super::sender::Sender;
-use jstream_base::Header;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::parker::Parker;
-use jstream_endpoint::{Endpoint, SendTicket};
+use jstream_endpoint::Remains;
 
-/// An object to be sent: borrowed or owned.
-pub(super) struct Cargo<'o, T: Transportable + 'static> {
-    lent: Option<&'o T>,
-    parcel: Option<Parcel<T>>,
-}
-
-impl<'o, T: Transportable + 'static> Cargo<'o, T> {
+impl<T: Transportable + 'static> Sender<T> {
+    /// Sends an object and everything that it reaches. Returns when the device has taken the
+    /// message. The call blocks while there is no room, and while no receiver has joined, each for
+    /// at most [`Options::send_timeout`](jstream_base::Options::send_timeout).
+    ///
+    /// With [`fan_out`](super::Channel::fan_out), the object goes to the next receiver that has
+    /// room.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
     #[inline]
-    pub(super) fn lent(object: &'o T) -> Self {
-        Self {
-            lent: Some(object),
-            parcel: None,
-        }
+    pub fn send(&self, object: &T) -> Result<(), SendError> {
+        let mut cargo = Cargo::lent(object);
+        self.deliver(&mut cargo)
     }
 
-    #[inline]
-    pub(super) fn parcel(parcel: Parcel<T>) -> Self {
-        Self {
-            lent: None,
-            parcel: Some(parcel),
-        }
+    /// As [`send`](Self::send), but does not block.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Full`] if there is no room or no receiver has joined yet; or another
+    /// [`SendError`].
+    pub fn try_send(&self, object: &T) -> Result<(), SendError> {
+        self.offer(&mut Cargo::lent(object))
     }
 
-    /// Returns a reference to the object, for serialization.
-    pub(super) fn object(&self) -> &T {
-        let moving = || self.parcel.as_ref().and_then(Parcel::as_value);
-        match self.lent.or_else(moving) {
-            Some(object) => object,
-            None => unreachable!("an object that is retried was put back"),
-        }
+    /// As [`send`](Self::send), but blocks for at most `timeout`. If the device has taken a part of
+    /// the object by then, the rest is sent in the background, and the object counts as sent.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::TimedOut`] if nothing was taken in time, or another [`SendError`].
+    pub fn send_timeout(&self, object: &T, timeout: Duration) -> Result<(), SendError> {
+        self.deliver_within(&mut Cargo::lent(object), timeout)
     }
 
-    /// Converts the object to a parcel for a receiver in this process.
-    #[inline]
-    pub(super) fn pack(&mut self, link: &NearLink<T>) -> Result<Parcel<T>, SendError> {
-        match (self.parcel.take(), self.lent) {
-            (Some(parcel), _) => Ok(parcel),
-            (None, Some(object)) => Parcel::copied(object, link.home()),
-            (None, None) => unreachable!("an object that is retried was put back"),
-        }
+    /// Sends an object, for a task. The object is serialized during the call, so the future does
+    /// not borrow it. It is queued behind all operations posted before. The future completes when
+    /// the device has taken the message. If the future is dropped, the object is still sent, unless
+    /// no receiver has joined.
+    pub fn send_async(&self, object: &T) -> Send<T> {
+        Send::begin(self, &mut Cargo::lent(object))
     }
 
-    /// As [`pack`](Self::pack). If `goes_on`, a receiver outside of this process may get the parcel
-    /// later, so it is a value or a message.
-    fn pack_for_any(&mut self, goes_on: bool, link: &NearLink<T>) -> Result<Parcel<T>, SendError> {
-        match self.lent {
-            Some(object) if goes_on => Parcel::written(object, link.home()),
-            _ => self.pack(link),
-        }
-    }
-
-    /// Puts back the parcel that was not sent.
-    pub(super) fn put_back(&mut self, parcel: Parcel<T>) {
-        self.parcel = Some(parcel);
-    }
-
-    pub(super) fn into_parcel(self) -> Option<Parcel<T>> {
-        self.parcel
-    }
-}
-
-/// Future of an object that is being sent; see [`Sender::send_async`].
-#[must_use = "contains the outcome of the send"]
-pub struct Send<T: Transportable + 'static> {
-    sender: Sender<T>,
-    state: SendState<T>,
-}
-
-enum SendState<T: Transportable + 'static> {
-    /// Posted to the endpoint.
-    Far(SendTicket, Endpoint),
-    Near(ParcelTicket<T>),
-    /// No receiver has joined yet.
-    Waiting(Parcel<T>),
-    Failed(SendError),
-    Sent,
-    /// The outcome was returned.
-    Done,
-}
-
-/// The next step of a send.
-enum SendStep<T: Transportable + 'static> {
-    Settled(Result<(), SendError>),
-    /// The receiver is gone, so the parcel goes to another one.
-    Again(Parcel<T>),
-}
-
-impl<T: Transportable + 'static> Send<T> {
-    pub(super) fn begin(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> Self {
-        Self {
-            state: Self::begun(sender, cargo),
-            sender: sender.clone(),
-        }
-    }
-
-    fn begun(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> SendState<T> {
-        match sender.crew.next() {
-            Some(PeerConnection::Far(endpoint)) => {
-                match endpoint.post_send_object(cargo.object()) {
-                    Ok(ticket) => SendState::Far(ticket, endpoint),
-                    Err(error) => SendState::Failed(SendError::Write(error)),
+    /// Forwards a received object. Between threads of one process it moves as it is, whatever its
+    /// size. Otherwise it is converted back to a message in its buffer, and that message is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsent`], with the reason and, if possible, the object.
+    #[allow(clippy::result_large_err, reason = "the object comes back in it")]
+    pub fn send_received(&self, mut received: Received<T>) -> Result<(), Unsent<T>>
+    where
+        Received<T>: std::marker::Send,
+        for<'x> T::InPlace<'x>: Transportable,
+    {
+        let mut until = None;
+        loop {
+            let way = match self.next(&mut until) {
+                Ok(way) => way,
+                Err(error) => {
+                    return Err(Unsent {
+                        error,
+                        received: Some(received),
+                    });
                 }
-            }
-            Some(PeerConnection::Near(link)) => {
-                match cargo.pack_for_any(sender.crew.only.is_none(), &link) {
-                    Ok(parcel) => Self::put(sender, &link, parcel),
-                    Err(error) => SendState::Failed(error),
+            };
+            let (why, rest) = match &way {
+                PeerConnection::Near(link) => {
+                    let mut cargo = Cargo::parcel(Parcel::object(received));
+                    let until = Deadline::after(self.peers.options.send_timeout);
+                    match self.send_to_link(link, &mut cargo, Some(until)) {
+                        Ok(()) => return Ok(()),
+                        Err(error) => (error, cargo.into_parcel().and_then(Parcel::into_object)),
+                    }
                 }
-            }
-            // The receiver that joins may be outside of this process and accept messages only.
-            None => match cargo.parcel.take().filter(|_| cargo.lent.is_none()) {
-                Some(parcel) => SendState::Waiting(parcel),
-                None => match Writer::new().write_to(cargo.object(), &sender.crew.options.pool) {
-                    Ok(filled) => SendState::Waiting(Parcel::message(filled)),
-                    Err(error) => SendState::Failed(SendError::Write(error)),
+                PeerConnection::Far(endpoint) => match endpoint.send_received(received) {
+                    Ok(()) => return Ok(()),
+                    Err(unsent) => {
+                        let rest = match unsent.remains {
+                            Remains::Object(object) => Some(object),
+                            _ => None,
+                        };
+                        (self.send_object_error(endpoint, unsent.error), rest)
+                    }
                 },
-            },
+            };
+            received = match (why, rest) {
+                (SendError::Closed { .. }, Some(rest)) if self.peers.only.is_none() => rest,
+                (error, received) => return Err(Unsent { error, received }),
+            };
         }
     }
 
-    fn put(sender: &Sender<T>, link: &Arc<NearLink<T>>, parcel: Parcel<T>) -> SendState<T> {
-        match link.try_send(parcel) {
-            Ok(()) => SendState::Sent,
-            Err((Stop::Full, parcel)) => SendState::Near(link.post(parcel)),
-            Err((Stop::Closed, parcel)) => {
-                let error = sender.gone(link);
-                if sender.crew.only.is_some() {
-                    return SendState::Failed(error);
-                }
-                Self::post(sender, parcel)
-            }
-        }
-    }
-
-    /// Posts a parcel that does not borrow the object.
-    fn post(sender: &Sender<T>, parcel: Parcel<T>) -> SendState<T> {
-        match sender.crew.next() {
-            Some(PeerConnection::Near(link)) => Self::put(sender, &link, parcel),
-            Some(PeerConnection::Far(endpoint)) => {
-                if let Some(object) = parcel.as_value() {
-                    return match endpoint.post_send_object(object) {
-                        Ok(ticket) => SendState::Far(ticket, endpoint),
-                        Err(error) => SendState::Failed(SendError::Write(error)),
-                    };
-                }
-                let Some(filled) = parcel.into_message() else {
-                    unreachable!("a parcel for another process is a value or a message")
-                };
-                SendState::Far(endpoint.post_send(Header::default(), filled), endpoint)
-            }
-            None if sender.crew.is_closed() => SendState::Failed(sender.closed()),
-            None => SendState::Waiting(parcel),
-        }
-    }
-
-    /// Handles the outcome of an endpoint. If one of several receivers has closed, the next one
-    /// gets the message.
-    fn far(&self, sent: Result<(), jstream_endpoint::Unsent>, endpoint: &Endpoint) -> SendStep<T> {
-        let unsent = match sent {
-            Ok(()) => return SendStep::Settled(Ok(())),
-            Err(unsent) => unsent,
-        };
-        match self.sender.why(endpoint, unsent.error) {
-            SendError::Closed { .. } if self.sender.crew.only.is_none() => {
-                SendStep::Again(Parcel::message(unsent.filled))
-            }
-            why => SendStep::Settled(Err(why)),
-        }
-    }
-
-    /// Handles the outcome of a receiver in this process.
-    fn near(&self, sent: Result<(), Parcel<T>>, link: &Arc<NearLink<T>>) -> SendStep<T> {
-        match sent {
-            Ok(()) => SendStep::Settled(Ok(())),
-            Err(parcel) => match self.sender.gone(link) {
-                _ if self.sender.crew.only.is_none() => SendStep::Again(parcel),
-                error => SendStep::Settled(Err(error)),
-            },
-        }
-    }
-
-    /// Blocks until the outcome is known or the deadline passes. An object that was not sent and
-    /// not yet converted to bytes is put back into `cargo`.
-    pub(super) fn wait(
-        mut self,
-        until: Deadline,
-        timeout: Duration,
+    /// As `deliver`, but blocks for at most `timeout`.
+    pub(super) fn deliver_within(
+        &self,
         cargo: &mut Cargo<'_, T>,
+        timeout: Duration,
     ) -> Result<(), SendError> {
-        loop {
-            let step = match mem::replace(&mut self.state, SendState::Done) {
-                SendState::Far(mut ticket, endpoint) => {
-                    let left = until.left().unwrap_or(Duration::MAX);
-                    match ticket.wait_timeout(left) {
-                        Some(sent) => self.far(sent.map(drop), &endpoint),
-                        // Dropping the ticket of an operation in progress does not stop it.
-                        None => match ticket.cancel() {
-                            Ok(Err(_)) => return Err(self.sender.late(timeout)),
-                            Ok(Ok(_)) | Err(_) => return Ok(()),
-                        },
-                    }
-                }
-                SendState::Near(ticket) => {
-                    let parker = Parker::of_thread();
-                    let sent = loop {
-                        if let Poll::Ready(sent) = ticket.poll(parker.waker()) {
-                            break sent;
-                        }
-                        if until.has_passed() {
-                            let Some(parcel) = ticket.withdraw() else {
-                                break Ok(());
-                            };
-                            cargo.put_back(parcel);
-                            return Err(self.sender.late(timeout));
-                        }
-                        parker.park(until);
-                    };
-                    self.near(sent, ticket.link())
-                }
-                SendState::Waiting(parcel) => {
-                    if !self.sender.crew.wait(until) {
-                        cargo.put_back(parcel);
-                        return Err(self.sender.late(timeout));
-                    }
-                    SendStep::Again(parcel)
-                }
-                SendState::Failed(error) => return Err(error),
-                SendState::Sent | SendState::Done => return Ok(()),
-            };
-            match step {
-                SendStep::Settled(settled) => return settled,
-                SendStep::Again(parcel) => self.state = Self::post(&self.sender, parcel),
+        let until = Deadline::after(timeout);
+        if let Some(link) = self.peers.alone() {
+            match self.send_to_link(link, cargo, Some(until)) {
+                Err(SendError::TimedOut { .. }) => return Err(self.timed_out(timeout)),
+                Err(SendError::Closed { .. }) if self.peers.only.is_none() => {}
+                settled => return settled,
             }
         }
-    }
-}
-
-impl<T: Transportable + 'static> Future for Send<T> {
-    type Output = Result<(), SendError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        loop {
-            let step = match mem::replace(&mut this.state, SendState::Done) {
-                SendState::Far(mut ticket, endpoint) => match Pin::new(&mut ticket).poll(context) {
-                    Poll::Pending => {
-                        this.state = SendState::Far(ticket, endpoint);
-                        return Poll::Pending;
-                    }
-                    Poll::Ready(sent) => this.far(sent.map(drop), &endpoint),
-                },
-                SendState::Near(ticket) => match ticket.poll(context.waker()) {
-                    Poll::Pending => {
-                        this.state = SendState::Near(ticket);
-                        return Poll::Pending;
-                    }
-                    Poll::Ready(sent) => this.near(sent, ticket.link()),
-                },
-                SendState::Waiting(parcel) => {
-                    if this.sender.crew.register(context.waker()) {
-                        this.state = SendState::Waiting(parcel);
-                        return Poll::Pending;
-                    }
-                    SendStep::Again(parcel)
-                }
-                SendState::Failed(error) => return Poll::Ready(Err(error)),
-                SendState::Sent => return Poll::Ready(Ok(())),
-                SendState::Done => panic!("polled after it was ready"),
-            };
-            match step {
-                SendStep::Settled(settled) => return Poll::Ready(settled),
-                SendStep::Again(parcel) => this.state = Self::post(&this.sender, parcel),
-            }
-        }
-    }
-}
-
-impl<T: Transportable + 'static> Unpin for Send<T> {}
-
-impl<T: Transportable + 'static> fmt::Debug for Send<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Send").finish_non_exhaustive()
+        Send::begin(self, cargo).wait(until, timeout, cargo)
     }
 }

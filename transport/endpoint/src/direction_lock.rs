@@ -220,7 +220,7 @@ impl<D: Direction> DirectionLock<D> {
 
     /// As [`wait_until`](Self::wait_until), for a caller that has already polled under this lock,
     /// or knows that polling would find nothing.
-    pub(super) fn wait_after_look<'t, R, E: Direction>(
+    pub(super) fn wait_after_poll<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
         held: TurnGuard<'t, D>,
@@ -230,7 +230,7 @@ impl<D: Direction> DirectionLock<D> {
         self.wait_spinning(other, held, (None, true), deadline, attempt)
     }
 
-    /// As [`wait_after_look`](Self::wait_after_look), but calls `deadline` late, because that reads
+    /// As [`wait_after_poll`](Self::wait_after_poll), but calls `deadline` late, because that reads
     /// the clock: after spinning or, if spinning `is_bounded` by the deadline or would not end,
     /// after the first polls.
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
@@ -374,14 +374,14 @@ impl<D: Direction> DirectionLock<D> {
 
     /// As [`is_pending`](Self::is_pending), for a caller that has already announced that it waits.
     pub(super) fn is_pending_by_now(&self) -> bool {
-        // Pairs with the fence in `has_sleepers_beside`.
+        // Pairs with the fence in `has_opposite_sleepers`.
         fence(Ordering::SeqCst);
         self.is_pending()
     }
 
     /// Returns true if a thread may be sleeping for the other direction without knowing of
     /// operations that were posted before this call.
-    pub(super) fn has_sleepers_beside(&self) -> bool {
+    pub(super) fn has_opposite_sleepers(&self) -> bool {
         // Pairs with the fence in `is_pending_by_now`, which `sleep_beside` calls: either this
         // thread sees the sleeper, or the sleeper sees the posted operation.
         fence(Ordering::SeqCst);

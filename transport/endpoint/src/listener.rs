@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use socket2::SockRef;
 
-use super::Endpoint;
 use super::closer::{Close, Closer};
+use super::endpoint::Endpoint;
 use super::reactor;
 use jstream_base::Address;
 use jstream_base::Options;

@@ -12,7 +12,8 @@ use jstream::buffer::Filled;
 use jstream::{ReadError, Received, Transportable, WriteError};
 use thiserror::Error;
 
-use super::message::{Message, bytes_of};
+use super::message::Message;
+use super::outcome::bytes_of;
 use super::receiving::{Arrived, Receipt};
 use super::shared::{Patience, Shared};
 use super::ticket::RecvOp;

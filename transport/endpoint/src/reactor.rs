@@ -11,7 +11,7 @@ use std::thread;
 
 pub(crate) use jstream_sync::watcher::Watch;
 
-use super::timer::Timers;
+use super::timers::Timers;
 use jstream_sync::watcher::Interest;
 use jstream_sync::watcher::{WatchBuffers, Watcher};
 

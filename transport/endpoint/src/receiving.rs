@@ -2,6 +2,7 @@
 //! were dropped.
 
 mod arrived;
+mod delivery;
 mod direction;
 mod posted;
 mod receive_sink;
@@ -68,15 +69,17 @@ pub(crate) struct Receiving {
     alarm_waker: Waker,
     /// Puts and gets of both sides.
     pub(super) remote: Remote,
+    /// The connection, for sending answers, requests and replies.
+    pub(super) shared: Weak<Shared>,
     /// The receive sink, which gets all messages on arrival.
-    taker: Option<Arc<dyn ReceiveSink>>,
+    receive_sink: Option<Arc<dyn ReceiveSink>>,
     /// True once a receive sink was set. From then on, no other caller receives messages, because a
     /// message that has begun may be in the sink's memory.
-    taken: bool,
+    had_sink: bool,
     /// True if a message had begun for another receiver when the sink was set.
-    begun_before: bool,
+    began_before_sink: bool,
     /// True if the pool has no room for the next message of the sink.
-    held: bool,
+    is_starved: bool,
     /// True if the connection was closed in this program. A half that is put back is then dropped.
     is_closed: bool,
     /// Share of this connection in the bytes of all begun messages.
@@ -111,11 +114,12 @@ impl Receiving {
             tally,
             alarm_waker: alarm.clone().into(),
             alarm,
-            remote: Remote::new(shared),
-            taker: None,
-            taken: false,
-            begun_before: false,
-            held: false,
+            remote: Remote::default(),
+            shared,
+            receive_sink: None,
+            had_sink: false,
+            began_before_sink: false,
+            is_starved: false,
             is_closed: false,
             begun_share,
             replies: Replies::default(),
@@ -137,7 +141,7 @@ impl Receiving {
         if !self.posted.is_empty() {
             return false;
         }
-        let is_free = self.kept.is_empty() && !self.begun && !self.taken;
+        let is_free = self.kept.is_empty() && !self.begun && !self.had_sink;
         if let (Some(half), true) = (&mut self.half, is_free) {
             match half.receive(&mut message.header, &mut message.payload) {
                 Ok(Whole::Here) => {
@@ -148,7 +152,7 @@ impl Receiving {
                 Ok(Whole::Nothing) => return false,
                 Ok(Whole::Other) => {}
                 Err(fault) => {
-                    *other = self.trouble(fault).map(Err);
+                    *other = self.handle_fault(fault).map(Err);
                     return other.is_some();
                 }
             }
@@ -161,7 +165,8 @@ impl Receiving {
     /// or the call that sleeps receives it as well.
     #[inline]
     pub(super) fn receives_asleep(&self) -> bool {
-        let is_free = self.posted.is_empty() && self.kept.is_empty() && !self.begun && !self.taken;
+        let is_free =
+            self.posted.is_empty() && self.kept.is_empty() && !self.begun && !self.had_sink;
         is_free
             && self
                 .half
@@ -170,10 +175,10 @@ impl Receiving {
     }
 
     /// Detects an end that the device already knows of. Messages stay in the device.
-    pub(super) fn look(&mut self) {
+    pub(super) fn detect_end(&mut self) {
         let half = self.half.as_mut();
         if let Some(Err(fault)) = half.map(|half| half.header()) {
-            self.trouble(fault);
+            self.handle_fault(fault);
         }
     }
 
@@ -189,7 +194,7 @@ impl Receiving {
         if !self.posted.is_empty() {
             return false;
         }
-        let is_free = self.kept.is_empty() && !self.begun && !self.taken;
+        let is_free = self.kept.is_empty() && !self.begun && !self.had_sink;
         if let (Some(half), true) = (&mut self.half, is_free) {
             match half.receive_into(memory, header) {
                 Ok(Whole::Here) => {
@@ -200,7 +205,7 @@ impl Receiving {
                 Ok(Whole::Nothing) => return false,
                 Ok(Whole::Other) => {}
                 Err(fault) => {
-                    *failed = self.trouble(fault);
+                    *failed = self.handle_fault(fault);
                     return failed.is_some();
                 }
             }
@@ -218,7 +223,7 @@ impl Receiving {
     /// Returns the next message if it has arrived.
     #[inline]
     fn next(&mut self, place: Destination<'_>) -> Option<Result<Arrived, RecvError>> {
-        if !self.kept.is_empty() || self.taken {
+        if !self.kept.is_empty() || self.had_sink {
             return self.next_kept(&place);
         }
         self.next_new(place)
@@ -237,7 +242,7 @@ impl Receiving {
         let header = match half.header() {
             Ok(Some(header)) => header,
             Ok(None) => return None,
-            Err(fault) => return self.trouble(fault).map(Err),
+            Err(fault) => return self.handle_fault(fault).map(Err),
         };
         if header.op() != 0 {
             return self.next_behind_frames(place);
@@ -267,7 +272,7 @@ impl Receiving {
         match half.payload(&mut self.into) {
             Ok(Some(payload)) => Some(Ok(self.complete_message(header, payload, &place))),
             Ok(None) => None,
-            Err(fault) => self.trouble(fault).map(Err),
+            Err(fault) => self.handle_fault(fault).map(Err),
         }
     }
 
@@ -376,7 +381,7 @@ impl Receiving {
     }
 
     fn next_kept(&mut self, place: &Destination<'_>) -> Option<Result<Arrived, RecvError>> {
-        if self.taken {
+        if self.had_sink {
             let peer = self.info.peer.clone();
             return Some(Err(RecvError::Taken { peer }));
         }
@@ -403,7 +408,7 @@ impl Receiving {
 
     /// Converts a fault to the error for the receiver. A permanent fault ends the direction.
     #[cold]
-    pub(super) fn trouble(&mut self, fault: Fault) -> Option<RecvError> {
+    pub(super) fn handle_fault(&mut self, fault: Fault) -> Option<RecvError> {
         let begun = self.half.as_ref().map_or(0, |half| half.begun());
         match Trouble::of(fault, begun) {
             Trouble::NoBuffer { length, source } => {
@@ -471,7 +476,7 @@ impl Receiving {
         self.kept.clear();
         self.remote.kept_bytes = 0;
         self.drive();
-        self.look();
+        self.detect_end();
     }
 
     /// Counts time that was spent polling, without a sleep, towards the timeout of the message that

@@ -10,7 +10,7 @@ use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Endpoint;
+use super::endpoint::Endpoint;
 use super::ops::Notify;
 use super::shared::{Patience, Shared};
 use super::ticket::SendOp;

@@ -3,8 +3,11 @@
 mod credit_queue;
 mod direction;
 mod gathered;
+mod outcome;
 
 pub(super) use self::gathered::Flushed;
+pub(super) use self::outcome::Leftover;
+pub use self::outcome::SendOutcome;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,30 +23,12 @@ use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::MOST_REQUESTS;
 use jstream_base::Header;
 use jstream_base::SendError;
-use jstream_device::connection::{Body, Outbound, Outgoing};
+use jstream_device::connection::{Outbound, Outgoing};
 
 /// Maximum number of posted answers. Those beyond [`MOST_REQUESTS`] have reached the peer, but the
 /// device has not reported it yet. A peer that exceeds its number of requests also makes answers
 /// wait.
 const MOST_ANSWERS: usize = 2 * MOST_REQUESTS;
-
-/// Outcome of a send, with the message body if it was not consumed.
-pub struct SendOutcome {
-    /// The result for the caller.
-    pub result: Result<(), SendError>,
-    /// The rest of the payload.
-    pub body: Body<'static>,
-}
-
-/// Kind of posted messages that were not sent.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Leftover {
-    Nothing,
-    /// Messages that wait for credit, and so for messages of the peer.
-    Waiting,
-    /// Messages that wait for the device.
-    InLine,
-}
 
 /// A posted message.
 struct SendOp {
@@ -74,7 +59,7 @@ pub(crate) struct SendDirection {
     /// Operations that wait for credit of the peer before they are queued.
     gate: Gate<OpId>,
     /// True if the posted messages have no owner any more.
-    is_left_behind: bool,
+    is_abandoned: bool,
     /// True if the device has taken a part of the first message.
     begun: bool,
     /// Total time that threads have waited while messages were posted.
@@ -89,7 +74,7 @@ pub(crate) struct SendDirection {
     alarm: Arc<Alarm>,
     alarm_waker: Waker,
     /// Waker to call when the next posted message has been sent.
-    at_gone: Option<Waker>,
+    completion_waker: Option<Waker>,
     /// True if the connection was closed locally. A half that is put back is then dropped.
     is_closed: bool,
 }
@@ -108,7 +93,7 @@ impl SendDirection {
             ever_posted: 0,
             ops: Ops::default(),
             gate: Gate::default(),
-            is_left_behind: false,
+            is_abandoned: false,
             begun: false,
             clock: Duration::ZERO,
             went: Duration::ZERO,
@@ -118,7 +103,7 @@ impl SendDirection {
             tally,
             alarm_waker: alarm.clone().into(),
             alarm,
-            at_gone: None,
+            completion_waker: None,
             is_closed: false,
         }
     }
@@ -133,7 +118,7 @@ impl SendDirection {
     }
 
     /// Appends an operation to the queue.
-    pub(super) fn line_one_up(&mut self, id: OpId) {
+    pub(super) fn enqueue(&mut self, id: OpId) {
         self.posted.push_back(id);
         self.ever_posted = self.ever_posted.wrapping_add(1);
         if let Some(op) = self.ops.get_mut(id) {
@@ -143,7 +128,7 @@ impl SendDirection {
 
     /// Returns the last position that was assigned, and the position up to which all operations
     /// have completed.
-    pub(super) fn count_posted(&self) -> (u64, u64) {
+    pub(super) fn posted_positions(&self) -> (u64, u64) {
         let first = self.posted.front().and_then(|id| self.ops.get(*id));
         let gone = first.map_or(self.ever_posted, |op| op.place.wrapping_sub(1));
         (self.ever_posted, gone)
@@ -151,8 +136,8 @@ impl SendDirection {
 
     /// Registers `waker` to be called once when the next posted operation has completed. Replaces
     /// the previous waker.
-    pub(super) fn tell_when_gone(&mut self, waker: Waker) {
-        self.at_gone = Some(waker);
+    pub(super) fn notify_when_completed(&mut self, waker: Waker) {
+        self.completion_waker = Some(waker);
     }
 
     /// Returns the kind of messages that were not sent.
@@ -189,17 +174,18 @@ impl SendDirection {
         refused: Option<SendError>,
         notify: Notify,
     ) -> OpId {
-        self.post_costly(message, refused, notify, Credit::FREE)
+        self.post_with_credit(message, refused, notify, Credit::FREE)
     }
 
     /// Continues a message of which the device has a part, and which has no owner. No other message
     /// is posted.
     pub(super) fn adopt(&mut self, message: Outbound<'static>) {
-        self.go_on_with(message, Notify::Nobody);
+        self.enqueue_message(message, Notify::Nobody);
         self.begun = true;
     }
 
-    fn go_on_with(&mut self, message: Outbound<'static>, notify: Notify) {
+    /// Appends an operation that needs no credit.
+    fn enqueue_message(&mut self, message: Outbound<'static>, notify: Notify) {
         let id = self.ops.insert(SendOp {
             message,
             result: None,
@@ -208,7 +194,7 @@ impl SendDirection {
             since: self.clock,
             place: 0,
         });
-        self.line_one_up(id);
+        self.enqueue(id);
     }
 
     /// Appends an answer to a request of the peer. Returns false if too many answers wait, which
@@ -352,7 +338,7 @@ impl SendDirection {
             };
             self.complete(id, Err(error));
         }
-        self.end_all_waiting(&end);
+        self.fail_waiting(&end);
         if self.end.is_none() {
             self.info.note_end(&end, "sending");
             self.end = Some(end);
@@ -378,7 +364,7 @@ impl SendDirection {
             Err(SendError::TimedOut { .. } | SendError::NoBuffer { .. })
         );
         op.result = Some(result);
-        self.common.to_wake.extend(self.at_gone.take());
+        self.common.to_wake.extend(self.completion_waker.take());
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
             Notify::Ticket => self.common.news = true,
             Notify::Task(task) => {
@@ -412,7 +398,7 @@ impl SendDirection {
             self.common.waited_since = None;
             self.complete(id, result);
             if failed {
-                self.line_up();
+                self.enqueue_waiting();
             }
         }
     }

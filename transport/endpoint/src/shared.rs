@@ -9,80 +9,42 @@
 //!   sink, is woken when the direction can make progress. The task then has to call again, because
 //!   no operation progresses by itself.
 
+mod batching;
 mod calls;
 mod gathering;
+mod half;
+mod patience;
 mod posted;
-mod taken;
+mod receive_sink;
+mod replies;
+
+pub use self::half::Half;
+pub use self::patience::Patience;
 
 use std::any::Any;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
-use std::time::Duration;
 
 use jstream::Writer;
 
 use self::gathering::Gathering;
 use super::alarm::Alarm;
+use super::carrier::Carrier;
+use super::closer::Close;
 use super::codec_cache::CodecCache;
 use super::connection_info::ConnectionInfo;
 use super::counters::{self, Tally};
 use super::direction_lock::{Broke, Direction, DirectionLock};
 use super::ops::Sink;
-use super::progress::Carrier;
 use super::receiving::Receiving;
 use super::sending::SendDirection;
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::SendError;
 use jstream_device::connection::Connection;
-use jstream_device::deadline::Deadline;
 use jstream_sync::watcher::Watcher;
-
-/// Time that a call may wait.
-#[derive(Debug, Clone, Copy)]
-pub enum Patience {
-    /// No waiting.
-    None,
-    /// At most this long.
-    For(Duration),
-    /// Until the connection ends.
-    Endless,
-}
-
-/// Callers with a timeout of at most this length poll once before they sleep, because the sleep may
-/// be over before it has begun.
-const LONG: Duration = Duration::from_millis(1);
-
-impl Patience {
-    /// Returns true if the timeout is long enough to sleep without polling first.
-    #[inline]
-    fn is_long(self) -> bool {
-        match self {
-            Self::None => false,
-            Self::For(timeout) => timeout > LONG,
-            Self::Endless => true,
-        }
-    }
-
-    pub(super) fn deadline(self) -> Deadline {
-        match self {
-            Self::None => Deadline::after(Duration::ZERO),
-            Self::For(timeout) => Deadline::after(timeout),
-            Self::Endless => Deadline::NEVER,
-        }
-    }
-}
-
-/// One of the two directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Half {
-    /// The direction of sent messages.
-    Out,
-    /// The direction of received messages.
-    In,
-}
 
 /// State that all handles of a connection share.
 pub struct Shared {
@@ -212,14 +174,14 @@ impl Shared {
             Half::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
         };
         if is_left {
-            self.progress_beside(way, task, place);
+            self.progress_opposite(way, task, place);
         }
         is_left
     }
 
     /// Drives the posted operations of the other direction, for a task that waits for this one. The
     /// peer may be blocked until it gets an answer, or until its messages are received.
-    pub(super) fn progress_beside(
+    pub(super) fn progress_opposite(
         &self,
         way: Half,
         task: Option<&Waker>,
@@ -237,7 +199,7 @@ impl Shared {
     }
 
     /// Registers `carrier` to be woken when no sends are posted any more.
-    pub(super) fn tell_when_sent(&self, carrier: &Waker) {
+    pub(super) fn notify_when_all_sent(&self, carrier: &Waker) {
         self.sending_alarm.set_carrier(carrier);
     }
 
@@ -268,7 +230,7 @@ impl Shared {
                 Self::forget_task(&mut *held, &self.sending_alarm, task);
                 let is_left = held.has_posted();
                 self.settle(self.sending.leave(held));
-                self.forget_beside(&self.receiving, &self.receiving_alarm, task);
+                self.lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
                 if is_left {
                     self.carry();
                 }
@@ -280,7 +242,7 @@ impl Shared {
                 Self::forget_task(&mut *held, &self.receiving_alarm, task);
                 held.drive();
                 self.settle(self.receiving.leave(held));
-                self.forget_beside(&self.sending, &self.sending_alarm, task);
+                self.lock_and_forget_task(&self.sending, &self.sending_alarm, task);
                 missed.len()
             }
         }
@@ -289,12 +251,17 @@ impl Shared {
     /// As [`forget_waker`](Self::forget_waker), for a task that may have registered the sources
     /// with its watcher.
     pub(crate) fn forget_watching(&self, task: &Waker) {
-        self.forget_beside(&self.receiving, &self.receiving_alarm, task);
-        self.forget_beside(&self.sending, &self.sending_alarm, task);
+        self.lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
+        self.lock_and_forget_task(&self.sending, &self.sending_alarm, task);
     }
 
     /// Unregisters a task from a direction that it may have driven in addition to its own.
-    fn forget_beside<D: Direction>(&self, turn: &DirectionLock<D>, alarm: &Alarm, task: &Waker) {
+    fn lock_and_forget_task<D: Direction>(
+        &self,
+        turn: &DirectionLock<D>,
+        alarm: &Alarm,
+        task: &Waker,
+    ) {
         let mut held = turn.lock();
         Self::forget_task(&mut *held, alarm, task);
         self.settle(turn.leave(held));
@@ -389,11 +356,17 @@ impl Shared {
     fn break_off(&self) {
         // An end that the peer announced takes precedence, whichever direction has failed first.
         let mut held = self.receiving.lock();
-        held.look();
+        held.detect_end();
         let _ = self.receiving.leave(held);
         self.info.break_off();
         self.progress(Half::In, None, None);
         self.progress(Half::Out, None, None);
+    }
+}
+
+impl Close for Shared {
+    fn close(&self) {
+        Self::close(self);
     }
 }
 

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use jstream::buffer::Spent;
 
-use super::message::{Message, message_of, outcome_of};
+use super::message::Message;
 use super::ops::OpId;
+use super::outcome::{message_of, outcome_of};
 use super::receiving::Receipt;
 use super::sending::SendOutcome;
 use super::shared::{Patience, Shared};

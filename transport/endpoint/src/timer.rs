@@ -1,17 +1,12 @@
 //! Timers that wake tasks.
-//!
-//! Message timeouts are long and messages are many, so setting a timer repeatedly is cheap, and
-//! finding the expired timers is not. The reactor thread scans all timers at the earliest time that
-//! it knows of.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::reactor::Reactor;
 use jstream_device::deadline::Deadline;
-use jstream_sync::watcher::wake;
 
 /// A timer that calls a waker once at a given time. A dropped timer does not call it.
 #[derive(Debug)]
@@ -28,7 +23,7 @@ impl Timer {
     /// The error of the system if it is out of descriptors or threads.
     pub fn new() -> io::Result<Self> {
         let reactor = Arc::clone(Reactor::started()?);
-        let place = reactor.timers().lock().take_place();
+        let place = reactor.timers().take_place();
         Ok(Self { reactor, place })
     }
 
@@ -38,24 +33,7 @@ impl Timer {
         let Some(moment) = deadline.moment() else {
             return self.clear();
         };
-        let mut state = self.reactor.timers().lock();
-        let old = state.places.get_mut(self.place).and_then(|place| {
-            let same = place.as_ref().is_some_and(|(_, old)| old.will_wake(waker));
-            match place {
-                Some((then, _)) if same => {
-                    *then = moment;
-                    None
-                }
-                _ => place.replace((moment, waker.clone())),
-            }
-        });
-        let sooner = state.next.is_none_or(|next| moment < next);
-        if sooner {
-            state.next = Some(moment);
-        }
-        drop(state);
-        // Outside of the lock: dropping the last handle of a task may run its destructor here.
-        drop(old);
+        let sooner = self.reactor.timers().set(self.place, moment, waker);
         if sooner {
             self.reactor.kick();
         }
@@ -63,20 +41,13 @@ impl Timer {
 
     /// Clears the setting of the timer.
     pub(crate) fn clear(&self) {
-        let mut state = self.reactor.timers().lock();
-        let old = state.places.get_mut(self.place).and_then(Option::take);
-        drop(state);
-        drop(old);
+        self.reactor.timers().clear(self.place);
     }
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        let mut state = self.reactor.timers().lock();
-        let old = state.places.get_mut(self.place).and_then(Option::take);
-        state.free.push(self.place);
-        drop(state);
-        drop(old);
+        self.reactor.timers().remove(self.place);
     }
 }
 
@@ -103,61 +74,11 @@ impl Reminder {
     }
 }
 
-/// All timers of the process.
-#[derive(Debug, Default)]
-pub(super) struct Timers(Mutex<TimerState>);
-
-#[derive(Debug, Default)]
-struct TimerState {
-    places: Vec<Option<(Instant, Waker)>>,
-    free: Vec<usize>,
-    /// The time at which the thread scans for expired timers: not later than the earliest of them.
-    next: Option<Instant>,
-}
-
-impl TimerState {
-    fn take_place(&mut self) -> usize {
-        self.free.pop().unwrap_or_else(|| {
-            self.places.push(None);
-            self.places.len().saturating_sub(1)
-        })
-    }
-}
-
-impl Timers {
-    /// Calls the wakers of expired timers, and returns the time until the next one may expire.
-    /// `due` is a buffer that is reused between calls.
-    pub(super) fn ring(&self, due: &mut Vec<Waker>) -> Option<Duration> {
-        let mut state = self.lock();
-        let now = Instant::now();
-        if state.next? <= now {
-            let mut next: Option<Instant> = None;
-            for place in &mut state.places {
-                if let Some((_, waker)) = place.take_if(|(moment, _)| *moment <= now) {
-                    due.push(waker);
-                } else if let Some((moment, _)) = place {
-                    next = Some(next.map_or(*moment, |next| next.min(*moment)));
-                }
-            }
-            state.next = next;
-        }
-        let next = state.next;
-        drop(state);
-        due.drain(..).for_each(wake);
-        next.map(|next| next.saturating_duration_since(now))
-    }
-
-    /// Locks the timers. No code panics under the lock except when out of memory, and then nothing
-    /// was changed.
-    fn lock(&self) -> MutexGuard<'_, TimerState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
     use std::task::Wake;
+    use std::time::Duration;
 
     use super::*;
 
@@ -224,7 +145,7 @@ mod tests {
             hear(&heard);
         }
         // Other tests use timers at the same time.
-        let places = Reactor::started().unwrap().timers().lock().places.len();
+        let places = Reactor::started().unwrap().timers().count_places();
         assert!(places < 50, "{places}");
     }
 }

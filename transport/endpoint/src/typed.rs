@@ -9,7 +9,7 @@ use std::time::Duration;
 use jstream::buffer::Filled;
 use jstream::{Erased, ForwardFailure, Received, Transportable, WriteError, Writer};
 
-use super::Endpoint;
+use super::endpoint::Endpoint;
 use super::message::Message;
 use super::object::{
     ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject, object_of, read,

@@ -62,7 +62,7 @@ impl Line {
             passed: passed.clone(),
             greeted: AtomicBool::new(false),
         };
-        let is_ours = endpoint.shared().set_taker(Arc::new(taker));
+        let is_ours = endpoint.shared().set_receive_sink(Arc::new(taker));
         let line = Self {
             eager,
             gone,
@@ -89,7 +89,7 @@ impl Line {
         // If the frame can't be sent, the connection ends, because the peer would wait for it
         // forever.
         shared.post_send(message, None, Notify::Request);
-        shared.carry_what_is_left();
+        shared.carry_unsent();
     }
 }
 

@@ -186,7 +186,7 @@ impl Node {
         let mut due = None;
         let note = |header: &Header| due = line.passed.note(header.length);
         let shared = line.endpoint.shared();
-        let received = shared.receive_past(memory, may, wants, note, again);
+        let received = shared.receive_bypassing_sink(memory, may, wants, note, again);
         let Some(header) = received else {
             return MatchBypass::Nothing(spin);
         };

@@ -354,7 +354,7 @@ impl Node {
         });
         drop(dropped);
         self.lines()
-            .for_each(|line| line.endpoint.shared().carry_what_is_left());
+            .for_each(|line| line.endpoint.shared().carry_unsent());
     }
 }
 
@@ -366,7 +366,7 @@ impl Drop for Node {
         for link in &self.links {
             match link {
                 Link::Thread(other) => self.inbox.end_for(&other.inbox),
-                Link::Line(line) => line.endpoint.shared().leave_behind(),
+                Link::Line(line) => line.endpoint.shared().abandon_posted(),
                 Link::Nobody => {}
             }
         }

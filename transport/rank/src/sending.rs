@@ -46,7 +46,7 @@ impl Node {
                     return self.send_bytes_posted(to, line, label, bytes, false);
                 };
                 let cost = Credit::of_message(bytes.len() as u64);
-                match endpoint.send_costly(header, &[IoSlice::new(bytes)], patience, cost) {
+                match endpoint.send_with_credit(header, &[IoSlice::new(bytes)], patience, cost) {
                     Ok(()) => Ok(()),
                     Err(SendError::WouldBlock) => {
                         self.send_bytes_posted(to, line, label, bytes, false)
@@ -206,7 +206,7 @@ impl Node {
                     let cost = Credit::of_message(length);
                     // If this fails, the message is posted below, which reports the error or waits
                     // for room.
-                    let sent = endpoint.send_costly(header, &segments, Patience::None, cost);
+                    let sent = endpoint.send_with_credit(header, &segments, Patience::None, cost);
                     if sent.is_ok() {
                         return PostOutcome::Gone(filled.into_spent());
                     }
@@ -280,7 +280,7 @@ impl Node {
             let (message, refused) = shared.outbound(frame.header(), Some(length), body);
             let request = self.inbox.lock().requests.insert(RankRequest::send(to));
             let notify = Notify::Sink(line.whole.clone(), request.number());
-            shared.post_costly(message, refused, notify, Credit::of_message(length));
+            shared.post_with_credit(message, refused, notify, Credit::of_message(length));
             PostOutcome::Pending(request)
         }
     }
@@ -321,7 +321,7 @@ impl Node {
             }
         };
         let notify = Notify::Sink(line.offers.clone(), request.number());
-        shared.post_costly(message, None, notify, Credit::of_message(held));
+        shared.post_with_credit(message, None, notify, Credit::of_message(held));
         PostOutcome::Pending(request)
     }
 }

@@ -226,7 +226,7 @@ impl Link {
 
     #[cold]
     fn accept_again(&self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
-        let gone = self.endpoint.shared().count_gone();
+        let gone = self.endpoint.shared().completed_position();
         let mut ledger = self.ledger();
         ledger.give(gone);
         ledger.accept(number, length)

@@ -64,7 +64,7 @@ impl Link {
                 return None;
             }
             let taken = Waker::from(Arc::new(TakenWaker(Arc::downgrade(self))));
-            self.endpoint.shared().tell_when_gone(taken);
+            self.endpoint.shared().notify_when_completed(taken);
             // The backlog may have shrunk since the check.
             is_told = true;
         }

@@ -131,7 +131,7 @@ impl Link {
         if !shared.gathers() || (is_answer && !shared.has_more() && !is_followed()) {
             return false;
         }
-        if !shared.hold_back(header, segments) {
+        if !shared.gather_message(header, segments) {
             return false;
         }
         turn::note_gathered(shared);
@@ -230,7 +230,7 @@ impl Link {
         let (message, refused) = shared.outbound(header, Some(length), Body::Owned(filled));
         // If the frame can't be sent, the connection ends. Otherwise a peer that waits for it would
         // wait forever.
-        shared.post_noted(message, refused, |place, gone| {
+        shared.post_with_position(message, refused, |place, gone| {
             let mut ledger = self.ledger();
             ledger.withhold(credit, length, place);
             ledger.give(gone);
@@ -248,7 +248,7 @@ impl Link {
         if self.backlog.load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        let gone = self.endpoint.shared().count_gone();
+        let gone = self.endpoint.shared().completed_position();
         let mut ledger = self.ledger();
         ledger.give(gone);
         let backlog = ledger.unsent();

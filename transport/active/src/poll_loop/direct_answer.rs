@@ -48,7 +48,7 @@ impl PollLoop {
         let shared = link.endpoint().shared();
         if !shared.has_more() {
             turn::flush();
-            shared.flush_before_look();
+            shared.flush_before_poll();
         }
         let mut more = None;
         if !shared.receive_within(message, &mut more, SLICE, until) {

@@ -37,10 +37,10 @@ impl PollLoop {
         let had_more = shared.has_more();
         if !had_more {
             turn::flush();
-            shared.flush_before_look();
+            shared.flush_before_poll();
         }
         let (spin, mut looks) = (&mut progress.spin, 0u32);
-        let has_come = shared.look_again(&mut message, &mut more, || {
+        let has_come = shared.poll_message_while(&mut message, &mut more, || {
             looks = looks.wrapping_add(1);
             let begin = || Spin::begin(self.spin, self.habit(), until);
             looks < LOOKS && spin.get_or_insert_with(begin).again()
@@ -88,7 +88,7 @@ impl PollLoop {
             return false;
         };
         turn::flush();
-        shared.flush_before_look();
+        shared.flush_before_poll();
         let slept = queue.sleep_beside(|bell| shared.sleep_or_called(bell, until));
         progress.is_awake = slept == Some(true);
         if let (true, Some(spin)) = (progress.is_awake, &mut progress.spin) {

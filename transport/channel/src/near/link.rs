@@ -123,7 +123,7 @@ impl<T: Transportable + 'static> NearLink<T> {
                 Ok(())
             }
             Err(parcel) => {
-                self.look_after_others();
+                self.retry_after_refusal();
                 Err((Stop::Full, parcel))
             }
         }
@@ -132,10 +132,10 @@ impl<T: Transportable + 'static> NearLink<T> {
     /// Retries the posted parcels after a refused send. The bytes of the refused parcel were
     /// counted for a moment, during which other threads may have posted for lack of room.
     #[cold]
-    fn look_after_others(&self) {
+    fn retry_after_refusal(&self) {
         self.barriers.pass();
         if self.posted.0.load(Ordering::Relaxed) != 0 {
-            self.bring_on();
+            self.push_posted();
         }
     }
 
@@ -172,7 +172,7 @@ impl<T: Transportable + 'static> NearLink<T> {
         self.count(&queue);
         drop(queue);
         self.barriers.make_all_pass();
-        self.bring_on();
+        self.push_posted();
         ParcelTicket {
             link: self.clone(),
             number,
@@ -181,7 +181,7 @@ impl<T: Transportable + 'static> NearLink<T> {
 
     /// Moves posted parcels to the ring while there is room.
     #[cold]
-    fn bring_on(&self) {
+    fn push_posted(&self) {
         loop {
             let mut queue = lock(&self.queue);
             if self.state.0.load(Ordering::Acquire) & RECEIVER_GONE != 0 {
@@ -228,7 +228,7 @@ impl<T: Transportable + 'static> NearLink<T> {
     pub(super) fn take_and_only_look(&self) -> Option<Parcel<T>> {
         let parcel = self.ring.pop()?;
         if self.posted.0.load(Ordering::Acquire) != 0 {
-            self.bring_on();
+            self.push_posted();
         }
         Some(parcel)
     }
@@ -253,7 +253,7 @@ impl<T: Transportable + 'static> NearLink<T> {
         }
         self.barriers.pass();
         if self.posted.0.load(Ordering::Relaxed) != 0 {
-            self.bring_on();
+            self.push_posted();
         }
     }
 
@@ -353,7 +353,7 @@ impl<T: Transportable + 'static> ParcelTicket<T> {
         self.link.count(&queue);
         drop(queue);
         // Parcels behind it may fit now.
-        self.link.bring_on();
+        self.link.push_posted();
         posted.map(|posted| posted.parcel)
     }
 }

@@ -7,7 +7,8 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 use std::{io, mem};
 
-use super::member::{Done, QueueMember, RawOutcome};
+use super::completion::{Done, RawOutcome};
+use super::member::QueueMember;
 use crate::reactor;
 use crate::spin::Spin;
 use jstream_base::process::Origin;
@@ -168,7 +169,7 @@ impl Hub {
     }
 
     /// Schedules another poll of a direction that was polled without result and is not armed.
-    fn look_again(&self, member: Arc<QueueMember>) {
+    fn poll_again(&self, member: Arc<QueueMember>) {
         let mut state = self.lock();
         if state.closed || !member.set_rung(true) {
             return;
@@ -368,7 +369,7 @@ impl Hub {
         self.visits
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if member.visit(arms) && !arms {
-            self.look_again(member);
+            self.poll_again(member);
         }
         HubStep::Visited
     }

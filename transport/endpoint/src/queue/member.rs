@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 
+use super::completion::{Done, RawOutcome};
 use super::hub::{Hub, LOOKS};
-use super::{Completion, Outcome};
-use crate::Endpoint;
-use crate::message::{message_of, outcome_of};
+use crate::endpoint::Endpoint;
 use crate::ops::Sink;
 use crate::receiving::Receipt;
 use crate::sending::SendOutcome;
@@ -23,38 +22,6 @@ pub(super) struct QueueMember {
     /// Number of polls without result. Changes only under the lock of the hub.
     vain: AtomicU8,
     held: Mutex<HeldCompletions>,
-}
-
-/// Raw outcome of an operation.
-pub(super) enum RawOutcome {
-    Sent(SendOutcome),
-    Received(Receipt),
-}
-
-/// Raw completion of a queue.
-pub enum Done {
-    /// A send has completed, with the user value of its operation.
-    Sent(u64, SendOutcome),
-    /// A receive of this endpoint has completed.
-    Received(u64, Receipt, Endpoint),
-    /// The waiters were called.
-    Called,
-}
-
-impl Done {
-    /// Converts to the completion that programs get. `None` for a call; the queues of programs get
-    /// no calls.
-    pub(super) fn into_completion(self) -> Option<Completion> {
-        let (user, outcome) = match self {
-            Self::Sent(user, sent) => (user, Outcome::Sent(outcome_of(sent))),
-            Self::Received(user, receipt, endpoint) => {
-                let message = message_of(receipt, endpoint.shared());
-                (user, Outcome::Received(message))
-            }
-            Self::Called => return None,
-        };
-        Some(Completion { user, outcome })
-    }
 }
 
 struct HeldCompletions {

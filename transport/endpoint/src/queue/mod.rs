@@ -1,5 +1,6 @@
 //! Queue of the completions of many endpoints.
 
+mod completion;
 mod hub;
 mod member;
 #[cfg(test)]
@@ -16,36 +17,15 @@ use std::{fmt, io};
 
 use jstream::buffer::{Filled, Spent};
 
+pub use self::completion::{Completion, Done, Outcome};
+
 use self::hub::Hub;
-pub use self::member::Done;
 use self::member::QueueMember;
 use super::ops::Notify;
 use super::shared::Half;
-use super::{Endpoint, Message};
+use crate::endpoint::Endpoint;
 use jstream_base::Header;
-
-use crate::{Unreceived, Unsent};
 use jstream_device::deadline::Deadline;
-
-/// An operation that was posted to a [`CompletionQueue`] and has ended.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Completion {
-    /// The value that the operation was posted with.
-    pub user: u64,
-    /// The outcome of the operation.
-    pub outcome: Outcome,
-}
-
-/// Outcome of an operation.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// The device has taken the message. The buffer is returned, unless it moved to the peer.
-    Sent(Result<Option<Spent>, Unsent>),
-    /// A message was received.
-    Received(Result<Message, Unreceived>),
-}
 
 /// A queue that collects the completions of operations posted to many endpoints.
 ///

@@ -51,8 +51,8 @@ impl Direction for Receiving {
             self.posted.pop_front();
             self.complete(id, result);
         }
-        if self.taker.is_some() {
-            self.drive_taker();
+        if self.receive_sink.is_some() {
+            self.drive_sink();
         } else if self.remote.is_active() {
             self.drive_remote();
         }
@@ -61,7 +61,7 @@ impl Direction for Receiving {
     #[inline]
     fn has_posted(&self) -> bool {
         !self.posted.is_empty()
-            || (self.end.is_none() && (self.remote.is_waiting() || self.has_taker()))
+            || (self.end.is_none() && (self.remote.is_waiting() || self.has_ready_sink()))
     }
 
     fn has_half(&self) -> bool {
@@ -101,12 +101,12 @@ impl Direction for Receiving {
             // Earlier messages are still in the device, which itself reports the end behind them.
             Ok(()) | Err(Fault::NoBuffer { .. }) => {}
             Err(fault) => {
-                let _ = self.trouble(fault);
+                let _ = self.handle_fault(fault);
                 return;
             }
         }
         if self.is_closed {
-            self.look();
+            self.detect_end();
         }
         if half.measured && self.patience().is_some() {
             self.left = self.left.saturating_sub(elapsed);

@@ -6,8 +6,7 @@ use std::task::Waker;
 use jstream::buffer::{Filled, Filling};
 
 use super::error::RemoteError;
-use super::frame::{RemoteFrame, RemoteVerdict, Target};
-use super::{MOST_REQUESTS, PIECE};
+use super::frame::{MOST_REQUESTS, PIECE, RemoteFrame, RemoteVerdict, Target};
 use crate::ops::{Notify, OpId, Ops};
 use jstream_base::Address;
 use jstream_base::Header;

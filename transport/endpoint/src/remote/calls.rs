@@ -12,12 +12,13 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::asker::{Answer, Ask, piece};
 use super::error::RemoteError;
+use super::exposure::Exposure;
 use super::frame::{RemoteFrame, Target};
 use super::key::{RemoteKey, Rights};
 use super::ticket::{GetTicket, PutTicket, RemoteRequest};
-use super::window::{Exposure, Window};
-use crate::Endpoint;
+use super::window::Window;
 use crate::direction_lock::DirectionLock;
+use crate::endpoint::Endpoint;
 use crate::ops::OpId;
 use crate::shared::{Half, Patience, Shared};
 use jstream_base::Header;
@@ -389,7 +390,7 @@ impl Shared {
         }
         self.settle(self.receiving.leave(held));
         if answer.is_none() {
-            self.progress_beside(Half::In, Some(task), None);
+            self.progress_opposite(Half::In, Some(task), None);
         }
         answer
     }

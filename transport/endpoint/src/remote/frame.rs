@@ -1,8 +1,15 @@
 //! Frames, and their encoding in headers.
 
-use super::PIECE;
 use jstream_base::Header;
 use jstream_base::HeaderError;
+
+/// Maximum number of requests without a received answer. Bounds the memory for a peer that sends
+/// requests and does not read.
+pub const MOST_REQUESTS: usize = 32;
+
+/// Maximum number of bytes that one get request may ask for. The answers that wait for a peer have
+/// at most [`MOST_REQUESTS`] times this size.
+pub(super) const PIECE: u32 = 256 << 10;
 
 const PUT: u32 = 1;
 const DONE: u32 = 2;

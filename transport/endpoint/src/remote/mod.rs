@@ -29,69 +29,20 @@
 mod asker;
 mod calls;
 mod error;
+mod exposure;
 mod frame;
 mod key;
 mod owner;
 mod serving;
+mod state;
 mod ticket;
 mod window;
 
 pub use self::error::RemoteError;
+pub use self::exposure::Exposure;
+pub use self::frame::MOST_REQUESTS;
 pub use self::key::{RemoteKey, Rights};
-pub use self::ticket::{GetTicket, PutTicket};
-pub use self::window::{Exposure, Window};
-
-use std::sync::Weak;
-
-use self::asker::Asks;
-use self::owner::Exposed;
 pub(super) use self::serving::ServeOutcome;
-use super::shared::Shared;
-
-/// Maximum number of requests without a received answer. Bounds the memory for a peer that sends
-/// requests and does not read.
-pub const MOST_REQUESTS: usize = 32;
-
-/// Maximum number of bytes that one get request may ask for. The answers that wait for a peer have
-/// at most [`MOST_REQUESTS`] times this size.
-pub(crate) const PIECE: u32 = 256 << 10;
-
-/// State of puts and gets in the receive direction.
-pub(super) struct Remote {
-    exposed: Exposed,
-    asks: Asks,
-    /// True if no more messages can be kept for later, so that frames behind them have to wait.
-    stuck: bool,
-    /// True if the frame that is being received goes to the scratch buffer.
-    scratched: bool,
-    /// Total length of the kept messages, in bytes.
-    pub(super) kept_bytes: u64,
-    /// The connection, for sending answers and requests.
-    pub(super) shared: Weak<Shared>,
-}
-
-impl Remote {
-    pub(super) fn new(shared: Weak<Shared>) -> Self {
-        Self {
-            exposed: Exposed::default(),
-            asks: Asks::default(),
-            stuck: false,
-            scratched: false,
-            kept_bytes: 0,
-            shared,
-        }
-    }
-
-    /// Returns true if frames may arrive. Then a thread that drives the direction receives them,
-    /// even if no receive waits for a message.
-    #[inline]
-    pub(super) fn is_active(&self) -> bool {
-        !self.exposed.is_empty() || !self.asks.is_empty()
-    }
-
-    /// Returns true if the direction makes progress when bytes arrive.
-    #[inline]
-    pub(super) fn is_waiting(&self) -> bool {
-        self.is_active() && !self.stuck
-    }
-}
+pub(super) use self::state::Remote;
+pub use self::ticket::{GetTicket, PutTicket};
+pub use self::window::Window;

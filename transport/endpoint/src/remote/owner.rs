@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use jstream::buffer::{Filled, Pool};
 
-use super::MOST_REQUESTS;
-use super::frame::{RemoteVerdict, Target};
+use super::frame::{MOST_REQUESTS, RemoteVerdict, Target};
 use super::key::Rights;
 use super::window::Window;
 

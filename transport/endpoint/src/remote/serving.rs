@@ -3,19 +3,16 @@
 use jstream::buffer::{Filled, Spent};
 
 use super::asker::Ask;
-use super::frame::{RemoteFrame, RemoteVerdict};
+use super::error::RemoteError;
+use super::frame::{MOST_REQUESTS, RemoteFrame, RemoteVerdict};
 use super::key::Rights;
 use super::window::Window;
-use super::{MOST_REQUESTS, RemoteError};
 use crate::connection_info::EndReason;
-use crate::direction_lock::{Common, Direction};
-use crate::gate::Overfull;
-use crate::ops::{Notify, OpId};
+use crate::direction_lock::Direction;
+use crate::ops::OpId;
 use crate::receiving::{Arrived, Destination, Receiving, SCRATCH};
-use crate::sending::{Leftover, SendDirection};
-use crate::shared::Shared;
 use jstream_base::Header;
-use jstream_base::{HeaderError, RecvError, SendError};
+use jstream_base::{HeaderError, RecvError};
 use jstream_device::connection::{Body, Outbound, Payload};
 
 /// Result of serving the next frame.
@@ -39,7 +36,7 @@ impl Receiving {
             let header = match self.half.as_mut()?.header() {
                 Ok(Some(header)) => header,
                 Ok(None) => return None,
-                Err(fault) => return self.trouble(fault).map(Err),
+                Err(fault) => return self.handle_fault(fault).map(Err),
             };
             if header.op() == 0 {
                 return self.next_new(place);
@@ -132,7 +129,7 @@ impl Receiving {
             Ok(None) => return ServeOutcome::Partly,
             Err(fault) => {
                 return self
-                    .trouble(fault)
+                    .handle_fault(fault)
                     .map_or(ServeOutcome::Partly, ServeOutcome::Failed);
             }
         };
@@ -222,7 +219,7 @@ impl Receiving {
 
     /// Posts an answer behind all posted messages.
     fn answer(&mut self, frame: RemoteFrame, data: Option<Filled>) -> ServeOutcome {
-        let sent = match self.remote.shared.upgrade() {
+        let sent = match self.shared.upgrade() {
             Some(shared) => shared.post_answer(&mut self.common, outbound(frame.header(), data)),
             None => true,
         };
@@ -236,7 +233,7 @@ impl Receiving {
     /// Sends requests up to the maximum number.
     fn ask_more(&mut self) {
         while let Some(request) = self.remote.asks.next_request() {
-            let Some(shared) = self.remote.shared.upgrade() else {
+            let Some(shared) = self.shared.upgrade() else {
                 return;
             };
             let notice = request.notice.map(|header| outbound(header, None));
@@ -325,72 +322,5 @@ fn outbound(header: Header, payload: Option<Filled>) -> Outbound<'static> {
         header: header.with_length(length),
         body: payload.map_or(Body::Borrowed(&[]), Body::Owned),
         taken: 0,
-    }
-}
-
-impl Shared {
-    /// Posts an answer while the caller holds the lock of the receive direction. Its `common`
-    /// collects the wake-ups for the release of that lock. Returns false if too many answers wait.
-    fn post_answer(&self, common: &mut Common, message: Outbound<'static>) -> bool {
-        let mut held = self.sending.lock();
-        let few = held.post_answer(message);
-        common.to_wake.append(&mut held.common().to_wake);
-        common.broke |= self.sending.leave(held).0;
-        few
-    }
-
-    /// Posts a request, and the message that follows it.
-    fn post_requests(
-        &self,
-        common: &mut Common,
-        messages: impl Iterator<Item = Outbound<'static>>,
-    ) {
-        // The messages contain no answers, so the limit of answers does not apply.
-        let _ = self.post_behind(common, messages.map(|message| (message, Notify::Request)));
-    }
-
-    /// Takes credit of the peer while the caller holds the lock of the receive direction; see
-    /// [`post_behind`](Self::post_behind).
-    pub(crate) fn take_credit(
-        &self,
-        common: &mut Common,
-        take: impl FnOnce(&mut SendDirection) -> Result<(), Overfull>,
-    ) -> Result<Leftover, Overfull> {
-        let mut held = self.sending.lock();
-        let taken = take(&mut held);
-        let unsent = held.unsent();
-        common.to_wake.append(&mut held.common().to_wake);
-        common.broke |= self.sending.leave(held).0;
-        taken.map(|()| unsent)
-    }
-
-    /// Posts messages while the caller holds the lock of the receive direction. Returns the kind of
-    /// messages that were not sent, or an error if too many answers wait.
-    pub(crate) fn post_behind(
-        &self,
-        common: &mut Common,
-        messages: impl Iterator<Item = (Outbound<'static>, Notify)>,
-    ) -> Result<Leftover, HeaderError> {
-        let mut held = self.sending.lock();
-        let mut few = true;
-        for (message, notify) in messages {
-            match notify {
-                Notify::Answer => few &= held.post_answer(message),
-                notify => drop(held.post(message, None, notify)),
-            }
-        }
-        let unsent = held.unsent();
-        common.to_wake.append(&mut held.common().to_wake);
-        common.broke |= self.sending.leave(held).0;
-        few.then_some(unsent)
-            .ok_or(HeaderError::TooManyRequests { max: MOST_REQUESTS })
-    }
-
-    /// Returns the error if no request can be sent any more.
-    pub(super) fn unsendable(&self) -> Option<SendError> {
-        let held = self.sending.lock();
-        let ended = held.ended();
-        self.settle(self.sending.leave(held));
-        ended
     }
 }

@@ -10,7 +10,7 @@ use jstream_device::connection::Outbound;
 
 impl SendDirection {
     /// As [`post`](Self::post), for a message that may have to wait for credit of the peer.
-    pub(crate) fn post_costly(
+    pub(crate) fn post_with_credit(
         &mut self,
         message: Outbound<'static>,
         refused: Option<SendError>,
@@ -37,12 +37,12 @@ impl SendDirection {
         match refused {
             Some(error) => self.complete(id, Err(error)),
             None if goes => {
-                self.line_one_up(id);
+                self.enqueue(id);
                 self.drive();
             }
             None => {
                 self.gate.wait(id, cost);
-                self.let_through();
+                self.send_waiting();
             }
         }
         id
@@ -64,20 +64,20 @@ impl SendDirection {
     #[cold]
     pub(crate) fn refund(&mut self, cost: Credit) {
         self.gate.refund(cost);
-        self.let_through();
+        self.send_waiting();
     }
 
     /// Opens the window that the peer announced.
     pub(crate) fn open_gate(&mut self, window: Credit) -> Result<(), Overfull> {
         self.gate.open(window)?;
-        self.let_through();
+        self.send_waiting();
         Ok(())
     }
 
     /// Restores credit that the peer returned.
     pub(crate) fn restore_credit(&mut self, credit: Credit) -> Result<(), Overfull> {
         self.gate.restore(credit)?;
-        self.let_through();
+        self.send_waiting();
         Ok(())
     }
 
@@ -85,24 +85,25 @@ impl SendDirection {
     /// returns no credit. The peer may still receive.
     pub(crate) fn close_gate(&mut self) {
         self.gate.close();
-        self.end_all_waiting(&EndReason::Ended);
+        self.fail_waiting(&EndReason::Ended);
     }
 
-    pub(super) fn end_all_waiting(&mut self, end: &EndReason) {
+    /// Fails all messages that wait for credit.
+    pub(super) fn fail_waiting(&mut self, end: &EndReason) {
         while let Some(id) = self.gate.pop() {
             self.end_waiting(id, self.info.unsendable(end));
         }
     }
 
     /// Marks the posted messages as abandoned: no caller asks for their outcomes any more.
-    pub(crate) fn leave_behind(&mut self) {
-        self.is_left_behind = true;
+    pub(crate) fn abandon_posted(&mut self) {
+        self.is_abandoned = true;
     }
 
     /// Returns the number of abandoned messages that wait for credit, or `None` if there are none
     /// or if other messages go first.
-    pub(crate) fn count_left_behind(&self) -> Option<usize> {
-        let is_stuck = self.is_left_behind && self.posted.is_empty() && !self.gate.is_empty();
+    pub(crate) fn count_abandoned(&self) -> Option<usize> {
+        let is_stuck = self.is_abandoned && self.posted.is_empty() && !self.gate.is_empty();
         is_stuck.then(|| self.gate.count())
     }
 
@@ -123,7 +124,7 @@ impl SendDirection {
             return false;
         };
         self.end_waiting(id, SendError::Cancelled);
-        self.let_through();
+        self.send_waiting();
         true
     }
 
@@ -136,14 +137,14 @@ impl SendDirection {
     }
 
     /// Queues and sends the messages for which there is credit.
-    fn let_through(&mut self) {
-        if self.line_up() {
+    fn send_waiting(&mut self) {
+        if self.enqueue_waiting() {
             self.drive();
         }
     }
 
     /// Queues the messages for which there is credit. Returns true if there were any.
-    pub(super) fn line_up(&mut self) -> bool {
+    pub(super) fn enqueue_waiting(&mut self) -> bool {
         let mut any = false;
         loop {
             let (gate, ops) = (&mut self.gate, &mut self.ops);
@@ -155,7 +156,7 @@ impl SendDirection {
                 op.cost = cost;
                 op.since = self.clock;
             }
-            self.line_one_up(id);
+            self.enqueue(id);
             any = true;
         }
         any

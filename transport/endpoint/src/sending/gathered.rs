@@ -42,7 +42,7 @@ impl SendDirection {
         match half.flush().map_err(|fault| Trouble::of(fault, 0)) {
             Ok(Some(rest)) => {
                 self.begun = rest.taken > 0;
-                self.go_on_with(rest, Notify::Gathered);
+                self.enqueue_message(rest, Notify::Gathered);
                 Flushed::Posted
             }
             Ok(None) | Err(Trouble::NoBuffer { .. }) => Flushed::All,

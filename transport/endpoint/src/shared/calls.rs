@@ -62,13 +62,13 @@ impl Shared {
         message: &mut Outbound<'_>,
         patience: Patience,
     ) -> Result<(), SendError> {
-        self.send_costly(message, patience, Credit::FREE)
+        self.send_with_credit(message, patience, Credit::FREE)
     }
 
     /// As [`send`](Self::send), for a message that needs credit of the peer. Returns
     /// [`WouldBlock`](SendError::WouldBlock) if there is not enough credit.
     #[inline(always)]
-    pub(crate) fn send_costly(
+    pub(crate) fn send_with_credit(
         self: &Arc<Self>,
         message: &mut Outbound<'_>,
         patience: Patience,
@@ -134,7 +134,7 @@ impl Shared {
         let begun = match pushed {
             Some(Ok(Push::Begun)) => {
                 if matches!(patience, Patience::None) {
-                    self.let_go(held, message);
+                    self.post_rest(held, message);
                     return Ok(());
                 }
                 true
@@ -186,7 +186,7 @@ impl Shared {
 
     /// Has the rest of a message sent without its caller, as if it had been posted.
     #[cold]
-    fn let_go(
+    fn post_rest(
         self: &Arc<Self>,
         mut held: TurnGuard<'_, SendDirection>,
         message: &mut Outbound<'_>,
@@ -248,7 +248,7 @@ impl Shared {
             }
             // Operations that are posted to the other direction are driven during the sleep.
             // Messages for a receive sink are also received before it.
-            if (!self.receiving.is_pending() || self.takes_beside()) && spin.again() {
+            if (!self.receiving.is_pending() || self.drive_ready_sink()) && spin.again() {
                 continue;
             }
             if deadline.has_passed() {
@@ -314,7 +314,7 @@ impl Shared {
             held = turn;
         }
         self.settle(self.receiving.leave(held));
-        more.map_or(Ok(()), |more| leave_to(other, more))
+        more.map_or(Ok(()), |more| store_slow_outcome(other, more))
     }
 
     /// As `receive`, but all outcomes off the fast path go to `more`. Returns
@@ -350,18 +350,18 @@ impl Shared {
     /// As [`receive_within`](Self::receive_within), for a message that has already arrived. Returns
     /// false if none has, or if posted receives go first.
     #[inline]
-    pub fn look(
+    pub fn poll_message(
         &self,
         message: &mut Message,
         more: &mut Option<Result<Arrived, RecvError>>,
     ) -> bool {
-        self.look_again(message, more, || false)
+        self.poll_message_while(message, more, || false)
     }
 
-    /// As [`look`](Self::look), but polls under one lock while `again` returns true, no other
-    /// thread has taken the half, and nothing is posted to the send direction.
+    /// As [`poll_message`](Self::poll_message), but polls under one lock while `again` returns
+    /// true, no other thread has taken the half, and nothing is posted to the send direction.
     #[inline]
-    pub fn look_again(
+    pub fn poll_message_while(
         &self,
         message: &mut Message,
         more: &mut Option<Result<Arrived, RecvError>>,
@@ -422,7 +422,7 @@ impl Shared {
         let attempt = |receiving: &mut Receiving| attempt(receiving).then_some(());
         let waited = self
             .receiving
-            .wait_after_look(&self.sending, held, deadline, attempt);
+            .wait_after_poll(&self.sending, held, deadline, attempt);
         (waited.0, waited.1.is_some())
     }
 
@@ -468,7 +468,7 @@ impl Shared {
 
 /// Stores an outcome off the fast path in `other`, or returns its error.
 #[inline(never)]
-fn leave_to(
+fn store_slow_outcome(
     other: &mut Option<Arrived>,
     more: Result<Arrived, RecvError>,
 ) -> Result<(), RecvError> {

@@ -22,14 +22,14 @@ impl Shared {
         refused: Option<SendError>,
         notify: Notify,
     ) -> OpId {
-        self.post_costly(message, refused, notify, Credit::FREE)
+        self.post_with_credit(message, refused, notify, Credit::FREE)
     }
 
     /// As [`post_send`](Self::post_send), without a handle for the outcome. `noted` is called with
     /// the message's position in the send queue and the position up to which all messages were
     /// sent. If the message was refused, the first argument is the last position that was assigned.
     /// The calls are in the order of the positions. `noted` must not use this connection.
-    pub fn post_noted(
+    pub fn post_with_position(
         self: &Arc<Self>,
         message: Outbound<'static>,
         refused: Option<SendError>,
@@ -37,14 +37,14 @@ impl Shared {
     ) {
         let mut held = self.sending.lock();
         held.post(message, refused, Notify::Request);
-        let (place, gone) = held.count_posted();
+        let (place, gone) = held.posted_positions();
         noted(place, gone);
-        self.see_to_posted(held);
+        self.leave_after_post(held);
     }
 
     /// As [`post_send`](Self::post_send), for a message that may have to wait for credit of the
     /// peer.
-    pub fn post_costly(
+    pub fn post_with_credit(
         self: &Arc<Self>,
         message: Outbound<'static>,
         refused: Option<SendError>,
@@ -58,33 +58,36 @@ impl Shared {
             self.drive();
             held = self.sending.lock();
         }
-        let id = held.post_costly(message, refused, notify, cost);
-        self.see_to_posted(held);
+        let id = held.post_with_credit(message, refused, notify, cost);
+        self.leave_after_post(held);
         id
     }
 
-    fn see_to_posted(self: &Arc<Self>, held: TurnGuard<'_, SendDirection>) {
+    /// Releases the lock after a message was posted. Has a background thread send it if no caller
+    /// drives it.
+    fn leave_after_post(self: &Arc<Self>, held: TurnGuard<'_, SendDirection>) {
         let is_left = held.has_posted();
         self.settle(self.sending.leave(held));
         // Callers that already wait for a message do not know of the posted one.
-        if is_left && (self.sending.has_sleepers_beside() || self.receiving_alarm.is_waited_for()) {
+        if is_left && (self.sending.has_opposite_sleepers() || self.receiving_alarm.is_waited_for())
+        {
             self.carry();
         }
     }
 
     /// Returns the position in the send queue up to which all posted messages were sent or have
     /// ended.
-    pub fn count_gone(&self) -> u64 {
+    pub fn completed_position(&self) -> u64 {
         let held = self.sending.lock();
-        let (_, gone) = held.count_posted();
+        let (_, gone) = held.posted_positions();
         self.settle(self.sending.leave(held));
         gone
     }
 
     /// Registers `waker` to be called once when the next posted message was sent or has ended.
-    pub fn tell_when_gone(&self, waker: Waker) {
+    pub fn notify_when_completed(&self, waker: Waker) {
         let mut held = self.sending.lock();
-        held.tell_when_gone(waker);
+        held.notify_when_completed(waker);
         self.settle(self.sending.leave(held));
     }
 
@@ -107,6 +110,13 @@ impl Shared {
         waits
     }
 
+    /// Returns the error if no request can be sent any more.
+    pub(crate) fn unsendable(&self) -> Option<SendError> {
+        let held = self.sending.lock();
+        let ended = held.ended();
+        self.settle(self.sending.leave(held));
+        ended
+    }
     /// Has a background thread drive the posted sends, although no caller waits for them.
     pub fn carry(self: &Arc<Self>) {
         if self.info.scheme == "sim" {
@@ -128,7 +138,7 @@ impl Shared {
             self.sending_alarm.ring();
         }
         // Threads that sleep in a send do not know of it either.
-        if is_left && self.receiving.has_sleepers_beside() && self.info.scheme != "sim" {
+        if is_left && self.receiving.has_opposite_sleepers() && self.info.scheme != "sim" {
             self.carrier.carry_receives(self);
         }
         id
@@ -189,7 +199,7 @@ impl Shared {
         }
         self.settle(self.sending.leave(held));
         if sent.is_none() {
-            self.progress_beside(Half::Out, Some(task), None);
+            self.progress_opposite(Half::Out, Some(task), None);
         }
         sent
     }
@@ -206,7 +216,7 @@ impl Shared {
         }
         self.settle(self.receiving.leave(held));
         if receipt.is_none() {
-            self.progress_beside(Half::In, Some(task), None);
+            self.progress_opposite(Half::In, Some(task), None);
         }
         receipt
     }

@@ -156,7 +156,7 @@ fn message(kind: u32) -> Outbound<'static> {
 }
 
 fn post(shared: &Arc<Shared>, kind: u32, cost: Credit) {
-    shared.post_costly(message(kind), None, Notify::Nobody, cost);
+    shared.post_with_credit(message(kind), None, Notify::Nobody, cost);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn who_has_paid_does_not_wait_for_those_who_have_not() {
     let sender = endpoint.clone();
     thread::spawn(move || {
         let header = Header::new(4, [0; 3]);
-        done.send(sender.send_costly(header, &[], Patience::For(NEVER), ONE))
+        done.send(sender.send_with_credit(header, &[], Patience::For(NEVER), ONE))
     });
     // Not under the lock of the script: a sender takes that lock while it holds the lock of the
     // direction.
@@ -221,7 +221,7 @@ impl ReceiveSink for Answering {
 fn an_answer_goes_on_beside_who_sleeps_since_before() {
     let (endpoint, device) = scripted();
     let shared = endpoint.shared();
-    assert!(shared.set_taker(Arc::new(Answering)));
+    assert!(shared.set_receive_sink(Arc::new(Answering)));
     // The task waits, and nothing was to be sent when it began to.
     assert!(shared.progress(Half::In, Some(Waker::noop()), None));
     assert!(device.script().waker.is_none());

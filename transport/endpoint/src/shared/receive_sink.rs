@@ -10,11 +10,11 @@ use crate::receiving::{BypassedMessages, ReceiveSink};
 use jstream_base::Header;
 
 impl Shared {
-    /// Makes `taker` the receiver of all messages, regardless of which threads wait. Returns false
+    /// Makes `sink` the receiver of all messages, regardless of which threads wait. Returns false
     /// if another one was set before.
-    pub fn set_taker(&self, taker: Arc<dyn ReceiveSink>) -> bool {
+    pub fn set_receive_sink(&self, sink: Arc<dyn ReceiveSink>) -> bool {
         let mut held = self.receiving.lock();
-        let is_first = held.set_taker(taker);
+        let is_first = held.set_receive_sink(sink);
         self.settle(self.receiving.leave(held));
         is_first
     }
@@ -52,7 +52,7 @@ impl Shared {
     /// threads had the lock. `wants` decides by the header whether to receive the message, and
     /// `note` is called with the header of the received message. All three run under the lock.
     #[inline]
-    pub fn receive_past(
+    pub fn receive_bypassing_sink(
         &self,
         memory: &mut [u8],
         may: impl Fn() -> bool,
@@ -64,7 +64,7 @@ impl Shared {
         let mut may_go_on = may();
         let mut received = None;
         while may_go_on {
-            match held.receive_past(memory, &wants) {
+            match held.receive_bypassing_sink(memory, &wants) {
                 BypassedMessages::Received(header) => {
                     note(&header);
                     received = Some(header);
@@ -96,7 +96,7 @@ impl Shared {
 
     /// Has a background thread drive the posted sends, if there are any, although no caller waits
     /// for them.
-    pub fn carry_what_is_left(self: &Arc<Self>) {
+    pub fn carry_unsent(self: &Arc<Self>) {
         if self.sending.is_pending() {
             self.carry();
         }
@@ -105,25 +105,25 @@ impl Shared {
     /// Marks the posted messages as abandoned: no caller asks for their outcomes any more. They are
     /// still sent. Messages that wait for credit are kept as long as some credit arrives within the
     /// send timeout.
-    pub fn leave_behind(self: &Arc<Self>) {
+    pub fn abandon_posted(self: &Arc<Self>) {
         let mut held = self.sending.lock();
-        held.leave_behind();
+        held.abandon_posted();
         self.settle(self.sending.leave(held));
-        self.carry_what_is_left();
-        self.carrier.look_again(self);
+        self.carry_unsent();
+        self.carrier.reschedule_sends(self);
     }
 
     /// Returns the number of abandoned messages that wait for credit, or `None` if there are none
     /// or if other messages go first.
-    pub(crate) fn count_left_behind(&self) -> Option<usize> {
+    pub(crate) fn count_abandoned(&self) -> Option<usize> {
         let held = self.sending.lock();
-        let count = held.count_left_behind();
+        let count = held.count_abandoned();
         self.settle(self.sending.leave(held));
         count
     }
 
     /// Fails the abandoned messages that wait for credit.
-    pub(crate) fn give_up_left_behind(&self) {
+    pub(crate) fn fail_abandoned(&self) {
         let mut held = self.sending.lock();
         held.close_gate();
         self.settle(self.sending.leave(held));
@@ -131,9 +131,9 @@ impl Shared {
 
     /// Gives the receive sink the messages that have arrived, for a call that sends. Returns false
     /// if there is no receive sink.
-    pub(super) fn takes_beside(&self) -> bool {
+    pub(super) fn drive_ready_sink(&self) -> bool {
         let mut held = self.receiving.lock();
-        let takes = held.has_taker();
+        let takes = held.has_ready_sink();
         if takes {
             held.drive();
         }

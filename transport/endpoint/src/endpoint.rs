@@ -1,0 +1,421 @@
+//! Endpoints: connections as programs use them.
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jstream::buffer::{Filled, PoolError, Spent};
+
+use super::closer::Closer;
+use super::counters::Counters;
+use super::gate::Credit;
+use super::message::Message;
+use super::ops::Notify;
+use super::outcome::{bytes_of, unmoved};
+use super::shared::{Patience, Shared};
+use super::ticket::{RecvOp, RecvTicket, SendOp, SendTicket};
+use super::unmoved::Unsent;
+use jstream_base::Address;
+use jstream_base::Header;
+use jstream_base::Options;
+use jstream_base::{RecvError, SendError};
+use jstream_device::connection::{Body, Connection, Limits, Outbound};
+
+/// One end of a connection. Any number of threads may use it at once, in both directions.
+///
+/// An endpoint is cheap to clone. The connection ends when the last clone and the last ticket are
+/// dropped, or when a thread [closes](Self::close) it.
+///
+/// Messages are received in the order in which they were sent. Posted operations go before blocking
+/// calls, in the order of posting. Among threads that block at the same time there is no order.
+///
+/// A blocking call drives all posted operations, in both directions. Polling a ticket drives at
+/// least the operations of its direction. Posted sends also progress while a thread waits for a
+/// message, and after their tickets were dropped: a background thread of the process then sends
+/// them, and keeps the connection alive until everything is sent or
+/// [`Options::send_timeout`](jstream_base::Options::send_timeout) expires. The same thread drives
+/// receives that are posted while a thread sleeps in a send. No other operation progresses by
+/// itself; attach the endpoint to a [`Progress`](crate::Progress) to drive it in the background.
+///
+/// Call [`finish`](Self::finish) before the process ends: posted messages that are not sent by then
+/// are lost.
+///
+/// Over sockets, the operating system resets a connection that is dropped before all received data
+/// was read, and a reset may discard messages that are still on their way to the peer. To avoid
+/// this, call [`finish`](Self::finish) and receive until [`RecvError::Closed`] before dropping the
+/// endpoint.
+#[derive(Clone)]
+pub struct Endpoint {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Self {
+        Self {
+            shared: Shared::new(address, connection, options),
+        }
+    }
+
+    /// Returns the state that all handles of the connection share.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Returns the address of the peer.
+    #[must_use]
+    pub fn peer(&self) -> &Address {
+        &self.shared.info().peer
+    }
+
+    /// Returns the user id of the peer's process as the system reported it when the connection was
+    /// made, or `None` if the connection is neither a Unix socket nor shared memory.
+    #[must_use]
+    pub fn peer_user(&self) -> Option<u32> {
+        self.shared.info().peer_user
+    }
+
+    /// Returns the address that this endpoint connected to, or at which it was accepted.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.shared.info().address
+    }
+
+    /// Returns the scheme of the device that carries the messages.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        self.shared.info().scheme
+    }
+
+    /// Returns the limits of the connection.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.shared.info().limits
+    }
+
+    /// Returns one sentence for each feature that the connection does without, although it was
+    /// requested or would be faster.
+    #[must_use]
+    pub fn degraded(&self) -> &[String] {
+        &self.shared.info().degraded
+    }
+
+    /// Returns how much was sent and received so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.shared.tally().counters()
+    }
+
+    /// Returns a handle that closes the connection from another thread. The handle does not keep
+    /// the connection alive.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        Closer::of(&self.shared)
+    }
+
+    /// Closes the connection, as [`Closer::close`] does.
+    pub fn close(&self) {
+        self.shared.close();
+    }
+
+    /// Shuts down the send direction after everything posted was sent, and tells the peer that no
+    /// more messages follow. The receive direction stays open. Over sockets, the peer learns of the
+    /// shutdown when it has received everything.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::TimedOut`] if the posted messages are not sent in time.
+    pub fn finish(&self) -> Result<(), SendError> {
+        self.shared.finish()
+    }
+
+    /// Sends one message whose payload is the concatenation of `segments`. Returns when the device
+    /// has taken every byte; the segments are not read afterwards.
+    ///
+    /// `header.length` is filled in.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]. Each variant documents whether the connection can still be used.
+    #[inline]
+    pub fn send_message(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {
+        self.send_segments(header, segments, self.patience())
+    }
+
+    /// As [`send_message`](Self::send_message), but never waits: neither for messages that were
+    /// posted before, nor for room, nor for the peer. If the device has taken only a part of the
+    /// message, the rest is sent from a copy, as if it had been posted. Nothing else is sent before
+    /// it, and if the connection ends meanwhile, the next call reports it. Messages of
+    /// [`Limits::eager`] bytes or more are copied first if the device does not move buffers.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::WouldBlock`] if nothing was sent for one of these reasons.
+    #[inline]
+    pub fn try_send_message(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        self.send_segments(header, segments, Patience::None)
+    }
+
+    #[inline]
+    pub(crate) fn send_segments(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+        patience: Patience,
+    ) -> Result<(), SendError> {
+        self.send_with_credit(header, segments, patience, Credit::FREE)
+    }
+
+    /// As [`send_segments`](Self::send_segments), for a message that needs credit of the peer.
+    /// Returns [`SendError::WouldBlock`] if there is not enough credit.
+    ///
+    /// The message is built in this function, because returning it from another function would copy
+    /// it. A message without cost does not check the credit.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn send_with_credit(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+        patience: Patience,
+        cost: Credit,
+    ) -> Result<(), SendError> {
+        let length = segments
+            .iter()
+            .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
+        let length = length.unwrap_or(u64::MAX);
+        self.shared.check_length(length)?;
+        let mut message = Outbound::new(header, length, Body::Borrowed(segments));
+        if matches!(patience, Patience::None) && self.is_long(&message.header) {
+            if !self.shared.has_turn() {
+                return Err(SendError::WouldBlock);
+            }
+            // The device may keep a begun message for longer than the segments are borrowed.
+            message.body = Body::Owned(self.shared.gather(segments));
+        }
+        self.shared.send_with_credit(&mut message, patience, cost)
+    }
+
+    /// Returns true if the device may have to wait for the peer before it has taken the message.
+    fn is_long(&self, header: &Header) -> bool {
+        let limits = &self.shared.info().limits;
+        !limits.moves && header.length >= limits.eager as u64
+    }
+
+    /// Sends one message whose payload is in a buffer. Inside the process, the buffer itself moves
+    /// to the receiver. With other devices, it returns to its pool after the message was sent.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsent`] contains the error and the buffer.
+    #[inline]
+    pub fn send_filled(&self, header: Header, filled: Filled) -> Result<(), Unsent> {
+        let (mut message, refused) = self.outbound(header, filled);
+        let result = match refused {
+            Some(error) => Err(error),
+            None => self.shared.send(&mut message, self.patience()),
+        };
+        result.map_err(|error| Unsent {
+            error,
+            filled: unmoved(match message.body {
+                Body::Owned(filled) => Some(filled),
+                _ => None,
+            }),
+        })
+    }
+
+    /// Takes a buffer of at least `capacity` bytes, to be filled and sent. If the [peer is
+    /// trusted](Options::trust_peer) and there is room, the buffer is in memory that the peer also
+    /// reads, and the cost of sending it does not depend on its size. Otherwise the buffer comes
+    /// from the pool of this endpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`PoolError`] if neither has room.
+    #[inline]
+    pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
+        let info = self.shared.info();
+        match info.outbox().and_then(|outbox| outbox.take(capacity)) {
+            Some(spent) => Ok(spent),
+            None => info.pool.take(capacity),
+        }
+    }
+
+    /// Creates a message for this connection. Also returns the error if its length is not allowed.
+    pub(super) fn outbound(
+        &self,
+        header: Header,
+        filled: Filled,
+    ) -> (Outbound<'static>, Option<SendError>) {
+        let length = Some(filled.len() as u64);
+        self.shared.outbound(header, length, Body::Owned(filled))
+    }
+
+    /// Returns the time that a blocking send waits.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn patience(&self) -> Patience {
+        Patience::For(self.shared.info().send_timeout)
+    }
+
+    /// Blocks until the next message arrives.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]. After the last message of a peer that shut down cleanly,
+    /// [`RecvError::Closed`].
+    #[inline]
+    pub fn recv_message(&self) -> Result<Message, RecvError> {
+        self.receive(Patience::Endless)
+    }
+
+    /// Blocks until the next message arrives, but not longer than `timeout`. The system may round
+    /// the timeout up by some milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]. After [`RecvError::TimedOut`], the connection can be used as before, and the
+    /// received part of a message is kept.
+    #[inline]
+    pub fn recv_message_timeout(&self, timeout: Duration) -> Result<Message, RecvError> {
+        self.receive(Patience::For(timeout))
+    }
+
+    /// Returns the next message if it has arrived.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Empty`] if it has not, or another [`RecvError`].
+    #[inline]
+    pub fn try_recv_message(&self) -> Result<Message, RecvError> {
+        self.receive(Patience::None)
+    }
+
+    #[inline]
+    fn receive(&self, patience: Patience) -> Result<Message, RecvError> {
+        let (mut message, mut other) = (Message::nothing(), None);
+        self.shared.receive(&mut message, &mut other, patience)?;
+        match other {
+            None => Ok(message),
+            Some(arrived) => bytes_of(arrived, &self.shared),
+        }
+    }
+
+    /// Blocks until the next message arrives, and writes its payload to the front of `memory`. The
+    /// header contains the length of the payload. Small messages need no buffer of the pool this
+    /// way.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::TooSmall`] if the payload does not fit; the message is then received by the
+    /// next call. Otherwise as for [`recv_message`](Self::recv_message).
+    #[inline]
+    pub fn recv_into(&self, memory: &mut [u8]) -> Result<Header, RecvError> {
+        self.shared.receive_into(memory, Patience::Endless)
+    }
+
+    /// As [`recv_into`](Self::recv_into), but does not block for longer than `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::TimedOut`] if no message arrived in time. Otherwise as for
+    /// [`recv_into`](Self::recv_into).
+    #[inline]
+    pub fn recv_into_timeout(
+        &self,
+        memory: &mut [u8],
+        timeout: Duration,
+    ) -> Result<Header, RecvError> {
+        self.shared.receive_into(memory, Patience::For(timeout))
+    }
+
+    /// As [`recv_into`](Self::recv_into), for a message that has already arrived.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Empty`] if none has. Otherwise as for [`recv_into`](Self::recv_into).
+    #[inline]
+    pub fn try_recv_into(&self, memory: &mut [u8]) -> Result<Header, RecvError> {
+        self.shared.receive_into(memory, Patience::None)
+    }
+
+    /// Posts a buffer to be sent, behind everything posted before. The ticket reports any error.
+    pub fn post_send(&self, header: Header, filled: Filled) -> SendTicket {
+        let (message, refused) = self.outbound(header, filled);
+        let id = self.shared.post_send(message, refused, Notify::Ticket);
+        SendTicket::new(SendOp::new(self.shared.clone(), id))
+    }
+
+    /// Posts a buffer to receive into, behind everything posted before. If the device
+    /// [moves](Limits::moves) buffers, the message arrives in the sender's buffer, and this one
+    /// returns to its pool.
+    ///
+    /// If a message does not fit, the ticket reports an error, and the message is received next.
+    pub fn post_recv(&self, spent: Spent) -> RecvTicket {
+        self.post_receive(Some(spent))
+    }
+
+    /// As [`post_recv`](Self::post_recv), into a buffer that is taken from the pool when the length
+    /// of the message is known.
+    pub fn post_recv_any(&self) -> RecvTicket {
+        self.post_receive(None)
+    }
+
+    fn post_receive(&self, spent: Option<Spent>) -> RecvTicket {
+        let id = self.shared.post_recv(spent, Notify::Ticket);
+        RecvTicket::new(RecvOp::new(self.shared.clone(), id))
+    }
+
+    /// Sends a buffer. Equivalent to [`post_send`](Self::post_send), under a name for async code,
+    /// which awaits the ticket.
+    pub fn send_message_async(&self, header: Header, filled: Filled) -> SendTicket {
+        self.post_send(header, filled)
+    }
+
+    /// Receives the next message. Equivalent to [`post_recv_any`](Self::post_recv_any), under a
+    /// name for async code, which awaits the ticket.
+    pub fn recv_message_async(&self) -> RecvTicket {
+        self.post_recv_any()
+    }
+
+    /// Returns a descriptor for the program's own poll or epoll, which becomes readable when a
+    /// message may have arrived. Call [`arm`](Self::arm) before each sleep.
+    ///
+    /// # Errors
+    ///
+    /// The error of the system if it is out of descriptors, or `NotConnected` if the connection has
+    /// ended.
+    pub fn as_fd(&self) -> io::Result<BorrowedFd<'_>> {
+        let shared = &*self.shared;
+        if let Some(source) = shared.source.get() {
+            return Ok(source.as_fd());
+        }
+        let source = shared.source()?;
+        Ok(shared.source.get_or_init(|| source).as_fd())
+    }
+
+    /// Prepares for a sleep in the program's own poll or epoll. Returns true if a message, or the
+    /// end of the connection, must be received before sleeping.
+    #[must_use = "returns whether to receive instead of sleeping"]
+    pub fn arm(&self) -> bool {
+        self.shared.arm()
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("peer", self.peer())
+            .field("scheme", &self.scheme())
+            .finish_non_exhaustive()
+    }
+}

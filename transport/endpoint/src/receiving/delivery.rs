@@ -1,0 +1,306 @@
+//! Delivery of messages to the receive sink.
+
+use jstream::buffer::Spent;
+
+use super::receive_sink::{BypassedMessages, Choice, ReceiveSink, Replies};
+use super::{Receiving, SCRATCH};
+use crate::connection_info::EndReason;
+use crate::direction_lock::Direction;
+use crate::gate::Overfull;
+use crate::remote::ServeOutcome;
+use crate::sending::{Leftover, SendDirection};
+use jstream_base::Header;
+use jstream_base::{HeaderError, RecvError};
+use jstream_device::connection::{Fault, Payload, Whole};
+
+/// Outcome of one step of the receive loop.
+enum ReceiveStep {
+    Done,
+    /// No further progress is possible now.
+    Wait,
+}
+
+impl Receiving {
+    /// Makes `sink` the receiver of all messages, beginning with those that have already arrived.
+    /// A connection accepts one receive sink in its lifetime. Returns false for any other.
+    pub(crate) fn set_receive_sink(&mut self, sink: std::sync::Arc<dyn ReceiveSink>) -> bool {
+        if std::mem::replace(&mut self.had_sink, true) {
+            let peer = self.info.peer.clone();
+            sink.lose(RecvError::Taken { peer });
+            return false;
+        }
+        self.receive_sink = Some(sink);
+        self.began_before_sink = self.begun;
+        self.drive();
+        true
+    }
+
+    /// Retries after the pool may have room again.
+    pub(crate) fn resume(&mut self) {
+        self.is_starved = false;
+        self.drive();
+    }
+
+    /// Returns true if a receive sink gets messages on arrival, and does not wait for a buffer.
+    #[inline]
+    pub(crate) fn has_ready_sink(&self) -> bool {
+        self.receive_sink.is_some() && !self.is_starved
+    }
+
+    /// Receives as far as possible without blocking.
+    pub(super) fn drive_sink(&mut self) {
+        let Some(sink) = self.receive_sink.take() else {
+            return;
+        };
+        let goes_on = loop {
+            if let (Some(end), None) = (&self.end, &self.half) {
+                if self.kept.is_empty() {
+                    sink.lose(self.info.recv_error(end));
+                    self.common.news = true;
+                    break false;
+                }
+            }
+            // A sleeping thread that holds the half may also hold the buffer of a begun message.
+            let is_away = self.half.is_none() && self.end.is_none();
+            if self.is_starved || is_away {
+                break true;
+            }
+            if let ReceiveStep::Wait = self.step(&*sink) {
+                break true;
+            }
+        };
+        if goes_on {
+            self.receive_sink = Some(sink);
+        }
+        if !self.replies.is_empty() {
+            self.reply();
+        }
+        if !goes_on {
+            // No more credit arrives, so the messages that wait for credit fail.
+            if let Some(shared) = self.shared.upgrade() {
+                let closed = |sending: &mut SendDirection| {
+                    sending.close_gate();
+                    Ok(())
+                };
+                let _ = shared.take_credit(&mut self.common, closed);
+            }
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, sink: &dyn ReceiveSink) -> ReceiveStep {
+        if !self.kept.is_empty() {
+            return self.give_kept(sink);
+        }
+        let Some(half) = &mut self.half else {
+            return ReceiveStep::Wait;
+        };
+        let header = match half.header() {
+            Ok(Some(header)) => header,
+            Ok(None) => {
+                // The device may have restarted the operation for which it was armed.
+                self.alarm.disarm();
+                return ReceiveStep::Wait;
+            }
+            Err(fault) => return self.step_failed(sink, fault),
+        };
+        if header.op() != 0 {
+            return self.step_frame(header);
+        }
+        if self.began_before_sink {
+            return self.finish_begun(sink, header);
+        }
+        if !self.begun {
+            match sink.choose(&header, &mut self.replies) {
+                Choice::Pool => {}
+                Choice::Jbuf(spent) => self.into = Some(spent.filling()),
+                Choice::Brief => self.lend_scratch(),
+                Choice::Refuse(error) => return self.refused(error),
+            }
+            self.begun = true;
+        }
+        let Some(half) = &mut self.half else {
+            return ReceiveStep::Wait;
+        };
+        match half.payload(&mut self.into) {
+            Ok(Some(payload)) => {
+                self.end_message(&header);
+                self.common.news = true;
+                self.give(sink, &header, payload)
+            }
+            Ok(None) => {
+                self.alarm.disarm();
+                ReceiveStep::Wait
+            }
+            Err(fault) => self.step_failed(sink, fault),
+        }
+    }
+
+    /// Fast path: receives the next message to the front of `memory`, bypassing the receive sink,
+    /// if all of it has arrived and `wants` accepts its header.
+    #[inline]
+    pub(crate) fn receive_bypassing_sink(
+        &mut self,
+        memory: &mut [u8],
+        wants: impl Fn(&Header) -> bool,
+    ) -> BypassedMessages {
+        let is_free = self.has_ready_sink() && self.kept.is_empty() && !self.begun;
+        let Some(half) = self.half.as_mut().filter(|_| is_free) else {
+            return BypassedMessages::Other;
+        };
+        let mut header = Header::default();
+        match half.receive_wanted(memory, &mut header, &wants) {
+            Ok(Whole::Here) => {
+                self.end_message(&header);
+                BypassedMessages::Received(header)
+            }
+            Ok(Whole::Nothing) => BypassedMessages::Nothing,
+            // The slow path through the receive sink finds a fault again.
+            Ok(Whole::Other) | Err(_) => BypassedMessages::Other,
+        }
+    }
+
+    fn give(&mut self, sink: &dyn ReceiveSink, header: &Header, payload: Payload) -> ReceiveStep {
+        let taken = match (std::mem::take(&mut self.scratched), payload) {
+            (false, payload) => sink.take(header, payload, &mut self.replies),
+            (true, Payload::Bytes(filled)) => {
+                let taken = sink.take_brief(header, filled.as_bytes(), &mut self.replies);
+                self.scratch = Some(filled.into_spent());
+                taken
+            }
+            (true, Payload::Object(_)) => Err(HeaderError::Rank { kind: header.kind }),
+        };
+        match taken {
+            Ok(()) => ReceiveStep::Done,
+            Err(error) => self.refused(error),
+        }
+    }
+
+    /// Gives the sink a message that was received before the sink was set.
+    #[cold]
+    fn give_kept(&mut self, sink: &dyn ReceiveSink) -> ReceiveStep {
+        let Some(arrived) = self.kept.front() else {
+            return ReceiveStep::Wait;
+        };
+        let header = arrived.header;
+        let choice = sink.choose(&header, &mut self.replies);
+        match choice {
+            Choice::Refuse(error) => return self.refused(error),
+            Choice::Pool | Choice::Jbuf(_) | Choice::Brief => {}
+        }
+        let Some(arrived) = self.take_kept() else {
+            return ReceiveStep::Wait;
+        };
+        self.scratched = matches!(choice, Choice::Brief);
+        // The chosen buffer is not needed.
+        drop(choice);
+        self.common.news = true;
+        self.give(sink, &header, arrived.payload)
+    }
+
+    /// Completes a message that had begun before the sink was set.
+    #[cold]
+    fn finish_begun(&mut self, sink: &dyn ReceiveSink, header: Header) -> ReceiveStep {
+        let Some(half) = &mut self.half else {
+            return ReceiveStep::Wait;
+        };
+        match half.payload(&mut self.into) {
+            Ok(Some(payload)) => {
+                self.end_message(&header);
+                let payload = match self.scratched {
+                    true => self.leave_scratch(payload),
+                    false => payload,
+                };
+                self.began_before_sink = false;
+                let arrived = self.number(header, payload);
+                self.kept.push_back(arrived);
+                ReceiveStep::Done
+            }
+            Ok(None) => {
+                self.alarm.disarm();
+                ReceiveStep::Wait
+            }
+            Err(fault) => self.step_failed(sink, fault),
+        }
+    }
+
+    /// Handles a frame of puts and gets.
+    #[cold]
+    fn step_frame(&mut self, header: Header) -> ReceiveStep {
+        match self.serve(header) {
+            ServeOutcome::Done => ReceiveStep::Done,
+            ServeOutcome::Partly => ReceiveStep::Wait,
+            // A notification is delivered as a message.
+            ServeOutcome::Arrived(arrived) => {
+                self.kept.push_back(arrived);
+                ReceiveStep::Done
+            }
+            ServeOutcome::Failed(_) => ReceiveStep::Done,
+        }
+    }
+
+    #[cold]
+    fn step_failed(&mut self, sink: &dyn ReceiveSink, fault: Fault) -> ReceiveStep {
+        if let Fault::NoBuffer { .. } = fault {
+            self.is_starved = true;
+            sink.starve();
+            return ReceiveStep::Wait;
+        }
+        let _ = self.handle_fault(fault);
+        ReceiveStep::Done
+    }
+
+    #[cold]
+    fn refused(&mut self, error: HeaderError) -> ReceiveStep {
+        self.kept.clear();
+        self.end_with(EndReason::Malformed(error));
+        ReceiveStep::Done
+    }
+
+    fn lend_scratch(&mut self) {
+        self.scratched = true;
+        // A device that moves buffers already has one.
+        if !self.info.limits.moves {
+            let scratch = self.scratch.take();
+            let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
+            self.into = Some(scratch.filling());
+        }
+    }
+
+    #[cold]
+    fn reply(&mut self) {
+        let Replies {
+            messages,
+            opened,
+            restored,
+            overfull,
+            alone,
+        } = &mut self.replies;
+        let alone = std::mem::take(alone);
+        let (opened, restored) = (opened.take(), std::mem::take(restored));
+        let Some(shared) = self.shared.upgrade() else {
+            messages.clear();
+            return;
+        };
+        let mut replied = Ok(Leftover::Nothing);
+        if let Some(wrong) = overfull.take() {
+            let taken = shared.take_credit(&mut self.common, |sending| {
+                opened.map_or(Ok(()), |window| sending.open_gate(window))?;
+                sending.restore_credit(restored)
+            });
+            replied = taken.map_err(|Overfull| wrong);
+        }
+        if !messages.is_empty() {
+            let posted = shared.post_under_receive_lock(&mut self.common, messages.drain(..));
+            replied = replied.and(posted);
+        }
+        match replied {
+            Ok(Leftover::Nothing) => {}
+            Ok(Leftover::Waiting) if !alone => {}
+            // Tasks that already wait are only woken for received messages.
+            Ok(Leftover::InLine) if !alone && !self.alarm.is_waited_for() => {}
+            Ok(Leftover::Waiting | Leftover::InLine) => shared.carry(),
+            Err(error) => drop(self.refused(error)),
+        }
+    }
+}

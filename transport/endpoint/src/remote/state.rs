@@ -1,0 +1,32 @@
+//! State of puts and gets in the receive direction.
+
+use super::asker::Asks;
+use super::owner::Exposed;
+
+/// State of puts and gets in the receive direction.
+#[derive(Default)]
+pub(crate) struct Remote {
+    pub(super) exposed: Exposed,
+    pub(super) asks: Asks,
+    /// True if no more messages can be kept for later, so that frames behind them have to wait.
+    pub(super) stuck: bool,
+    /// True if the frame that is being received goes to the scratch buffer.
+    pub(super) scratched: bool,
+    /// Total length of the kept messages, in bytes.
+    pub(crate) kept_bytes: u64,
+}
+
+impl Remote {
+    /// Returns true if frames may arrive. Then a thread that drives the direction receives them,
+    /// even if no receive waits for a message.
+    #[inline]
+    pub(crate) fn is_active(&self) -> bool {
+        !self.exposed.is_empty() || !self.asks.is_empty()
+    }
+
+    /// Returns true if the direction makes progress when bytes arrive.
+    #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_active() && !self.stuck
+    }
+}

@@ -1,0 +1,40 @@
+//! Time that a call may wait.
+
+use std::time::Duration;
+
+use jstream_device::deadline::Deadline;
+
+/// Time that a call may wait.
+#[derive(Debug, Clone, Copy)]
+pub enum Patience {
+    /// No waiting.
+    None,
+    /// At most this long.
+    For(Duration),
+    /// Until the connection ends.
+    Endless,
+}
+
+/// Callers with a timeout of at most this length poll once before they sleep, because the sleep may
+/// be over before it has begun.
+const LONG: Duration = Duration::from_millis(1);
+
+impl Patience {
+    /// Returns true if the timeout is long enough to sleep without polling first.
+    #[inline]
+    pub(super) fn is_long(self) -> bool {
+        match self {
+            Self::None => false,
+            Self::For(timeout) => timeout > LONG,
+            Self::Endless => true,
+        }
+    }
+
+    pub(crate) fn deadline(self) -> Deadline {
+        match self {
+            Self::None => Deadline::after(Duration::ZERO),
+            Self::For(timeout) => Deadline::after(timeout),
+            Self::Endless => Deadline::NEVER,
+        }
+    }
+}
