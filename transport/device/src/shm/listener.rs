@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use rustix::io::Errno;
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::handshake;
 use super::remote::Credentials;
@@ -38,7 +38,7 @@ impl ShmListener {
     pub(super) fn new(address: &Address, options: &Options) -> io::Result<Self> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
-        socket.bind(&super::socket_name(address)?)?;
+        socket.bind(&socket_name(address)?)?;
         socket.listen(BACKLOG)?;
         Ok(Self {
             address: address.clone(),
@@ -128,6 +128,19 @@ impl Accept for ShmListener {
             waker.wake();
         }
     }
+}
+
+/// Returns the name of an address's socket. Each user has a separate set of names.
+///
+/// # Panics
+///
+/// If the address has another scheme.
+pub(super) fn socket_name(address: &Address) -> io::Result<SockAddr> {
+    let Address::Shm { name, .. } = address else {
+        panic!("the shared memory device was given {address}");
+    };
+    let uid = rustix::process::geteuid().as_raw();
+    SockAddr::unix(format!("\0jstream-shm-{uid}-{name}"))
 }
 
 /// Returns the listener's name with the process ID of the peer.

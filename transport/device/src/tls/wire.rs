@@ -9,7 +9,6 @@ use rustls::Connection;
 use socket2::MaybeUninitSlice;
 
 use super::arrived::Arrived;
-use super::handshake::as_io;
 use super::room::FilledSlices;
 use crate::connection::{Armed, Interest};
 use crate::deadline::Deadline;
@@ -252,4 +251,9 @@ impl Write for TlsWriter<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Converts a TLS error to an error of the stream.
+pub(super) fn as_io(error: rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
 }

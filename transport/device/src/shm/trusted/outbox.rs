@@ -10,7 +10,6 @@ use jstream::buffer::{Filled, Keeper, Spent};
 use super::blocks::{Block, Blocks};
 use super::returns::{PLACES, WORDS, collect};
 use super::{BLOCKS_AT, IN_PLACE_FROM, Memory, Spot};
-use crate::connection::Body;
 use crate::shm::ring::malformed;
 use jstream_base::HeaderError;
 
@@ -159,33 +158,10 @@ impl Outbox {
         self.inner.usual.store(length, Ordering::Relaxed);
     }
 
-    /// Moves or copies a message into the outbox. Returns its position, which the caller must
-    /// announce; the memory then belongs to the peer. A message that is moved is taken from `body`.
-    #[inline]
-    pub(in super::super) fn leave(&self, body: &mut Body<'_>) -> Option<Spot> {
-        match body {
-            Body::Owned(_) => {
-                let Body::Owned(filled) = std::mem::replace(body, Body::Taken) else {
-                    return None;
-                };
-                match self.announce(filled) {
-                    Ok(spot) => Some(spot),
-                    Err(filled) => {
-                        let spot = self.announce_copy(&[IoSlice::new(filled.as_bytes())]);
-                        *body = Body::Owned(filled);
-                        spot
-                    }
-                }
-            }
-            Body::Borrowed(parts) => self.announce_copy(parts),
-            Body::Object(_) | Body::Taken => None,
-        }
-    }
-
     /// Announces a message that is in this outbox. Returns the message if it is in other memory or
     /// if all places are in use.
     #[inline]
-    fn announce(&self, message: Filled) -> Result<Spot, Filled> {
+    pub(in super::super) fn announce(&self, message: Filled) -> Result<Spot, Filled> {
         let mut state = self.inner.state();
         let Some(place) = state.place(&self.inner.memory) else {
             return Err(message);
@@ -203,7 +179,7 @@ impl Outbox {
 
     /// Copies a message from other memory and announces the copy, if it is long enough and there is
     /// room.
-    fn announce_copy(&self, parts: &[IoSlice<'_>]) -> Option<Spot> {
+    pub(in super::super) fn announce_copy(&self, parts: &[IoSlice<'_>]) -> Option<Spot> {
         let length = parts
             .iter()
             .fold(0_usize, |sum, part| sum.saturating_add(part.len()));

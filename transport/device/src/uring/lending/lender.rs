@@ -13,7 +13,6 @@ use libc::{MSG_DONTWAIT, MSG_NOSIGNAL};
 use rustix::io::Errno;
 
 use super::super::system::{self, enter};
-use super::is_refusal;
 use super::loans::{Account, Loans, MOST};
 use super::regions::Regions;
 use crate::stream::lent::Lent;
@@ -318,4 +317,9 @@ fn sent(result: i32, none_out: bool) -> LendOutcome {
         errno if is_refusal(errno) => LendOutcome::Refused(errno),
         errno => LendOutcome::Failed(errno),
     }
+}
+
+/// Returns true if the kernel does not support zero-copy sends, at all or for this socket.
+fn is_refusal(errno: Errno) -> bool {
+    matches!(errno, Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM)
 }

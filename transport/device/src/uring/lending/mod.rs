@@ -23,7 +23,6 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jstream::buffer::{Filled, Pool};
-use rustix::io::Errno;
 use socket2::SockRef;
 
 use self::lender::{LendOutcome, Lender};
@@ -211,9 +210,4 @@ fn is_on_host(socket: BorrowedFd<'_>) -> bool {
 fn same_host(ours: SocketAddr, theirs: SocketAddr) -> bool {
     let [ours, theirs]: [IpAddr; 2] = [ours, theirs].map(|end| end.ip().to_canonical());
     ours == theirs || theirs.is_loopback()
-}
-
-/// Returns true if the kernel does not support zero-copy sends, at all or for this socket.
-fn is_refusal(errno: Errno) -> bool {
-    matches!(errno, Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM)
 }
