@@ -2,10 +2,10 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `primitives` | atomics, locks and cells of `std`, or of loom in models; a lock that ignores poisoning |
+//! | `primitives` | atomics, locks and cells of `std`, or of loom in models; locks that ignore poisoning |
 //! | [`barrier`] | barrier between changing a state and checking for a sleeper, with `membarrier` |
 //! | [`ring`] | bounded queue with one producer and one consumer |
-//! | [`watcher`] | wake-ups for readiness of descriptors (epoll) |
+//! | `watcher` | wake-ups for readiness of descriptors (epoll), on Linux |
 //!
 //! The crate is an implementation detail of `jstream` and `jstream-transport`. Its interface may
 //! change in any release.
@@ -13,6 +13,7 @@
 pub mod barrier;
 mod primitives;
 pub mod ring;
+#[cfg(target_os = "linux")]
 pub mod watcher;
 
 pub use self::primitives::*;
