@@ -4,7 +4,7 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
 
 use rustix::io::Errno;
@@ -16,6 +16,7 @@ use crate::connection::{Accept, Accepted, Armed, Connection, Establish};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::{AcceptError, HandshakeError};
+use jstream_sync::lock;
 
 /// Maximum number of connections that wait to be accepted. The system may allow fewer.
 const BACKLOG: i32 = 1024;
@@ -50,7 +51,7 @@ impl ShmListener {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Waker>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Wake, Waker};
 use std::thread::{self, ThreadId};
 
@@ -16,6 +16,7 @@ use super::receiver::{RingReceiver, TakeResult};
 use super::state::{CANCEL, KICK, RECEIVE, RingState, mark};
 use super::system::{self, enter};
 use crate::deadline::Deadline;
+use jstream_sync::lock;
 use jstream_sync::watcher::wake;
 
 /// Number of sockets up to which a ring with [`Issuer::Any`] does not receive, and its sockets are
@@ -237,9 +238,9 @@ impl ReceiveRing {
         driven.map(|()| prospect)
     }
 
-    /// Locks the state. Poisoning is ignored, because no panic can leave it half changed.
+    /// Locks the state.
     pub(super) fn state(&self) -> MutexGuard<'_, RingState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Releases the lock and calls the wakers that are due.

@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use jstream::buffer::{Filled, Keeper, Spent};
 
@@ -12,6 +12,7 @@ use super::returns::{PLACES, WORDS, collect};
 use super::{BLOCKS_AT, IN_PLACE_FROM, Memory, Spot};
 use crate::shm::ring::malformed;
 use jstream_base::HeaderError;
+use jstream_sync::lock;
 
 /// Allocator of buffers that the peer reads in place. Cheap to clone. The memory exists for as long
 /// as one of the buffers does.
@@ -95,10 +96,9 @@ impl OutboxState {
 }
 
 impl Inner {
-    /// Ignores poisoning: no code that holds the lock panics, so the state is never half changed.
     #[inline]
     fn state(&self) -> MutexGuard<'_, OutboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -202,7 +202,7 @@ impl Outbox {
     }
 
     /// Returns the number of buffers that are announced to the peer.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(in super::super) fn announced(&self) -> usize {
         let mut state = self.inner.state();
         state.collect(&self.inner.memory);

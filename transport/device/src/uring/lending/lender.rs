@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use io_uring::types::Fd;
 use io_uring::{IoUring, opcode};
@@ -16,6 +16,7 @@ use super::super::system::{self, enter};
 use super::loans::{Account, Loans, MOST};
 use super::regions::Regions;
 use crate::stream::lent::Lent;
+use jstream_sync::lock;
 
 /// Flags of a send that does not block, so that its result is known when the call returns. Sending
 /// to a peer that is gone must be an error, not a signal that terminates the program.
@@ -271,9 +272,9 @@ impl Lender {
         }
     }
 
-    /// Locks the state. Poisoning is ignored, because no panic can leave it half changed.
+    /// Locks the state.
     fn state(&self) -> MutexGuard<'_, LenderState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -300,7 +301,7 @@ pub(super) fn sweep() {
 }
 
 fn orphans() -> MutexGuard<'static, Vec<Arc<Lender>>> {
-    ORPHANS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&ORPHANS)
 }
 
 /// Interprets the result of a send. `none_out` is true if no other loan was outstanding.

@@ -20,7 +20,7 @@ mod tests;
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use jstream::buffer::{Filled, Pool};
 use socket2::SockRef;
@@ -31,6 +31,7 @@ use crate::stream::Wire;
 use crate::stream::lent::Lent;
 use crate::stream::socket::SocketWire;
 use jstream_base::Options;
+use jstream_sync::lock;
 
 /// Number of lenders that a socket remembers even if none of their loans is outstanding.
 const KEPT: usize = 8;
@@ -174,9 +175,9 @@ impl Lending {
         Some(here)
     }
 
-    /// Locks the list. Poisoning is ignored, because no panic can leave it half changed.
+    /// Locks the list.
     fn lenders(&self) -> MutexGuard<'_, Vec<Arc<Lender>>> {
-        self.lenders.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.lenders)
     }
 }
 
