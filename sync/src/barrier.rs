@@ -23,10 +23,13 @@ pub enum Barriers {
 impl Barriers {
     /// The barriers of which the ringing thread's costs nothing. The system has them if
     /// [`of_this_process`](Self::of_this_process) returns this value.
-    #[cfg(not(loom))]
-    pub const MEMBARRIER: Self = Self::Sleeper;
-    #[cfg(loom)]
-    pub const MEMBARRIER: Self = Self::Both;
+    pub const MEMBARRIER: Self = {
+        #[cfg(not(loom))]
+        let barriers = Self::Sleeper;
+        #[cfg(loom)]
+        let barriers = Self::Both;
+        barriers
+    };
 
     /// Returns the cheapest kind of barriers that the system offers to this process.
     #[must_use]
