@@ -5,21 +5,9 @@
 //! process execute a barrier, and the ringing thread needs only a compiler fence.
 
 #[cfg(not(loom))]
-use std::sync::OnceLock;
-#[cfg(not(loom))]
 use std::sync::atomic::compiler_fence;
-#[cfg(not(loom))]
-use std::time::Duration;
-
-#[cfg(not(loom))]
-use rustix::thread::{MembarrierCommand, membarrier};
 
 use crate::{Ordering, fence};
-
-/// Time after which a store is visible to all processors. Far longer than any store buffer delays a
-/// store.
-#[cfg(not(loom))]
-const SETTLED: Duration = Duration::from_millis(1);
 
 /// The barriers that the two sides execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,22 +21,20 @@ pub enum Barriers {
 }
 
 impl Barriers {
-    /// Returns the cheapest kind of barriers that the system offers to this process.
-    #[cfg(not(loom))]
-    pub fn of_this_process() -> Self {
-        static REGISTERED: OnceLock<Barriers> = OnceLock::new();
-        *REGISTERED.get_or_init(|| {
-            let registered = membarrier(MembarrierCommand::RegisterPrivateExpedited);
-            match registered.and_then(|()| membarrier(MembarrierCommand::PrivateExpedited)) {
-                Ok(()) => Self::Sleeper,
-                Err(_) => Self::Both,
-            }
-        })
-    }
+    /// The barriers of which the ringing thread's costs nothing. The system has them if
+    /// [`of_this_process`](Self::of_this_process) returns this value.
+    pub const MEMBARRIER: Self = {
+        #[cfg(not(loom))]
+        let barriers = Self::Sleeper;
+        #[cfg(loom)]
+        let barriers = Self::Both;
+        barriers
+    };
 
-    #[cfg(loom)]
+    /// Returns the cheapest kind of barriers that the system offers to this process.
+    #[must_use]
     pub fn of_this_process() -> Self {
-        Self::Both
+        system::barriers()
     }
 
     /// Executes the barrier of the ringing thread.
@@ -65,11 +51,55 @@ impl Barriers {
     pub fn make_all_pass(self) {
         fence(Ordering::SeqCst);
         #[cfg(not(loom))]
-        if self == Self::Sleeper && membarrier(MembarrierCommand::PrivateExpedited).is_err() {
+        if self == Self::Sleeper {
+            system::make_all_pass();
+        }
+    }
+}
+
+#[cfg(all(target_os = "linux", not(loom)))]
+mod system {
+    use std::sync::OnceLock;
+    use std::time::Duration;
+
+    use rustix::thread::{MembarrierCommand, membarrier};
+
+    use super::Barriers;
+
+    /// Time after which a store is visible to all processors. Far longer than any store buffer
+    /// delays a store.
+    const SETTLED: Duration = Duration::from_millis(1);
+
+    pub(super) fn barriers() -> Barriers {
+        static REGISTERED: OnceLock<Barriers> = OnceLock::new();
+        *REGISTERED.get_or_init(|| {
+            let registered = membarrier(MembarrierCommand::RegisterPrivateExpedited);
+            match registered.and_then(|()| membarrier(MembarrierCommand::PrivateExpedited)) {
+                Ok(()) => Barriers::Sleeper,
+                Err(_) => Barriers::Both,
+            }
+        })
+    }
+
+    pub(super) fn make_all_pass() {
+        if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
             // `membarrier` worked before, but a seccomp filter installed since may forbid it.
             // Stores that other threads made before they saw no sleeper are visible after this
             // delay.
             std::thread::sleep(SETTLED);
         }
     }
+}
+
+/// Other systems, and models, have no `membarrier`.
+#[cfg(any(not(target_os = "linux"), loom))]
+mod system {
+    use super::Barriers;
+
+    pub(super) fn barriers() -> Barriers {
+        Barriers::Both
+    }
+
+    #[cfg(not(loom))]
+    pub(super) fn make_all_pass() {}
 }

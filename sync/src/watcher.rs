@@ -16,7 +16,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -24,6 +24,8 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use rustix::time::Timespec;
+
+use crate::lock;
 
 /// Number of events that one system call fetches.
 const BATCH: usize = 64;
@@ -386,7 +388,7 @@ impl Set {
     /// Locks the slots. No code panics under the lock except when out of memory, and then nothing
     /// was changed.
     fn lock(&self) -> MutexGuard<'_, Vec<WatcherSlot>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.slots)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! While the flag is set, a sender only puts a message into its [queue](super::queue): a thread of
 //! the rank is polling, or will poll before it blocks. A thread that is going to sleep clears the
-//! flag and polls a last time. This is a Dekker-style handshake:
+//! flag and polls a last time ([`DekkerFlag`]):
 //!
 //! ```text
 //! sender: puts a message there   receiver: given := 0
@@ -19,38 +19,31 @@ use std::task::Waker;
 use super::inbox::Inbox;
 use super::state::RankState;
 use jstream_endpoint::ops::OpId;
-use jstream_sync::barrier::Barriers;
-use jstream_sync::{AtomicU32, CacheLines, Ordering};
+use jstream_sync::Ordering;
+use jstream_sync::flag::DekkerFlag;
 
 /// The flag, which is changed under the lock of an inbox.
-pub(super) struct Attention {
-    given: CacheLines<AtomicU32>,
-    barriers: Barriers,
-}
+pub(super) struct Attention(DekkerFlag);
 
 impl Attention {
     /// Returns the flag in cleared state.
     pub(super) fn new() -> Self {
-        Self {
-            given: CacheLines(AtomicU32::new(0)),
-            barriers: Barriers::of_this_process(),
-        }
+        Self(DekkerFlag::new())
     }
 
     #[inline]
     pub(super) fn is_given(&self) -> bool {
-        self.given.0.load(Ordering::Relaxed) != 0
+        self.0.load(Ordering::Relaxed) != 0
     }
 
     /// Returns true if a sender that has put a message into a queue may leave it there.
     #[inline]
     pub(super) fn is_still_given(&self) -> bool {
-        self.barriers.pass();
-        self.is_given()
+        self.0.is_set_after_change()
     }
 
     pub(super) fn give(&self) {
-        self.given.0.store(1, Ordering::Relaxed);
+        self.0.store(1, Ordering::Relaxed);
     }
 
     /// Clears the flag. Returns true if it was set; the queues must then be polled once more.
@@ -58,8 +51,8 @@ impl Attention {
         if !self.is_given() {
             return false;
         }
-        self.given.0.store(0, Ordering::Relaxed);
-        self.barriers.make_all_pass();
+        self.0.store(0, Ordering::Relaxed);
+        self.0.make_all_pass();
         true
     }
 }

@@ -1,19 +1,20 @@
 //! Wake-ups for a thread of a rank that sleeps on all its connections.
+//!
+//! The sleeping thread blocks on the descriptors of a [`Watcher`], so each ring is a system call.
+//! Only threads that have found the sleeping thread registered, under a lock, ring. The bell
+//! therefore needs no barrier on the path of a message, as a
+//! [`DekkerFlag`](jstream_sync::flag::DekkerFlag) does: its flag only saves system calls.
 
 #[cfg(all(test, loom))]
 mod models;
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
-
-#[cfg(loom)]
-use loom::sync::atomic::{AtomicBool, Ordering};
-#[cfg(not(loom))]
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use jstream_device::deadline::Deadline;
 use jstream_sync::watcher::{WatchBuffers, Watcher};
+use jstream_sync::{AtomicBool, Ordering, lock};
 
 /// A wake-up source for one sleeping thread.
 pub(super) struct Bell {
@@ -90,7 +91,7 @@ impl Bell {
 
     /// Sleeps until the bell rings or the deadline has passed.
     pub(super) fn sleep(&self, until: Deadline) {
-        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = lock(&self.room);
         self.clapper.watcher.sleep(&mut room, until.left());
         // Callbacks that ring the bell now would find this thread awake.
         self.forget();

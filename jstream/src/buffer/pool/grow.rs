@@ -10,7 +10,7 @@ use super::list::{Links as _, NONE};
 use super::shared::{Chains, Shared};
 use super::sizes::{CLASSES, slab_len, slot_size};
 use super::slab::Slab;
-use super::sync::Ordering;
+use jstream_sync::Ordering;
 
 impl Shared {
     /// Takes a free slot, or a slot of a slab that is mapped for this purpose.

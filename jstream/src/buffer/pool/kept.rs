@@ -24,9 +24,9 @@ use std::hint;
 use std::thread;
 use std::time::Duration;
 
-use super::barrier;
 use super::sizes::CLASSES;
-use super::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use jstream_sync::barrier::Barriers;
+use jstream_sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 /// The largest class that is cached: slots of 4 KiB. For larger slots, copying the contents takes
 /// far longer than taking the slot, and a cached slot is not available to other threads.
@@ -67,9 +67,10 @@ impl<S> Kept<S> {
             count: AtomicUsize::new(0),
             places: std::array::from_fn(place),
         };
+        let has_barrier = Barriers::of_this_process() == Barriers::MEMBARRIER;
         Self {
             busy: AtomicU32::new(0),
-            recalled: AtomicUsize::new(usize::from(!barrier::is_there())),
+            recalled: AtomicUsize::new(usize::from(!has_barrier)),
             classes: std::array::from_fn(places),
         }
     }
@@ -95,7 +96,7 @@ impl<S> Kept<S> {
     fn when_alone<R>(&self, class: usize, work: impl FnOnce(&Places<S>) -> Option<R>) -> Option<R> {
         let places = self.classes.get(class)?;
         self.busy.store(1, Ordering::Relaxed);
-        barrier::pass();
+        Barriers::MEMBARRIER.pass();
         // Acquire: sees the changes of a recalling thread to the entries.
         let done = if self.recalled.load(Ordering::Acquire) == 0 {
             work(places)

@@ -8,8 +8,8 @@ use super::callback::Callback;
 use super::list::{CLOSED, WANTED};
 use super::shared::Shared;
 use super::slab::Slab;
-use super::sync::Ordering;
 use crate::buffer::{Place, Slot, Spent};
+use jstream_sync::Ordering;
 
 /// The ownership of one slot of a pool.
 pub(in crate::buffer) struct Lease {

@@ -15,7 +15,7 @@
 //! again. The tag fails only if a thread is suspended at this point while exactly a multiple of
 //! 2^32 slots are put on the stack, the last of which is the same slot.
 
-use super::sync::{AtomicIsize, AtomicU32, AtomicU64, Ordering};
+use jstream_sync::{AtomicIsize, AtomicU32, AtomicU64, Ordering};
 
 /// Maximum number of slots. Also the number that stands for no slot.
 pub(super) const NONE: u32 = (1 << 30) - 1;

@@ -5,7 +5,7 @@
 //! | `sizes` | the size classes |
 //! | `list` | lock-free stacks of free slots |
 //! | `moving` | moving the slots of one stack to another |
-//! | `kept` | caches of free slots, one per thread; `barrier` and `recall` let others empty them |
+//! | `kept` | caches of free slots, one per thread; `recall` lets others empty them |
 //! | `threads` | assigns threads to shards |
 //! | `slab` | maps a slot's number to its slab and to its link in a stack |
 //! | `shared` | the stacks of all shards and classes; the end of a pool |
@@ -13,9 +13,7 @@
 //! | `book` | the record of the mapped memory, behind a lock |
 //! | `grow` | growing and shrinking |
 //! | `waiting` | threads that block until a buffer is returned |
-//! | `sync` | the atomics, of `std` or loom |
 
-mod barrier;
 mod book;
 mod callback;
 mod error;
@@ -40,7 +38,6 @@ mod shared;
 mod sizes;
 mod slab;
 mod stats;
-mod sync;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod threads;

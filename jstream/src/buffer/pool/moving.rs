@@ -5,7 +5,7 @@
 //! other. If all stacks are empty, these counts show whether slots were being moved.
 
 use super::list::{Links, NONE, Stack};
-use super::sync::{AtomicU64, Ordering};
+use jstream_sync::{AtomicU64, Ordering};
 
 /// Numbers of moves that were begun and completed.
 pub(super) struct Moves {

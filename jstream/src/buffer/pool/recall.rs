@@ -1,11 +1,9 @@
 //! Recall of the slots in the caches of all threads.
 
-use std::sync::PoisonError;
-
-use super::barrier;
 use super::list::Links;
 use super::shared::Shared;
-use super::sync::Ordering;
+use jstream_sync::barrier::Barriers;
+use jstream_sync::{Ordering, lock};
 
 /// Guard during which no thread caches slots.
 pub(super) struct Recall<'s> {
@@ -29,9 +27,8 @@ impl Shared {
     /// Like [`recall`](Self::recall), until the matching call of [`end_recall`](Self::end_recall).
     pub(super) fn begin_recall(&self) {
         self.shards.iter().for_each(|shard| shard.kept.recall());
-        barrier::make_all_pass();
-        let one = self.recalling.lock();
-        let one = one.unwrap_or_else(PoisonError::into_inner);
+        Barriers::of_this_process().make_all_pass();
+        let one = lock(&self.recalling);
         for shard in &self.shards {
             let _moving = shard.moves.begin();
             shard.kept.take_back(|class, slot| {

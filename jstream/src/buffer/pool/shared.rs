@@ -20,7 +20,7 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::thread;
 
 use super::book::Book;
@@ -32,10 +32,10 @@ use super::options::PoolOptions;
 use super::sizes::{CLASSES, SMALLEST, slab_len, slot_size};
 use super::slab::{Slab, Table};
 use super::stats::Leak;
-use super::sync::{AtomicIsize, AtomicU32, Ordering};
 use super::threads::{MOST_SHARDS, shard_count, thread_number};
 use super::waiting::Waiting;
 use crate::buffer::{Slot, Spent};
+use jstream_sync::{AtomicIsize, AtomicU32, Ordering, lock};
 
 pub(in crate::buffer) struct Shared {
     /// The address of this `Shared`, which is needed to free it.
@@ -255,10 +255,9 @@ impl Shared {
         }
     }
 
-    /// Locks the book. Ignores poisoning: a panic cannot leave the book half changed, because its
-    /// invariants hold between statements.
+    /// Locks the book, whose invariants hold between statements.
     pub(super) fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.book)
     }
 
     /// Converts a slot to a buffer.

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::list::Links;
-use super::sync::AtomicU32;
+use jstream_sync::AtomicU32;
 
 /// A cache line of links.
 #[repr(align(64))]

@@ -3,8 +3,10 @@
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::thread;
+
+use jstream_sync::lock;
 
 /// Number of shards per processor. Threads get the lowest free numbers, and two threads that run at
 /// the same time should not share a shard.
@@ -75,9 +77,8 @@ fn first_number() -> usize {
     number
 }
 
-/// Locks the numbers. Ignores poisoning, because a panic cannot leave them half changed.
 fn numbers() -> MutexGuard<'static, Numbers> {
-    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&NUMBERS)
 }
 
 pub(super) fn shard_count() -> usize {

@@ -5,8 +5,10 @@
 //! slot that was returned before, and a slot that is returned later is announced, so no wake-up is
 //! lost. While no thread waits, returning a slot has no extra cost.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
+
+use jstream_sync::{lock, unpoisoned};
 
 #[derive(Default)]
 pub(super) struct Waiting {
@@ -43,9 +45,8 @@ impl Waiting {
         self.changed.notify_all();
     }
 
-    /// Locks the state. Ignores poisoning, because a panic cannot leave the state half changed.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -69,16 +70,13 @@ impl<F: Fn(bool)> Waiter<'_, F> {
         while state.returns == seen {
             let changed = &self.waiting.changed;
             state = match until {
-                None => changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => unpoisoned(changed.wait(state)),
                 Some(until) => {
                     let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         return false;
                     }
-                    changed
-                        .wait_timeout(state, left)
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .0
+                    unpoisoned(changed.wait_timeout(state, left)).0
                 }
             };
         }

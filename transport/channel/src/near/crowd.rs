@@ -1,24 +1,26 @@
 //! Threads and tasks that wait for an event.
 //!
-//! A sleeper registers itself before it checks a last time for the event, and both sides execute a
-//! barrier between their two steps (Dekker-style). If there are no sleepers, notifying costs one
-//! load.
+//! A sleeper registers itself before it checks a last time for the event, and counts itself in a
+//! [`DekkerFlag`]. If there are no sleepers, notifying is a check of the flag.
+//!
+//! The bell of the `inproc` device shares only the flag. It has a single sleeper, which is a thread
+//! on a condition variable, a task, or a thread that polls a descriptor. A crowd has any number of
+//! wakers in order, and keys by which they leave.
 
 use std::collections::VecDeque;
 use std::mem;
 use std::task::Waker;
 
-use jstream_sync::barrier::Barriers;
+use jstream_sync::flag::DekkerFlag;
 use jstream_sync::watcher::wake;
-use jstream_sync::{AtomicU32, CacheLines, Mutex, Ordering, lock};
+use jstream_sync::{Mutex, Ordering, lock};
 
 /// Queue of sleepers, which are woken in order, each once.
 ///
 /// A sleeper that was woken but does not handle the event notifies again.
 pub(crate) struct Crowd {
     /// Number of sleepers.
-    armed: CacheLines<AtomicU32>,
-    barriers: Barriers,
+    armed: DekkerFlag,
     waiting: Mutex<CrowdWaiter>,
 }
 
@@ -32,8 +34,7 @@ struct CrowdWaiter {
 impl Crowd {
     pub(crate) fn new() -> Self {
         Self {
-            armed: CacheLines(AtomicU32::new(0)),
-            barriers: Barriers::of_this_process(),
+            armed: DekkerFlag::new(),
             waiting: Mutex::new(CrowdWaiter::default()),
         }
     }
@@ -41,16 +42,7 @@ impl Crowd {
     /// Wakes one sleeper after an event.
     #[inline]
     pub(crate) fn ring(&self) {
-        self.barriers.pass();
-        if self.armed.0.load(Ordering::Relaxed) != 0 {
-            self.wake_one();
-        }
-    }
-
-    /// Faulty variant of [`ring`](Self::ring) for models: it lacks the barrier.
-    #[cfg(all(test, loom))]
-    pub(super) fn ring_if_it_looks_armed(&self) {
-        if self.armed.0.load(Ordering::Acquire) != 0 {
+        if self.armed.is_set_after_change() {
             self.wake_one();
         }
     }
@@ -68,7 +60,9 @@ impl Crowd {
 
     /// Wakes all sleepers.
     pub(crate) fn ring_all(&self) {
-        self.barriers.pass();
+        if !self.armed.is_set_after_change() {
+            return;
+        }
         let mut waiting = lock(&self.waiting);
         let sleepers = mem::take(&mut waiting.sleepers);
         self.count(&waiting);
@@ -106,7 +100,7 @@ impl Crowd {
         self.count(&waiting);
         drop(waiting);
         drop(before);
-        self.barriers.make_all_pass();
+        self.armed.make_all_pass();
         if ready() {
             self.leave(place);
             return false;
@@ -132,7 +126,7 @@ impl Crowd {
     /// Publishes the number of sleepers. The caller holds the lock.
     fn count(&self, waiting: &CrowdWaiter) {
         let count = u32::try_from(waiting.sleepers.len()).unwrap_or(u32::MAX);
-        self.armed.0.store(count, Ordering::Relaxed);
+        self.armed.store(count, Ordering::Relaxed);
     }
 }
 

@@ -9,10 +9,10 @@ use jstream::Transportable;
 
 use super::crowd::Crowd;
 use super::parcel::{Home, Parcel};
-use super::ring::{MOST, PositionRing};
 use jstream_base::Address;
 use jstream_base::Options;
-use jstream_sync::barrier::Barriers;
+use jstream_sync::flag::DekkerFlag;
+use jstream_sync::mpmc::{MOST, PositionRing};
 use jstream_sync::watcher::wake;
 use jstream_sync::{AtomicU32, AtomicU64, CacheLines, Mutex, MutexGuard, Ordering, lock};
 
@@ -37,20 +37,18 @@ pub(crate) enum Stop {
 ///
 /// Parcels that find no room are posted: they wait in order, and the thread that makes room moves
 /// them to the ring. While parcels are posted, new ones do not overtake them. As in a [`Crowd`], a
-/// posting thread publishes its parcel before it looks for room a last time, and both sides execute
-/// a barrier between their two steps (Dekker-style).
+/// posting thread publishes its parcel before it looks for room a last time ([`DekkerFlag`]).
 pub(crate) struct NearLink<T: Transportable + 'static> {
     ring: PositionRing<Parcel<T>>,
     state: CacheLines<AtomicU32>,
     /// Number of posted parcels.
-    posted: CacheLines<AtomicU32>,
+    posted: DekkerFlag,
     /// Number of bytes in the ring, of counted parcels.
     bytes: CacheLines<AtomicU64>,
     /// Parcels longer than `uncounted` bytes are counted; the counted ones may have `most_bytes`
     /// bytes together.
     uncounted: u64,
     most_bytes: u64,
-    barriers: Barriers,
     queue: Mutex<Queue<T>>,
     /// The waiting receivers, shared by all connections of the receiving side.
     arrived: Arc<Crowd>,
@@ -84,11 +82,10 @@ impl<T: Transportable + 'static> NearLink<T> {
         Arc::new(Self {
             ring: PositionRing::new(capacity),
             state: CacheLines(AtomicU32::new(0)),
-            posted: CacheLines(AtomicU32::new(0)),
+            posted: DekkerFlag::new(),
             bytes: CacheLines(AtomicU64::new(0)),
             uncounted,
             most_bytes: options.queue_bytes.saturating_sub(part),
-            barriers: Barriers::of_this_process(),
             queue: Mutex::new(Queue {
                 posted: VecDeque::new(),
                 next: 0,
@@ -114,7 +111,7 @@ impl<T: Transportable + 'static> NearLink<T> {
             return Err((Stop::Closed, parcel));
         }
         // If no parcel is posted, all that were posted before by any thread are in the ring.
-        if self.posted.0.load(Ordering::Acquire) != 0 {
+        if self.posted.load(Ordering::Acquire) != 0 {
             return Err((Stop::Full, parcel));
         }
         match self.put(parcel) {
@@ -133,8 +130,7 @@ impl<T: Transportable + 'static> NearLink<T> {
     /// counted for a moment, during which other threads may have posted for lack of room.
     #[cold]
     fn retry_after_refusal(&self) {
-        self.barriers.pass();
-        if self.posted.0.load(Ordering::Relaxed) != 0 {
+        if self.posted.is_set_after_change() {
             self.push_posted();
         }
     }
@@ -171,7 +167,7 @@ impl<T: Transportable + 'static> NearLink<T> {
         });
         self.count(&queue);
         drop(queue);
-        self.barriers.make_all_pass();
+        self.posted.make_all_pass();
         self.push_posted();
         ParcelTicket {
             link: self.clone(),
@@ -207,7 +203,7 @@ impl<T: Transportable + 'static> NearLink<T> {
     /// Publishes the number of posted parcels. The caller holds the lock.
     fn count(&self, queue: &MutexGuard<'_, Queue<T>>) {
         let count = u32::try_from(queue.posted.len()).unwrap_or(u32::MAX);
-        self.posted.0.store(count, Ordering::Release);
+        self.posted.store(count, Ordering::Release);
     }
 
     /// Returns the next parcel if one has arrived.
@@ -227,7 +223,7 @@ impl<T: Transportable + 'static> NearLink<T> {
     #[cfg(all(test, loom))]
     pub(super) fn take_and_only_look(&self) -> Option<Parcel<T>> {
         let parcel = self.ring.pop()?;
-        if self.posted.0.load(Ordering::Acquire) != 0 {
+        if self.posted.load(Ordering::Acquire) != 0 {
             self.push_posted();
         }
         Some(parcel)
@@ -251,8 +247,7 @@ impl<T: Transportable + 'static> NearLink<T> {
         if length > self.uncounted {
             self.bytes.0.fetch_sub(length, Ordering::AcqRel);
         }
-        self.barriers.pass();
-        if self.posted.0.load(Ordering::Relaxed) != 0 {
+        if self.posted.is_set_after_change() {
             self.push_posted();
         }
     }

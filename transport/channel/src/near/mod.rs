@@ -5,7 +5,6 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `ring` | bounded lock-free queue |
 //! | `parcel` | objects in transit |
 //! | `crowd` | receivers that wait for objects |
 //! | `link` | one connection: a ring, the parcels posted behind it, and the state of its ends |
@@ -17,7 +16,6 @@ mod link;
 mod models;
 mod names;
 mod parcel;
-mod ring;
 
 pub(crate) use self::crowd::Crowd;
 pub(crate) use self::link::{NearLink, ParcelTicket, Stop};

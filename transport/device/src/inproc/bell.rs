@@ -1,35 +1,24 @@
 //! Wake-ups of a sleeping thread or task.
 //!
-//! The ringing thread changes the shared state before it rings. The sleeping thread sets the flag
-//! `armed` before it checks that state a last time. Each thread executes a barrier between its two
-//! steps:
-//!
-//! ```text
-//! change the state         armed := 1
-//! ---- barrier ----        ---- barrier ----
-//! armed?                   state changed?
-//! ```
-//!
-//! At least one of the two threads sees the step of the other one (a Dekker-style flag). If no
-//! thread sleeps, ringing is a single load of a cache line that stays with the ringing thread.
+//! The ringing thread changes the shared state before it rings. The sleeping thread sets a
+//! [`DekkerFlag`] before it checks that state a last time. If no thread sleeps, ringing is a check
+//! of the flag.
 
 use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
-use std::sync::PoisonError;
 use std::task::Waker;
 
 use rustix::event::{EventfdFlags, eventfd};
 
 use crate::connection::Armed;
 use crate::deadline::Deadline;
-use jstream_sync::barrier::Barriers;
-use jstream_sync::{AtomicU32, CacheLines, Condvar, Mutex, Ordering, lock};
+use jstream_sync::flag::DekkerFlag;
+use jstream_sync::{Condvar, Mutex, Ordering, lock, unpoisoned};
 
 /// Wake-up mechanism for one sleeping thread or task at a time.
 pub(super) struct Bell {
-    armed: CacheLines<AtomicU32>,
-    barriers: Barriers,
+    armed: DekkerFlag,
     state: Mutex<BellState>,
     woken: Condvar,
     /// Created when a caller first polls it.
@@ -57,8 +46,7 @@ enum BellSleeper {
 impl Bell {
     pub(super) fn new() -> Self {
         Self {
-            armed: CacheLines(AtomicU32::new(0)),
-            barriers: Barriers::of_this_process(),
+            armed: DekkerFlag::new(),
             state: Mutex::new(BellState::default()),
             woken: Condvar::new(),
             event: OnceLock::new(),
@@ -68,16 +56,7 @@ impl Bell {
     /// Wakes the sleeper, if there is one.
     #[inline]
     pub(super) fn ring(&self) {
-        self.barriers.pass();
-        if self.armed.0.load(Ordering::Relaxed) != 0 {
-            self.wake();
-        }
-    }
-
-    /// Faulty variant of [`ring`](Self::ring) for the models: it has no barrier.
-    #[cfg(all(test, loom))]
-    pub(super) fn ring_if_it_looks_armed(&self) {
-        if self.armed.0.load(Ordering::Acquire) != 0 {
+        if self.armed.is_set_after_change() {
             self.wake();
         }
     }
@@ -85,7 +64,7 @@ impl Bell {
     #[cold]
     fn wake(&self) {
         let mut state = lock(&self.state);
-        self.armed.0.store(0, Ordering::Relaxed);
+        self.armed.store(0, Ordering::Relaxed);
         match mem::take(&mut state.sleeper) {
             BellSleeper::Nobody => {}
             BellSleeper::Here => self.woken.notify_one(),
@@ -138,21 +117,13 @@ impl Bell {
         if self.set(&mut state, ready).is_ok() {
             while matches!(state.sleeper, BellSleeper::Here) {
                 state = match deadline.left() {
-                    None => self
-                        .woken
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner),
+                    None => unpoisoned(self.woken.wait(state)),
                     Some(left) if left.is_zero() => {
-                        self.armed.0.store(0, Ordering::Relaxed);
+                        self.armed.store(0, Ordering::Relaxed);
                         state.sleeper = BellSleeper::Nobody;
                         break;
                     }
-                    Some(left) => {
-                        self.woken
-                            .wait_timeout(state, left)
-                            .unwrap_or_else(PoisonError::into_inner)
-                            .0
-                    }
+                    Some(left) => unpoisoned(self.woken.wait_timeout(state, left)).0,
                 };
             }
         }
@@ -163,10 +134,10 @@ impl Bell {
     /// Sets the flag and checks `ready` once more. If `ready` returns true, clears the flag and
     /// returns the sleeper as an error.
     fn set(&self, state: &mut BellState, ready: impl FnOnce() -> bool) -> Result<(), BellSleeper> {
-        self.armed.0.store(1, Ordering::Relaxed);
-        self.barriers.make_all_pass();
+        self.armed.store(1, Ordering::Relaxed);
+        self.armed.make_all_pass();
         if ready() {
-            self.armed.0.store(0, Ordering::Relaxed);
+            self.armed.store(0, Ordering::Relaxed);
             return Err(mem::take(&mut state.sleeper));
         }
         Ok(())

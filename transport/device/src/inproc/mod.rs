@@ -2,13 +2,12 @@
 //!
 //! | part | contents |
 //! |---|---|
-//! | `ring` | lock-free bounded single-producer single-consumer queue |
 //! | `letter` | contents of the queue's slots |
 //! | `bell` | wake-ups of sleeping threads and tasks |
-//! | `barrier` | the memory barrier between a change and the check for a sleeper |
 //! | `halves` | the send half and the receive half of one direction |
 //! | `names` | registry of listeners, with their backlogs |
-//! | `sync` | synchronisation primitives of `std` or, in models, of loom |
+//!
+//! The queues between the halves are those of [`jstream_sync::ring`].
 
 mod bell;
 mod halves;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use super::bell::{new_event, prepare, signal, silence};
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use jstream_base::Options;
+use jstream_sync::{lock, unpoisoned};
 
 /// Maximum number of connection requests in the backlog of a listener. Further callers block before
 /// they enter it. Protects against endless connection requests to a listener that does not accept.
@@ -214,20 +215,7 @@ fn sleep<'a, T>(
     deadline: Deadline,
 ) -> MutexGuard<'a, T> {
     match deadline.left() {
-        None => condition
-            .wait(guard)
-            .unwrap_or_else(PoisonError::into_inner),
-        Some(left) => {
-            condition
-                .wait_timeout(guard, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0
-        }
+        None => unpoisoned(condition.wait(guard)),
+        Some(left) => unpoisoned(condition.wait_timeout(guard, left)).0,
     }
-}
-
-/// Locks a mutex and ignores poisoning: the locked data is consistent between any two statements,
-/// so a panic cannot leave it half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,11 +4,11 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
 
 use rustix::io::Errno;
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::handshake;
 use super::remote::Credentials;
@@ -16,6 +16,7 @@ use crate::connection::{Accept, Accepted, Armed, Connection, Establish};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::{AcceptError, HandshakeError};
+use jstream_sync::lock;
 
 /// Maximum number of connections that wait to be accepted. The system may allow fewer.
 const BACKLOG: i32 = 1024;
@@ -38,7 +39,7 @@ impl ShmListener {
     pub(super) fn new(address: &Address, options: &Options) -> io::Result<Self> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
-        socket.bind(&super::socket_name(address)?)?;
+        socket.bind(&socket_name(address)?)?;
         socket.listen(BACKLOG)?;
         Ok(Self {
             address: address.clone(),
@@ -50,7 +51,7 @@ impl ShmListener {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Waker>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 }
 
@@ -128,6 +129,19 @@ impl Accept for ShmListener {
             waker.wake();
         }
     }
+}
+
+/// Returns the name of an address's socket. Each user has a separate set of names.
+///
+/// # Panics
+///
+/// If the address has another scheme.
+pub(super) fn socket_name(address: &Address) -> io::Result<SockAddr> {
+    let Address::Shm { name, .. } = address else {
+        panic!("the shared memory device was given {address}");
+    };
+    let uid = rustix::process::geteuid().as_raw();
+    SockAddr::unix(format!("\0jstream-shm-{uid}-{name}"))
 }
 
 /// Returns the listener's name with the process ID of the peer.

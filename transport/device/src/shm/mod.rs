@@ -43,8 +43,9 @@ use std::io;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, Socket, Type};
 
+use self::listener::socket_name;
 use super::connection::{Accept, Connection, Device};
 use super::deadline::Deadline;
 use jstream_base::Address;
@@ -100,17 +101,4 @@ impl Device for Shm {
         handshake::connect(socket, address.clone(), options)
             .map_err(|unwelcome| unwelcome.at(address))
     }
-}
-
-/// Returns the name of an address's socket. Each user has a separate set of names.
-///
-/// # Panics
-///
-/// If the address has another scheme.
-fn socket_name(address: &Address) -> io::Result<SockAddr> {
-    let Address::Shm { name, .. } = address else {
-        panic!("the shared memory device was given {address}");
-    };
-    let uid = rustix::process::geteuid().as_raw();
-    SockAddr::unix(format!("\0jstream-shm-{uid}-{name}"))
 }

@@ -15,6 +15,7 @@ use super::place::AreaCursor;
 use super::remote::MOST_RANGES;
 use super::ring::{HEADER_WORDS, INLINE, Kind, Producer, SLOT_RANGES, SlotMark, Stretch};
 use super::signal;
+use super::trusted::{Outbox, Spot};
 use crate::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::deadline::Deadline;
 use crate::poll::sleep_on;
@@ -286,6 +287,31 @@ impl ShmOutgoing {
             self.publish(SlotMark::new(kind, n));
             message.taken = message.taken.saturating_add(n as u64);
             self.flight = Flight::Pieces;
+        }
+    }
+}
+
+impl Outbox {
+    /// Moves or copies a message into the outbox. Returns its position, which the caller must
+    /// announce; the memory then belongs to the peer. A message that is moved is taken from `body`.
+    #[inline]
+    pub(super) fn leave(&self, body: &mut Body<'_>) -> Option<Spot> {
+        match body {
+            Body::Owned(_) => {
+                let Body::Owned(filled) = std::mem::replace(body, Body::Taken) else {
+                    return None;
+                };
+                match self.announce(filled) {
+                    Ok(spot) => Some(spot),
+                    Err(filled) => {
+                        let spot = self.announce_copy(&[IoSlice::new(filled.as_bytes())]);
+                        *body = Body::Owned(filled);
+                        spot
+                    }
+                }
+            }
+            Body::Borrowed(parts) => self.announce_copy(parts),
+            Body::Object(_) | Body::Taken => None,
         }
     }
 }

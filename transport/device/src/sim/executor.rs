@@ -6,7 +6,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use super::settings::Settings;
 use super::world::World;
+use jstream_sync::lock;
 
 /// Hosts with a network between them, and the tasks of the hosts. All tasks run on the thread that
 /// calls [`run`](Self::run). See the [module](super).
@@ -248,7 +249,7 @@ struct RunQueue(Mutex<Vec<u64>>);
 
 impl RunQueue {
     fn add(&self, id: u64) {
-        let mut woken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut woken = lock(&self.0);
         if !woken.contains(&id) {
             woken.push(id);
         }
@@ -307,7 +308,7 @@ impl SimTasks {
     /// can run.
     fn choose(&self) -> Option<u64> {
         self.steps.set(self.steps.get().wrapping_add(1));
-        let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut woken = lock(&self.woken.0);
         let index = self.world.choose(woken.len())?;
         Some(woken.swap_remove(index))
     }
@@ -315,7 +316,7 @@ impl SimTasks {
     /// Chooses a task that can run and is not being polled on the stack below.
     fn choose_other(&self) -> Option<u64> {
         self.steps.set(self.steps.get().wrapping_add(1));
-        let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut woken = lock(&self.woken.0);
         let tasks = self.tasks.borrow();
         let free: Vec<_> = woken
             .iter()
@@ -376,7 +377,7 @@ impl SimTasks {
                 break;
             }
         }
-        let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut woken = lock(&self.woken.0);
         woken.clear();
     }
 }

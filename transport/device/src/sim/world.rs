@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::mem;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
 
 use super::pipe::PipeSleeper;
 use super::settings::Settings;
 use super::state::{EndPipes, Event, NetworkState, PipeSide, SimDoor, nanoseconds};
+use jstream_sync::lock;
 
 /// State that all wires of a simulation share.
 ///
@@ -55,7 +56,7 @@ impl World {
     }
 
     fn lock(&self) -> MutexGuard<'_, NetworkState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Changes the state, and calls the wakers of affected tasks after unlocking it.

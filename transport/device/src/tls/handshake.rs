@@ -1,7 +1,5 @@
 //! The TLS handshake.
 
-use std::io;
-
 use rustls::Connection;
 
 use super::arrived::Arrived;
@@ -177,9 +175,4 @@ pub(super) fn in_words(error: &rustls::Error) -> HandshakeError {
     }
     reason.truncate(end);
     HandshakeError::Tls { reason }
-}
-
-/// Converts a TLS error to an error of the stream.
-pub(super) fn as_io(error: rustls::Error) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, error)
 }

@@ -2,20 +2,20 @@
 
 use std::io::{self, BufRead, IoSlice, Write};
 use std::os::fd::BorrowedFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
 
 use rustls::Connection;
 use socket2::MaybeUninitSlice;
 
 use super::arrived::Arrived;
-use super::handshake::as_io;
 use super::room::FilledSlices;
 use crate::connection::{Armed, Interest};
 use crate::deadline::Deadline;
 use crate::poll::sleep_on;
 use crate::stream::Wire;
 use crate::stream::socket::SocketWire;
+use jstream_sync::lock;
 
 /// Maximum number of slices that are encrypted at once.
 const SLICES: usize = 64;
@@ -51,13 +51,13 @@ impl TlsWire {
         }
     }
 
-    /// Locks the session. Poisoning is ignored, because no panic can leave it half changed.
+    /// Locks the session.
     fn session(&self) -> MutexGuard<'_, Session> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.session)
     }
 
     fn arrived(&self) -> MutexGuard<'_, Arrived> {
-        self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.arrived)
     }
 
     /// Sends a close alert, if there is room for it.
@@ -252,4 +252,9 @@ impl Write for TlsWriter<'_> {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Converts a TLS error to an error of the stream.
+pub(super) fn as_io(error: rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
 }

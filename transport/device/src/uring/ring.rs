@@ -2,8 +2,8 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::task::{Wake, Waker};
 use std::thread::{self, ThreadId};
 
 use io_uring::types::{Fd, Timespec};
@@ -15,8 +15,8 @@ use super::buffers::{Buffers, GROUP};
 use super::receiver::{RingReceiver, TakeResult};
 use super::state::{CANCEL, KICK, RECEIVE, RingState, mark};
 use super::system::{self, enter};
-use super::waking::CompletionWaker;
 use crate::deadline::Deadline;
+use jstream_sync::lock;
 use jstream_sync::watcher::wake;
 
 /// Number of sockets up to which a ring with [`Issuer::Any`] does not receive, and its sockets are
@@ -238,9 +238,9 @@ impl ReceiveRing {
         driven.map(|()| prospect)
     }
 
-    /// Locks the state. Poisoning is ignored, because no panic can leave it half changed.
+    /// Locks the state.
     pub(super) fn state(&self) -> MutexGuard<'_, RingState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Releases the lock and calls the wakers that are due.
@@ -386,5 +386,33 @@ impl ReceiveRing {
             }
         }
         Ok(())
+    }
+    /// Processes completions after a watcher was notified.
+    fn tell(&self) {
+        let mut state = self.state();
+        let looked = self.look(&mut state);
+        let again = state.places.watch_again(self.uring.as_fd(), &self.bell);
+        if looked.is_err() || !again {
+            // The woken threads then process the completions themselves.
+            state.wake_all();
+        }
+        self.leave(state);
+    }
+}
+
+/// A waker, called by a watcher, that processes the completions of a ring.
+struct CompletionWaker(Weak<ReceiveRing>);
+
+impl CompletionWaker {
+    fn of(ring: Weak<ReceiveRing>) -> Waker {
+        Arc::new(Self(ring)).into()
+    }
+}
+
+impl Wake for CompletionWaker {
+    fn wake(self: Arc<Self>) {
+        if let Some(ring) = self.0.upgrade() {
+            ring.tell();
+        }
     }
 }

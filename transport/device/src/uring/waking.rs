@@ -2,29 +2,12 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::{Arc, Weak};
-use std::task::{Wake, Waker};
+use std::sync::Arc;
+use std::task::Waker;
 
 use super::ring::{Issuer, ReceiveRing};
 use super::state::RingState;
 use jstream_sync::watcher::Watcher;
-
-/// A waker, called by a watcher, that processes the completions of a ring.
-pub(super) struct CompletionWaker(Weak<ReceiveRing>);
-
-impl CompletionWaker {
-    pub(super) fn of(ring: Weak<ReceiveRing>) -> Waker {
-        Arc::new(Self(ring)).into()
-    }
-}
-
-impl Wake for CompletionWaker {
-    fn wake(self: Arc<Self>) {
-        if let Some(ring) = self.0.upgrade() {
-            ring.tell();
-        }
-    }
-}
 
 impl ReceiveRing {
     /// Arranges that `waker` is called once when data can be taken. It is called by `watcher`
@@ -77,17 +60,5 @@ impl ReceiveRing {
             none => *none = Some(waker.clone()),
         }
         Ok(told)
-    }
-
-    /// Processes completions after a watcher was notified.
-    fn tell(&self) {
-        let mut state = self.state();
-        let looked = self.look(&mut state);
-        let again = state.places.watch_again(self.uring.as_fd(), &self.bell);
-        if looked.is_err() || !again {
-            // The woken threads then process the completions themselves.
-            state.wake_all();
-        }
-        self.leave(state);
     }
 }

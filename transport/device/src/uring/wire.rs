@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use crate::stream::lent::Lent;
 use crate::stream::socket::SocketWire;
 use crate::stream::{Patience, Wire};
 use jstream_base::Options;
+use jstream_sync::lock;
 use jstream_sync::watcher::Watcher;
 
 /// The number of missing bytes from which the rest of a payload is received directly into its
@@ -89,9 +90,9 @@ impl UringWire {
         }
     }
 
-    /// Locks the seat. Poisoning is ignored, because no panic can leave it half changed.
+    /// Locks the seat.
     fn seat(&self) -> MutexGuard<'_, Option<SocketNumber>> {
-        self.seat.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.seat)
     }
 
     /// Returns true if receiving into `slices` is to bypass the ring.

@@ -4,9 +4,9 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::{Model, Outstanding, SLOTS};
-use crate::buffer::pool::barrier;
 use crate::buffer::pool::kept::Kept;
 use crate::buffer::pool::list::CLOSED;
+use jstream_sync::barrier::Barriers;
 
 /// The slots of a model, some of which a thread caches.
 struct Keeping {
@@ -50,7 +50,7 @@ impl Keeping {
 
     fn recall(&self) {
         self.kept.recall();
-        barrier::make_all_pass();
+        Barriers::MEMBARRIER.make_all_pass();
         self.collect();
     }
 }

@@ -3,16 +3,16 @@
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use jstream::buffer::{Filled, Keeper, Spent};
 
 use super::blocks::{Block, Blocks};
 use super::returns::{PLACES, WORDS, collect};
 use super::{BLOCKS_AT, IN_PLACE_FROM, Memory, Spot};
-use crate::connection::Body;
 use crate::shm::ring::malformed;
 use jstream_base::HeaderError;
+use jstream_sync::lock;
 
 /// Allocator of buffers that the peer reads in place. Cheap to clone. The memory exists for as long
 /// as one of the buffers does.
@@ -96,10 +96,9 @@ impl OutboxState {
 }
 
 impl Inner {
-    /// Ignores poisoning: no code that holds the lock panics, so the state is never half changed.
     #[inline]
     fn state(&self) -> MutexGuard<'_, OutboxState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -159,33 +158,10 @@ impl Outbox {
         self.inner.usual.store(length, Ordering::Relaxed);
     }
 
-    /// Moves or copies a message into the outbox. Returns its position, which the caller must
-    /// announce; the memory then belongs to the peer. A message that is moved is taken from `body`.
-    #[inline]
-    pub(in super::super) fn leave(&self, body: &mut Body<'_>) -> Option<Spot> {
-        match body {
-            Body::Owned(_) => {
-                let Body::Owned(filled) = std::mem::replace(body, Body::Taken) else {
-                    return None;
-                };
-                match self.announce(filled) {
-                    Ok(spot) => Some(spot),
-                    Err(filled) => {
-                        let spot = self.announce_copy(&[IoSlice::new(filled.as_bytes())]);
-                        *body = Body::Owned(filled);
-                        spot
-                    }
-                }
-            }
-            Body::Borrowed(parts) => self.announce_copy(parts),
-            Body::Object(_) | Body::Taken => None,
-        }
-    }
-
     /// Announces a message that is in this outbox. Returns the message if it is in other memory or
     /// if all places are in use.
     #[inline]
-    fn announce(&self, message: Filled) -> Result<Spot, Filled> {
+    pub(in super::super) fn announce(&self, message: Filled) -> Result<Spot, Filled> {
         let mut state = self.inner.state();
         let Some(place) = state.place(&self.inner.memory) else {
             return Err(message);
@@ -203,7 +179,7 @@ impl Outbox {
 
     /// Copies a message from other memory and announces the copy, if it is long enough and there is
     /// room.
-    fn announce_copy(&self, parts: &[IoSlice<'_>]) -> Option<Spot> {
+    pub(in super::super) fn announce_copy(&self, parts: &[IoSlice<'_>]) -> Option<Spot> {
         let length = parts
             .iter()
             .fold(0_usize, |sum, part| sum.saturating_add(part.len()));
@@ -226,7 +202,7 @@ impl Outbox {
     }
 
     /// Returns the number of buffers that are announced to the peer.
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(in super::super) fn announced(&self) -> usize {
         let mut state = self.inner.state();
         state.collect(&self.inner.memory);

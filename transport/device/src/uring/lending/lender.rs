@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use io_uring::types::Fd;
 use io_uring::{IoUring, opcode};
@@ -13,10 +13,10 @@ use libc::{MSG_DONTWAIT, MSG_NOSIGNAL};
 use rustix::io::Errno;
 
 use super::super::system::{self, enter};
-use super::is_refusal;
 use super::loans::{Account, Loans, MOST};
 use super::regions::Regions;
 use crate::stream::lent::Lent;
+use jstream_sync::lock;
 
 /// Flags of a send that does not block, so that its result is known when the call returns. Sending
 /// to a peer that is gone must be an error, not a signal that terminates the program.
@@ -272,9 +272,9 @@ impl Lender {
         }
     }
 
-    /// Locks the state. Poisoning is ignored, because no panic can leave it half changed.
+    /// Locks the state.
     fn state(&self) -> MutexGuard<'_, LenderState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -301,7 +301,7 @@ pub(super) fn sweep() {
 }
 
 fn orphans() -> MutexGuard<'static, Vec<Arc<Lender>>> {
-    ORPHANS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&ORPHANS)
 }
 
 /// Interprets the result of a send. `none_out` is true if no other loan was outstanding.
@@ -318,4 +318,9 @@ fn sent(result: i32, none_out: bool) -> LendOutcome {
         errno if is_refusal(errno) => LendOutcome::Refused(errno),
         errno => LendOutcome::Failed(errno),
     }
+}
+
+/// Returns true if the kernel does not support zero-copy sends, at all or for this socket.
+fn is_refusal(errno: Errno) -> bool {
+    matches!(errno, Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM)
 }

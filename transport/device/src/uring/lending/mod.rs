@@ -20,10 +20,9 @@ mod tests;
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use jstream::buffer::{Filled, Pool};
-use rustix::io::Errno;
 use socket2::SockRef;
 
 use self::lender::{LendOutcome, Lender};
@@ -32,6 +31,7 @@ use crate::stream::Wire;
 use crate::stream::lent::Lent;
 use crate::stream::socket::SocketWire;
 use jstream_base::Options;
+use jstream_sync::lock;
 
 /// Number of lenders that a socket remembers even if none of their loans is outstanding.
 const KEPT: usize = 8;
@@ -175,9 +175,9 @@ impl Lending {
         Some(here)
     }
 
-    /// Locks the list. Poisoning is ignored, because no panic can leave it half changed.
+    /// Locks the list.
     fn lenders(&self) -> MutexGuard<'_, Vec<Arc<Lender>>> {
-        self.lenders.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.lenders)
     }
 }
 
@@ -211,9 +211,4 @@ fn is_on_host(socket: BorrowedFd<'_>) -> bool {
 fn same_host(ours: SocketAddr, theirs: SocketAddr) -> bool {
     let [ours, theirs]: [IpAddr; 2] = [ours, theirs].map(|end| end.ip().to_canonical());
     ours == theirs || theirs.is_loopback()
-}
-
-/// Returns true if the kernel does not support zero-copy sends, at all or for this socket.
-fn is_refusal(errno: Errno) -> bool {
-    matches!(errno, Errno::INVAL | Errno::OPNOTSUPP | Errno::PERM)
 }

@@ -2,12 +2,13 @@
 //!
 //! The algorithm is Dmitry Vyukov's: each slot has a stamp that says which turn it is in. A waiting
 //! consumer reads only the cache line in which the value arrives, not the lines that producers
-//! share.
+//! share. For a single producer and a single consumer, the [`ring`](crate::ring) is faster: it needs
+//! no compare-and-swap.
 
 use std::hint;
 use std::mem::{self, MaybeUninit};
 
-use jstream_sync::{AtomicU64, CacheLines, Ordering, UnsafeCell};
+use crate::{AtomicU64, CacheLines, Ordering, UnsafeCell};
 
 /// Number of bits of a position that hold the index of a slot. The bits above hold the turn.
 const SLOT_BITS: u32 = 16;
@@ -16,7 +17,7 @@ const SLOT_BITS: u32 = 16;
 const LAST: u64 = (1 << SLOT_BITS) - 1;
 
 /// Maximum capacity of a ring.
-pub(super) const MOST: usize = 1 << SLOT_BITS;
+pub const MOST: usize = 1 << SLOT_BITS;
 
 /// Slots, with the position of the next push (`tail`) and of the next pop (`head`).
 ///
@@ -26,7 +27,7 @@ pub(super) const MOST: usize = 1 << SLOT_BITS;
 /// advances `head` past this position owns the slot. It takes the value, then writes the stamp of
 /// the next turn. No other thread writes the stamp or accesses the value. Turns have 48 bits, so no
 /// thread is suspended long enough for a turn to repeat.
-pub(super) struct PositionRing<V> {
+pub struct PositionRing<V> {
     slots: Box<[RingSlot<V>]>,
     tail: CacheLines<AtomicU64>,
     head: CacheLines<AtomicU64>,
@@ -46,18 +47,20 @@ unsafe impl<V: Send> Send for PositionRing<V> {}
 unsafe impl<V: Send> Sync for PositionRing<V> {}
 
 /// Returns the stamp of a slot that is empty in the turn of `position`.
+#[inline]
 fn free(position: u64) -> u64 {
     (position >> SLOT_BITS).wrapping_mul(2)
 }
 
 /// Returns the stamp of a slot that is filled in the turn of `position`.
+#[inline]
 fn filled(position: u64) -> u64 {
     free(position).wrapping_add(1)
 }
 
 impl<V> PositionRing<V> {
     /// Creates a queue. `capacity` is clamped to 1..=[`MOST`].
-    pub(super) fn new(capacity: usize) -> Self {
+    pub fn new(capacity: usize) -> Self {
         let slots = (0..capacity.clamp(1, MOST)).map(|_| RingSlot {
             stamp: AtomicU64::new(0),
             value: UnsafeCell::new(MaybeUninit::uninit()),
@@ -112,7 +115,7 @@ impl<V> PositionRing<V> {
     /// The value, if there is no room. A slot has room only after its value was taken out
     /// completely.
     #[inline]
-    pub(super) fn push(&self, value: V) -> Result<(), V> {
+    pub fn push(&self, value: V) -> Result<(), V> {
         self.push_by(value, Ordering::Release)
     }
 
@@ -133,7 +136,7 @@ impl<V> PositionRing<V> {
 
     /// Pops the next value if it was written completely.
     #[inline]
-    pub(super) fn pop(&self) -> Option<V> {
+    pub fn pop(&self) -> Option<V> {
         self.pop_by(Ordering::Release)
     }
 
@@ -154,13 +157,13 @@ impl<V> PositionRing<V> {
 
     /// Returns true if there is no value, and none is being written. The check reads the cache
     /// lines that producers write, so a waiting consumer uses [`pop`](Self::pop) instead.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.head.0.load(Ordering::Acquire) == self.tail.0.load(Ordering::Acquire)
     }
 
     /// As [`pop`](Self::pop), but waits for values that are being written. `None` means that no
     /// value that was pushed before the call is left.
-    pub(super) fn pop_settled(&self) -> Option<V> {
+    pub fn pop_settled(&self) -> Option<V> {
         let mut looks = 0u32;
         loop {
             let value = self.pop();
@@ -178,7 +181,7 @@ impl<V> PositionRing<V> {
     }
 
     /// Drops all values. If dropping a value panics, the others are still dropped.
-    pub(super) fn clear(&self) {
+    pub fn clear(&self) {
         struct Rest<'r, V>(&'r PositionRing<V>);
         impl<V> Drop for Rest<'_, V> {
             fn drop(&mut self) {
