@@ -1,8 +1,9 @@
 //! Type parameters of which a type holds no value.
 //!
-//! A parameter that is named in `PhantomData` alone, as in `struct Id<T> { n: u64, of: PhantomData<T> }`,
-//! is a mark. Its argument need not be transportable, and the form has the argument itself where it
-//! would have the form of another argument.
+//! A parameter that is named in `PhantomData` alone, as in
+//! `struct Id<T> { n: u64, of: PhantomData<T> }`, is a mark. Its argument need not be
+//! transportable, and the form has the argument itself where it would have the form of another
+//! argument.
 
 use syn::visit::Visit;
 use syn::{Generics, Ident, TypeParam, TypePath};

@@ -106,9 +106,10 @@
 //! The form of `Pair<A, B>` is `PairRef<'b, A, B>`, generic over the *forms* of its parts: the form
 //! of `Pair<String, u8>` is `PairRef<'b, &'b str, u8>`. Recursive types need no options.
 //!
-//! A parameter that is named in `PhantomData` alone is a mark, as in typed ids. Its argument need not
-//! be transportable, and a form has the argument itself: the form of `Id<Person>` is `Id<Person>`.
-//! A field of a type with such an argument says so if the argument has a form of its own:
+//! A parameter that is named in `PhantomData` alone is a mark, as in typed ids. Its argument need
+//! not be transportable, and a form has the argument itself: the form of `Id<Person>` is
+//! `Id<Person>`. A field of a type with such an argument says so if the argument has a form of its
+//! own:
 //!
 //! ```
 //! # use std::marker::PhantomData;
