@@ -2,6 +2,7 @@
 //! usage of a process.
 
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// The environment variable that holds the role of a child process in its test.
 pub const ROLE: &str = "JSTREAM_TEST_ROLE";
@@ -46,7 +47,7 @@ pub fn again(test: &str, role: &str) -> Command {
 }
 
 /// Runs the body of the calling test in a process of its own: the program starts itself again for
-/// this one test, and the body runs there.
+/// this one test, and the body runs there. Of the tests of one program, one at a time does so.
 ///
 /// # Panics
 ///
@@ -64,9 +65,13 @@ pub fn alone(body: impl FnOnce()) {
 /// As [`alone`].
 #[track_caller]
 pub fn alone_by(change: impl FnOnce(Command) -> Command, body: impl FnOnce()) {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     if role().is_some() {
         return body();
     }
+    // These tests measure what a process uses. With others beside them, a process that waits for a
+    // processor uses more.
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let output = change(again(&name(), "alone")).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     print!("{text}");
