@@ -8,6 +8,6 @@ stage_valgrind() {
     # Integration tests say by `cfg(valgrind)` where they do not run. The unit tests that are skipped are sweeps
     # over every byte, statistics, and schemas by the million: they say nothing new here, and take minutes.
     CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER=$memcheck RUSTFLAGS="--cfg valgrind" PROPTEST_CASES=2 \
-        run timeout 900 cargo test --target-dir "$target/valgrind" -p jstream --features testing \
+        run timeout 1200 cargo test --target-dir "$target/valgrind" -p jstream --features testing \
         --lib --test '*' -- --skip schema::tests:: --skip buckets_fill_evenly
 }
