@@ -2,6 +2,8 @@
 //!
 //! The program does not compile, because the derive also emits its error. With these
 //! implementations, the compiler does not report in addition that each use of the type lacks one.
+//! Their functions do not return, so no value is written or read even if a crate that is called
+//! `core` hides the error.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -10,7 +12,7 @@ use syn::{DeriveInput, Type};
 use super::model::Own;
 use super::{form, parse};
 
-/// Returns implementations whose functions are never compiled into a program.
+/// Returns implementations whose functions do not return.
 pub(super) fn of(input: &DeriveInput) -> TokenStream {
     // If the options can't be parsed, there is no alias, and the crate has its usual name.
     let parsed = parse::parse(input).ok();
@@ -38,6 +40,7 @@ pub(super) fn of(input: &DeriveInput) -> TokenStream {
                 _: *mut Self::InPlace<'__b>,
                 _: &mut #support::Draft<'__b>,
             ) {
+                loop {}
             }
         }
 
@@ -49,13 +52,15 @@ pub(super) fn of(input: &DeriveInput) -> TokenStream {
                 _: *mut Self,
                 _: &mut #support::Pass<'_>,
             ) -> ::core::result::Result<(), #support::Fault> {
-                ::core::result::Result::Ok(())
+                loop {}
             }
 
-            unsafe fn trace(_: *const Self, _: &mut #support::Trace) {}
+            unsafe fn trace(_: *const Self, _: &mut #support::Trace) {
+                loop {}
+            }
 
             fn describe(_: &mut #support::Schema) -> #support::TypeIndex {
-                ::core::unimplemented!()
+                loop {}
             }
         }
 
@@ -71,7 +76,7 @@ pub(super) fn of(input: &DeriveInput) -> TokenStream {
             where
                 Self: '__b,
             {
-                ::core::unimplemented!()
+                loop {}
             }
         }
     }

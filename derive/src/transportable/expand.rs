@@ -6,7 +6,8 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::DeriveInput;
+use syn::visit::Visit;
+use syn::{DeriveInput, TypeParamBound};
 
 use super::asked::{Need, asked, asked_of_owner};
 use super::context::{Bodies, Context, args, name_of, with_bound};
@@ -258,8 +259,13 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
 fn covariant(context: &Context<'_>) -> TokenStream {
     let Context { of, support, .. } = context;
     let has_values = of.values().next().is_some();
-    let bounded = of.generics.where_clause.is_some() && has_values
-        || of.values().any(|param| !param.bounds.is_empty());
+    // The proof can't name the lifetime of a type that has one.
+    let has_clause = of.generics.where_clause.is_some();
+    let bounded = has_clause && (has_values || !of.lifetimes.is_empty())
+        || of.values().any(|param| !param.bounds.is_empty())
+        || of
+            .phantoms()
+            .any(|param| param.bounds.iter().any(names_lifetime));
     if bounded || of.is_invariant() {
         return TokenStream::new();
     }
@@ -290,7 +296,8 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     });
     quote! {
         // SAFETY: the function compiles only if the type is covariant in its lifetime and in each
-        // type parameter, whose forms are covariant by their bounds.
+        // type parameter that varies, whose forms are covariant by their bounds. The form has the
+        // other arguments as they are, for any buffer.
         #[automatically_derived]
         unsafe impl #impl_generics #support::Covariant for #name #ty_generics #where_clause {}
 
@@ -314,4 +321,11 @@ fn implements(of: &Own) -> TokenStream {
     let all =
         all.map(|of_trait| Place::of(of_trait).put(quote!(#krate::implements!(#of_trait: #ty);)));
     all.collect()
+}
+
+/// Returns true for a bound that names a lifetime other than `'static`.
+fn names_lifetime(bound: &TypeParamBound) -> bool {
+    let mut lifetimes = form::Lifetimes::default();
+    lifetimes.visit_type_param_bound(bound);
+    lifetimes.found
 }

@@ -194,17 +194,23 @@ pub(super) fn carry(of: &Own, form: &mut Own) {
 
 /// Returns true if a form is spelled with a lifetime of the buffer.
 pub(super) fn is_in_a_buffer(form: &Own) -> bool {
-    struct Lifetimes(bool);
-    impl<'ast> Visit<'ast> for Lifetimes {
-        fn visit_lifetime(&mut self, of: &'ast Lifetime) {
-            self.0 |= of.ident != "static";
-        }
-    }
-    let mut lifetimes = Lifetimes(false);
+    let mut lifetimes = Lifetimes::default();
     for part in form.parts() {
         lifetimes.visit_type(&part.ty);
     }
-    lifetimes.0
+    lifetimes.found
+}
+
+/// Finds lifetimes other than `'static`.
+#[derive(Default)]
+pub(super) struct Lifetimes {
+    pub(super) found: bool,
+}
+
+impl<'ast> Visit<'ast> for Lifetimes {
+    fn visit_lifetime(&mut self, of: &'ast Lifetime) {
+        self.found |= of.ident != "static";
+    }
 }
 
 /// Maps the spelling of a type to that of its form.

@@ -64,6 +64,8 @@ mod streams_hostile;
 #[cfg(all(feature = "testing", not(valgrind)))]
 mod testing;
 #[cfg(not(valgrind))]
+mod typed_ids;
+#[cfg(not(valgrind))]
 mod verified_cells;
 
 use ::testing::allocator::Counting;
