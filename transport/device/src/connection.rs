@@ -13,7 +13,8 @@
 //! }
 //! ```
 //!
-//! These traits are private to the crate, so unsafe code may rely on their contracts.
+//! Unsafe code relies on the contract of [`Outgoing`] alone, which is an unsafe trait. A wrong
+//! implementation of another trait loses messages or wake-ups.
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
