@@ -164,6 +164,8 @@ fn a_full_server_takes_large_calls_too() {
 struct Gate {
     closed: AtomicBool,
     stuck: AtomicU64,
+    /// Number of bytes that the first client has received over its first connection.
+    over_first: AtomicU64,
 }
 
 /// Number of bytes of a connection that pass a closed gate.
@@ -177,24 +179,28 @@ impl Gate {
         let gate = Arc::new(Self {
             closed: AtomicBool::new(false),
             stuck: AtomicU64::new(0),
+            over_first: AtomicU64::new(0),
         });
         let server = server.to_string().replace("tcp://", "");
         let shared = gate.clone();
         thread::spawn(move || {
-            for client in listener.incoming() {
+            for (number, client) in listener.incoming().enumerate() {
                 let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
                 let (mut to, mut from) = (server.try_clone().unwrap(), client.try_clone().unwrap());
                 thread::spawn(move || std::io::copy(&mut from, &mut to));
                 let gate = shared.clone();
-                thread::spawn(move || gate.let_through(server, client));
+                thread::spawn(move || gate.let_through(server, client, number == 0));
             }
         });
         (gate, address.parse().unwrap())
     }
 
-    fn let_through(&self, mut from: TcpStream, mut to: TcpStream) {
+    fn let_through(&self, mut from: TcpStream, mut to: TcpStream, is_first: bool) {
         let (mut buffer, mut through) = (vec![0; THROUGH / 4], 0);
         while let Ok(count @ 1..) = from.read(&mut buffer) {
+            if is_first {
+                self.over_first.fetch_add(count as u64, Ordering::SeqCst);
+            }
             if self.closed.load(Ordering::SeqCst) {
                 through += count;
             }
@@ -224,17 +230,16 @@ fn small_calls_go_beside_large_results() {
     let store = client.lookup::<dyn Store>("store").unwrap();
     let count = MUCH as u64 / 4;
     // Other calls are in flight beside the large results, so the client eventually opens a second
-    // connection.
+    // connection. The server counts that connection before the client uses it.
     let waiting = store.wait();
-    loop {
+    until(|| {
+        let before = gate.over_first.load(Ordering::SeqCst);
         let many = store.many(count).wait().unwrap();
         assert_eq!(many.get().len() as u64, count);
-        let health = *client.reflection().health().wait().unwrap().get();
-        if health.connections == 2 {
-            break;
-        }
-    }
-    drop(store.many(count).wait().unwrap());
+        gate.over_first.load(Ordering::SeqCst) - before < MUCH as u64
+    });
+    let health = *client.reflection().health().wait().unwrap().get();
+    assert_eq!(health.connections, 2);
     for is_awaited in [false, true] {
         gate.stuck.store(0, Ordering::SeqCst);
         gate.closed.store(true, Ordering::SeqCst);
