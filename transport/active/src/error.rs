@@ -169,6 +169,25 @@ pub struct Returned {
     pub payload: Option<Filled>,
 }
 
+impl Returned {
+    /// Creates the value from a message that a peer returned. The last `text` bytes of `payload`
+    /// are the explanation.
+    pub(super) fn of(handler: u16, reason: u16, word: u64, mut payload: Filled, text: u16) -> Self {
+        let length = payload.len().saturating_sub(usize::from(text));
+        let why = payload.as_bytes().get(length..).unwrap_or_default();
+        let why = String::from_utf8_lossy(why).into_owned();
+        payload.truncate(length);
+        let payload = (length > 0).then_some(payload);
+        Self {
+            reason: Reason::of(reason),
+            text: why,
+            handler,
+            word,
+            payload,
+        }
+    }
+}
+
 impl fmt::Display for Returned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reason.fmt(f)?;

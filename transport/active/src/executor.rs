@@ -3,10 +3,8 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, Builder};
-
-use super::task::Run;
 
 /// Runs handlers that can't run in a receive loop.
 ///
@@ -24,6 +22,21 @@ pub trait Executor: Send + Sync {
     fn has_room(&self) -> bool {
         true
     }
+}
+
+/// The executor of the handlers of a table, set when the table is built.
+pub(super) type Place = Arc<OnceLock<Arc<dyn Executor>>>;
+
+/// A task, as its executor sees it.
+pub(super) trait Run: Send + Sync {
+    fn run(self: Arc<Self>);
+
+    /// Queues the task at its executor.
+    fn queue(self: Arc<Self>);
+
+    /// Ends a task that has not begun; its request is returned as busy. Returns false if the task
+    /// has begun.
+    fn refuse(self: Arc<Self>) -> bool;
 }
 
 /// A handler that may continue.

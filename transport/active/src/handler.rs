@@ -7,19 +7,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::thread;
 
-use super::handlers::{Entry, Outcome};
+use super::drop_reason::panicked;
+use super::executor::Place;
+use super::handlers::{Entry, Outcome, RunHandler};
+use super::ledger::Cancel;
 use super::request::Request;
-use super::task::{Cancel, First, Place, Slots, forget_panic, panicked};
-
-/// A handler, type-erased.
-pub(super) trait RunHandler: Send + Sync {
-    /// Runs the handler in the receive loop. It takes the request out of its place, because passing
-    /// a request by value would copy it at each call.
-    fn run(&self, request: &mut Option<Request>, entry: &Entry);
-
-    /// Has the handler run by the executor.
-    fn send(&self, request: Request, entry: &Entry);
-}
+use super::task::{First, Slots, forget_panic};
 
 /// A handler that is a synchronous function.
 pub(super) struct SyncHandler<F> {

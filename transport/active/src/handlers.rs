@@ -14,9 +14,8 @@ pub use self::builder::Builder;
 pub use self::counters::Counters;
 pub(super) use self::counters::Tally;
 use super::budget::{Budget, Tick};
-use super::handler::RunHandler;
+use super::executor::Place;
 use super::request::Request;
-use super::task::Place;
 use super::turn::{self, Side};
 
 /// Type description of a handler that takes and returns bytes.
@@ -65,6 +64,16 @@ struct Table {
     entries: Vec<Entry>,
 }
 
+/// A handler, type-erased.
+pub(super) trait RunHandler: Send + Sync {
+    /// Runs the handler in the receive loop. It takes the request out of its place, because passing
+    /// a request by value would copy it at each call.
+    fn run(&self, request: &mut Option<Request>, entry: &Entry);
+
+    /// Has the handler run by the executor.
+    fn send(&self, request: Request, entry: &Entry);
+}
+
 /// A bit mask of message words, and the function that sees the matching messages in order.
 pub(super) type First = (u64, Box<See>);
 
@@ -91,17 +100,6 @@ pub(super) struct Entry {
 }
 
 impl Handlers {
-    /// Returns a builder of a handler table.
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
-    /// Returns a table without handlers, for a side that only sends requests.
-    #[must_use]
-    pub fn none() -> Self {
-        Self::builder().build()
-    }
-
     /// Returns the number of handlers.
     #[must_use]
     pub fn len(&self) -> usize {

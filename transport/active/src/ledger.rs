@@ -6,8 +6,10 @@
 //! kind that is. Answers need no credit, because the requester has reserved a slot for them.
 
 mod accounts;
+mod call;
 mod calls;
 mod opened;
+mod outcomes;
 mod single_request;
 mod window;
 
@@ -17,16 +19,15 @@ use std::sync::Arc;
 use std::task::Waker;
 
 pub(super) use self::accounts::Accounts;
-pub(super) use self::calls::Answer;
-use self::calls::{Call, CallSlot};
+pub(super) use self::call::Answer;
+use self::call::{Call, CallSlot};
 use self::opened::Opened;
-pub(super) use self::opened::{Number, Open};
+pub(super) use self::opened::{Cancel, Number, Open};
+pub(super) use self::outcomes::{FULL, Haste, Held, Violation};
 #[cfg(all(test, loom))]
 pub(super) use self::single_request::{Lent, SingleRequest};
 pub(super) use self::window::Window;
 use super::frame::Credit;
-use super::link::Haste;
-use super::task::Cancel;
 
 /// A frame that is queued for sending.
 struct Withheld {
@@ -35,13 +36,6 @@ struct Withheld {
     /// Sequence number of the frame among all that were posted.
     place: u64,
 }
-
-/// A violation of the protocol by the peer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Violation(pub(super) &'static str);
-
-/// The peer's window is exhausted.
-pub(super) const FULL: Violation = Violation("message exceeds the window");
 
 /// The ledger of one connection.
 pub(super) struct Ledger {
@@ -64,13 +58,6 @@ pub(super) struct Ledger {
     /// True if the request numbers were exhausted and one was released.
     has_freed: bool,
     ended: bool,
-}
-
-/// Reason for which a message can't be sent now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
-    NoCredit,
-    Ended,
 }
 
 impl Ledger {
@@ -140,6 +127,32 @@ impl Ledger {
             place.generation
         });
         Ok((u32::from(index) | (u32::from(generation) << 16), credit))
+    }
+
+    fn place(&mut self, number: u32) -> Option<&mut CallSlot> {
+        let place = self.calls.get_mut((number & 0xffff) as usize)?;
+        (u32::from(place.generation) == number >> 16).then_some(place)
+    }
+
+    fn release(&mut self, number: u32) -> Option<Call> {
+        let place = self.place(number)?;
+        let call = mem::replace(&mut place.call, Call::Free);
+        place.generation = place.generation.wrapping_add(1);
+        self.note_free(number);
+        Some(call)
+    }
+
+    #[inline]
+    fn note_free(&mut self, number: u32) {
+        self.has_freed |= self.is_out_of_numbers();
+        self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
+    }
+
+    /// Returns true if the request numbers are exhausted. Answers that were not taken keep their
+    /// numbers.
+    #[inline]
+    fn is_out_of_numbers(&self) -> bool {
+        self.free.is_empty() && self.calls.len() > usize::from(u16::MAX)
     }
 
     /// Returns the number of requests whose answers were not taken.

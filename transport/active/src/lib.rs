@@ -73,8 +73,39 @@
 //! handler had not taken that. A returned request is reported by its ticket; other returned
 //! messages go to [`Peer::take_returned`].
 
+// The modules, from the bottom up. The files of the connection (`link.rs`), the poll group
+// (`poll_loop.rs`), the request (`request.rs`) and the handler table (`handlers.rs`) define types
+// that refer to one another; the files in their folders add the operations.
+//
+// | module | contents |
+// |---|---|
+// | `error`, `settings`, `frame`, `tap` | errors, limits, frames of the protocol, observers |
+// | `state`, `poller_lock`, `standby` | state machine of a task; the poller lock and its waiters |
+// | `executor`, `drop_reason` | executors and jobs; the reason for a drop in progress |
+// | `turn`, `budget`, `pause` | per-thread state of the receive loop; time budgets; yielding |
+// | `ledger` | accounting of a connection: windows, credit, open requests of both sides |
+// | `handlers`, `request`, `hello` | handler table; received messages; handshake |
+// | `link`, `poll_loop` | state of a connection and of a poll group |
+// | `blocking` | waits of handlers for credit, which step aside for nested handlers |
+// | `link::{joining, sending, arrival, deferred, queue, waiting}` | operations of a connection |
+// | `task`, `handler`, `handlers::builder` | futures of handlers; handlers, and their builder |
+// | `poll_loop::{members, deferred}` | connections of a group, and its queues of deferred work |
+// | `poll_loop::{looks, single_connection, steps, waiting}` | looks, steps and waits of a poller |
+// | `poll_loop::direct_answer` | fast path of a thread that waits for an answer |
+// | `thread_pool` | threads that serve a group |
+// | `peer`, `ticket`, `attendant`, `poll_group`, `guarded` | the public handles |
+//
+// Of the threads that wait, poll or serve, the one that holds the poller lock receives the messages
+// of a group, and it releases the lock before it runs a handler; a standby thread takes over if the
+// handler is slow. A future that is not ready continues on a thread of the executor, or after the
+// handler that woke it. The lock of `ledger::Accounts` protects the accounting of a connection,
+// those of `link::queue::Queue` and `Link::unread` its waiting messages, `Link::moving` and
+// `Link::seat` its group, and those in `PollLoop` the members and the deferred work of a group.
+
 mod attendant;
+mod blocking;
 mod budget;
+mod drop_reason;
 mod error;
 mod executor;
 mod frame;
@@ -103,16 +134,18 @@ mod turn;
 mod models;
 
 pub use self::attendant::{Attendant, WeakPeer};
+pub use self::drop_reason::is_given_back;
 pub use self::error::{JoinError, LookupError, Reason, RequestError, Returned};
 pub use self::executor::{Executor, Job, ThreadPool};
 pub use self::guarded::{Guarded, Held, When};
 pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
 pub use self::peer::{Departure, Function, Handler, Peer, Ready};
-pub use self::poll_group::{PollGroup, Serving};
+pub use self::poll_group::PollGroup;
 pub use self::request::{Mark, Replier, Request, WeakMark};
 pub use self::settings::Settings;
 pub use self::tap::{Tap, Tapped, TappedKind};
-pub use self::task::{Began, Tasks, is_given_back};
+pub use self::task::{Began, Tasks};
+pub use self::thread_pool::Serving;
 pub use self::ticket::{ObjectTicket, Reply, Ticket};
 pub use self::turn::until_waiting;

@@ -2,53 +2,36 @@
 
 mod arrival;
 mod deferred;
+mod joining;
+mod outgoing;
 mod queue;
 mod sending;
+mod waiting;
 
-pub(super) use self::arrival::returned;
+pub(super) use self::outgoing::{Asked, BegunRequest, Grant, Message};
 use self::queue::Queue;
-pub(super) use self::queue::{Grant, Message, Turn};
-pub(super) use self::sending::Haste;
+pub(super) use self::queue::Turn;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use self::deferred::Unread;
-use super::error::{JoinError, RequestError, Returned};
-use super::frame::{Credit, Frame};
+use super::error::{RequestError, Returned};
+use super::frame::Frame;
 use super::handlers::Handlers;
-use super::hello::{Known, Theirs};
-use super::ledger::{Accounts, Answer, Ledger, Number, Violation, Window};
-use super::poll_loop::{Directly, PollLoop, Wait};
+use super::hello::Known;
+use super::ledger::{Accounts, Cancel, Ledger, Number, Violation};
+use super::poll_loop::PollLoop;
+use super::request::DeferredRequest;
 use super::settings::Settings;
 use super::tap::{Tap, tapped};
-use super::task::Cancel;
 use jstream_base::Header;
 use jstream_base::RecvError;
-use jstream_device::deadline::Deadline;
-use jstream_endpoint::{Endpoint, Message as EndpointMessage};
+use jstream_endpoint::Endpoint;
 use jstream_sync::MutexGuard as LedgerGuard;
-
-/// A request on its way to the peer.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
-    pub(super) number: u32,
-    /// Number of answers that had been recorded before the request.
-    pub(super) answers: u64,
-}
-
-/// A request that has credit and a number, and is to be sent.
-pub(super) struct BegunRequest {
-    pub(super) asked: Asked,
-    pub(super) header: Header,
-    /// Credit that the request carries to the peer.
-    pub(super) credit: Credit,
-    pub(super) haste: Haste,
-}
 
 /// One side of a connection, on cache lines of its own, because the other side may belong to
 /// another thread.
@@ -107,6 +90,9 @@ struct Starved {
     why: String,
 }
 
+/// Deferred requests in the order of arrival, each with the backlog in bytes at which it may run.
+type Unread = VecDeque<(DeferredRequest, u64)>;
+
 /// A callback that runs once.
 type AtEnd = Box<dyn FnOnce() + Send>;
 
@@ -118,61 +104,6 @@ struct ServedBy {
 }
 
 impl Link {
-    pub(super) fn new(
-        endpoint: Endpoint,
-        handlers: Handlers,
-        theirs: Theirs,
-        settings: Settings,
-    ) -> Result<Arc<Self>, JoinError> {
-        // 0 stands for no connection.
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let inward = Window::new(settings.window_messages(), settings.window_bytes.max(1));
-        let group = PollLoop::new(endpoint.shared().info().spin);
-        let link = Arc::new(Self {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
-            accounts: Accounts::new(Ledger::new(theirs.window, inward)),
-            known: theirs.known,
-            endpoint,
-            handlers,
-            settings,
-            answers: AtomicU64::new(0),
-            ended: AtomicBool::new(false),
-            first: group.clone(),
-            seat: Mutex::new(ServedBy {
-                group: group.clone(),
-                posted: false,
-            }),
-            moving: Mutex::default(),
-            posted: AtomicBool::new(false),
-            moves: AtomicUsize::new(0),
-            backlog: AtomicU64::new(0),
-            queue: Queue::default(),
-            unread: Mutex::default(),
-            has_unread: AtomicBool::new(false),
-            returned: Mutex::default(),
-            stopping: AtomicBool::new(false),
-            attached: OnceLock::new(),
-            at_end: Mutex::new(Some(Vec::new())),
-            served: AtomicBool::new(false),
-            starved: Mutex::new(None),
-            starves: AtomicBool::new(false),
-        });
-        if let Some(tap) = &link.settings.tap {
-            let ours: Vec<_> = link.handlers.entries().iter().map(|of| &*of.name).collect();
-            let theirs: Vec<_> = link.known.iter().map(|of| &*of.name).collect();
-            tap.joined(&ours, &theirs);
-        }
-        group.enter(&link);
-        let attached: Weak<Self> = Arc::downgrade(&link);
-        if link.endpoint.shared().attach(attached) {
-            return Ok(link);
-        }
-        Err(JoinError::NotActive {
-            peer: link.endpoint.peer().clone(),
-            reason: "this endpoint was joined before",
-        })
-    }
-
     pub(super) fn attach(&self, attached: Arc<dyn Any + Send + Sync>) -> bool {
         self.attached.set(attached).is_ok()
     }
@@ -261,65 +192,6 @@ impl Link {
     /// Returns the connection that uses an endpoint.
     pub(super) fn of(endpoint: &Endpoint) -> Option<Arc<Self>> {
         endpoint.shared().attached()?.downcast().ok()
-    }
-
-    /// Fast path for an answer: waits for it if no other thread receives on the connection and it
-    /// was never moved.
-    #[inline]
-    pub(super) fn receive_answer(
-        self: &Arc<Self>,
-        asked: &Asked,
-        until: Deadline,
-        message: &mut EndpointMessage,
-    ) -> Directly {
-        if self.moves.load(Ordering::Acquire) > 0 || self.is_elsewhere() {
-            return Directly::Else;
-        }
-        self.first.receive_answer(self, asked, until, message)
-    }
-
-    /// Serves the connection's group until `attempt` returns a value or the deadline has passed.
-    /// `number` is the request whose answer is awaited. For the arguments of `attempt` see
-    /// [`PollLoop::wait`].
-    #[inline]
-    pub(super) fn wait<R>(
-        self: &Arc<Self>,
-        number: Option<u32>,
-        until: Deadline,
-        attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
-    ) -> Option<R> {
-        self.wait_on((number, false), until, attempt)
-    }
-
-    /// As [`wait`](Self::wait). `slept` is true if the connection has been idle for a while.
-    #[inline]
-    pub(super) fn wait_on<R>(
-        self: &Arc<Self>,
-        (number, slept): (Option<u32>, bool),
-        until: Deadline,
-        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
-    ) -> Option<R> {
-        let wait = Wait {
-            link: Some(self),
-            number,
-            until,
-            slept,
-        };
-        loop {
-            let moves = self.moves.load(Ordering::Acquire);
-            let waited = self.with_group(|group| {
-                group.wait(&wait, |found, waker| match attempt(found, waker) {
-                    Some(answer) => Some(Some(answer)),
-                    None if self.moves.load(Ordering::Acquire) != moves => Some(None),
-                    None => None,
-                })
-            });
-            match waited {
-                Some(Some(answer)) => return Some(answer),
-                Some(None) => {}
-                None => return None,
-            }
-        }
     }
 
     /// Shows a message to the tap.

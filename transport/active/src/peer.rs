@@ -17,8 +17,9 @@ use super::error::{JoinError, Returned};
 use super::handlers::Handlers;
 use super::hello::exchange;
 use super::link::Link;
-use super::poll_group::Serving;
+use super::request::{Mark, Replier, Request};
 use super::settings::Settings;
+use super::thread_pool::Serving;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::Endpoint;
 
@@ -194,6 +195,30 @@ impl Peer {
     /// Ends the connection: waiting callers get an error, and suspended handlers are cancelled.
     pub fn close(&self) {
         self.link.hang_up();
+    }
+}
+
+impl Request {
+    /// Returns the sender, for messages besides the answer.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link().clone())
+    }
+}
+
+impl Replier {
+    /// Returns the peer that made the request.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link().clone())
+    }
+}
+
+impl Mark {
+    /// Returns the peer that made the request.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link().clone())
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::executor::{Executor, Job};
 use super::peer::Peer;
 use super::poll_loop::{PollLoop, Wait};
-use super::thread_pool::{Around, ThreadPool};
+use super::thread_pool::Serving;
 use jstream_device::deadline::Deadline;
 
 /// A poll group: connections that are served together by the threads that wait for an answer over
@@ -159,36 +159,5 @@ impl Executor for Here {
     /// Always false: a job that blocks would block the poll loop.
     fn has_room(&self) -> bool {
         false
-    }
-}
-
-/// Handle of serving threads. When it is dropped, they end after their current handlers.
-#[must_use = "the threads end when this is dropped"]
-pub struct Serving {
-    core: Arc<PollLoop>,
-    crew: Arc<ThreadPool>,
-}
-
-impl Serving {
-    pub(super) fn start(
-        core: Arc<PollLoop>,
-        least: usize,
-        most: usize,
-        around: Box<Around>,
-    ) -> io::Result<Self> {
-        let crew = ThreadPool::start(&core, least, most, around)?;
-        Ok(Self { core, crew })
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        self.crew.stop(&self.core);
-    }
-}
-
-impl fmt::Debug for Serving {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serving").finish_non_exhaustive()
     }
 }

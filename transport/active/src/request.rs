@@ -7,21 +7,19 @@ use std::any::Any;
 use std::fmt;
 use std::io::IoSlice;
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use jstream::buffer::Filled;
 use jstream::{Received, Transportable};
 
-pub(super) use self::deferred::DeferredRequest;
 pub use self::weak::WeakMark;
 use super::budget::Tick;
+use super::drop_reason::{giving_back, reason};
 use super::error::Reason;
 use super::frame::{Credit, Frame};
-use super::ledger::Number;
+use super::ledger::{Cancel, Number};
 use super::link::Link;
-use super::peer::Peer;
-use super::task;
 use jstream_base::SendError;
 use jstream_endpoint::object::read;
 use jstream_endpoint::{Message, RecvObjectError};
@@ -30,7 +28,8 @@ use jstream_endpoint::{Message, RecvObjectError};
 ///
 /// The owner answers once, from any place: in the handler, after an `await`, or later in another
 /// thread. A request that is dropped without an answer is returned to its sender as
-/// [`Reason::Unanswered`]. A one-way message that was [sent](Peer::send) is normally just dropped.
+/// [`Reason::Unanswered`]. A one-way message that was [sent](super::Peer::send) is normally just
+/// dropped.
 #[must_use = "a request that is dropped comes back to its sender"]
 pub struct Request {
     /// Attached value. It is dropped before the sender learns that the request was returned.
@@ -64,13 +63,12 @@ impl Mark {
         self.link.is_cancelled(self.number)
     }
 
-    /// Returns the peer that made the request.
-    #[must_use]
-    pub fn peer(&self) -> Peer {
-        Peer::of(self.link.clone())
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.link
     }
 
-    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
+    /// Returns the value that was [attached](super::Peer::attach) to the connection, if its type is
+    /// `T`.
     #[must_use]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.link.attached()
@@ -78,7 +76,7 @@ impl Mark {
 
     /// Registers the task of a suspended handler, so that it can be cancelled. Returns true if the
     /// request is still wanted.
-    pub(super) fn note(&self, task: &Arc<dyn task::Cancel>) -> bool {
+    pub(super) fn note(&self, task: &Arc<dyn Cancel>) -> bool {
         self.link.note_moved(self.number, task)
     }
 }
@@ -100,6 +98,22 @@ pub struct Replier {
     number: Number,
     length: u64,
     is_open: bool,
+}
+
+/// A request in a queue. It holds its connection weakly, because the connection may own the queue.
+/// If no other handle of the connection is left, both are dropped.
+pub(super) struct DeferredRequest {
+    /// Identifier of the connection in poll groups.
+    pub(super) id: u64,
+    link: Weak<Link>,
+    kept: Option<Box<dyn Any + Send>>,
+    payload: Option<Filled>,
+    word: u64,
+    handler: u16,
+    number: Number,
+    length: u64,
+    since: Option<Instant>,
+    has_waited: bool,
 }
 
 impl Request {
@@ -149,20 +163,15 @@ impl Request {
         self.replier.number.asked().is_some()
     }
 
-    /// Returns the sender, for messages besides the answer.
-    #[must_use]
-    pub fn peer(&self) -> Peer {
-        self.replier.peer()
-    }
-
-    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
+    /// Returns the value that was [attached](super::Peer::attach) to the connection, if its type is
+    /// `T`.
     #[must_use]
     #[inline]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.replier.attached()
     }
 
-    /// Returns the [`Peer::backlog`] of the sender.
+    /// Returns the [`Peer::backlog`](super::Peer::backlog) of the sender.
     #[must_use]
     pub fn backlog(&self) -> u64 {
         self.replier.link.backlog()
@@ -308,7 +317,7 @@ impl Request {
 
     pub(super) fn give_back(mut self, reason: Reason, why: &str) {
         if let Some(kept) = self.kept.take() {
-            task::giving_back(reason == Reason::Busy, || drop(kept));
+            giving_back(reason == Reason::Busy, || drop(kept));
         }
         let payload = self.payload.take();
         self.replier.give_back(reason, payload, why);
@@ -348,13 +357,12 @@ impl Request {
 }
 
 impl Replier {
-    /// Returns the peer that made the request.
-    #[must_use]
-    pub fn peer(&self) -> Peer {
-        Peer::of(self.link.clone())
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.link
     }
 
-    /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
+    /// Returns the value that was [attached](super::Peer::attach) to the connection, if its type is
+    /// `T`.
     #[must_use]
     #[inline]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
@@ -485,7 +493,7 @@ impl Replier {
     /// Returns a request that was dropped without an answer.
     #[cold]
     fn give_up(&self) {
-        let reason = task::reason();
+        let reason = reason();
         if self.number.asked().is_none() && reason == Reason::Unanswered {
             return self.link.close_silently(self.number, self.length);
         }

@@ -6,7 +6,6 @@
 //! guarantees that the future does not move.
 
 use std::any::Any;
-use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::mem;
@@ -16,8 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
-use super::error::Reason;
-use super::executor::{Executor, Job};
+use super::drop_reason::{Why, because};
+use super::executor::{Executor, Job, Place, Run};
+use super::ledger::Cancel;
 use super::request::Mark;
 use super::state::{Paused, State};
 use super::turn::{self, Side};
@@ -25,26 +25,6 @@ use jstream_sync::{Mutex, lock};
 
 /// Maximum number of free slots kept per handler.
 const KEPT: usize = 256;
-
-/// The executor of the handlers of a table, set when the table is built.
-pub(super) type Place = Arc<OnceLock<Arc<dyn Executor>>>;
-
-/// A task, as its executor sees it.
-pub(super) trait Run: Send + Sync {
-    fn run(self: Arc<Self>);
-
-    /// Queues the task at its executor.
-    fn queue(self: Arc<Self>);
-
-    /// Ends a task that has not begun; its request is returned as busy. Returns false if the task
-    /// has begun.
-    fn refuse(self: Arc<Self>) -> bool;
-}
-
-/// A task that can be cancelled together with its request.
-pub(super) trait Cancel: Send + Sync {
-    fn cancel(self: Arc<Self>);
-}
 
 /// The slots of one handler, on cache lines of their own.
 #[repr(align(128))]
@@ -322,60 +302,6 @@ impl<F: Future<Output = ()> + Send + 'static> Wake for Task<F> {
             self.go_on();
         }
     }
-}
-
-/// Reason for which a future is dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
-    Ended,
-    Panicked,
-    /// The executor has no room for the task.
-    Refused,
-}
-
-thread_local! {
-    /// Reason for the drop that is in progress in this thread.
-    static WHY: Cell<Why> = const { Cell::new(Why::Ended) };
-}
-
-/// Calls `work`. Requests that are dropped in it are returned for that reason.
-fn because(why: Why, work: impl FnOnce()) {
-    struct Back(Why);
-    impl Drop for Back {
-        fn drop(&mut self) {
-            WHY.set(self.0);
-        }
-    }
-    let _back = Back(WHY.replace(why));
-    work();
-}
-
-/// Returns the reason for a request that is dropped without an answer.
-pub(super) fn reason() -> Reason {
-    match WHY.get() {
-        Why::Refused => Reason::Busy,
-        Why::Panicked => Reason::Panicked,
-        Why::Ended if std::thread::panicking() => Reason::Panicked,
-        Why::Ended => Reason::Unanswered,
-    }
-}
-
-/// Calls `work`, which drops the values of a handler that has panicked.
-pub(super) fn panicked(work: impl FnOnce()) {
-    because(Why::Panicked, work);
-}
-
-/// Calls `work`, which drops the value attached to a returned request. The request may be retried
-/// if it is `busy`.
-pub(super) fn giving_back(busy: bool, work: impl FnOnce()) {
-    because(if busy { Why::Refused } else { Why::Ended }, work);
-}
-
-/// Returns true during the drop of a value that is [attached to a request](super::Request::keep),
-/// if the request is returned as [busy](Reason::Busy) and may therefore be retried.
-#[must_use]
-pub fn is_given_back() -> bool {
-    WHY.get() == Why::Refused
 }
 
 /// Drops the payload of a panic, which may panic in turn.

@@ -1,5 +1,6 @@
 //! Thread pool that serves a poll group. It grows while all threads run long handlers.
 
+use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -146,5 +147,36 @@ impl ThreadPool {
     /// leave it half changed.
     fn threads(&self) -> MutexGuard<'_, Threads> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Handle of serving threads. When it is dropped, they end after their current handlers.
+#[must_use = "the threads end when this is dropped"]
+pub struct Serving {
+    core: Arc<PollLoop>,
+    crew: Arc<ThreadPool>,
+}
+
+impl Serving {
+    pub(super) fn start(
+        core: Arc<PollLoop>,
+        least: usize,
+        most: usize,
+        around: Box<Around>,
+    ) -> io::Result<Self> {
+        let crew = ThreadPool::start(&core, least, most, around)?;
+        Ok(Self { core, crew })
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.crew.stop(&self.core);
+    }
+}
+
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serving").finish_non_exhaustive()
     }
 }

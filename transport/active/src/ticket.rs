@@ -1,6 +1,7 @@
 //! Outstanding requests.
 
 mod object;
+mod reply;
 mod request_state;
 
 use std::any::Any;
@@ -11,26 +12,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use jstream::buffer::Filled;
-
 pub use self::object::ObjectTicket;
-use self::request_state::{Outcome, RequestState};
+use self::reply::Outcome;
+pub use self::reply::Reply;
+use self::request_state::RequestState;
 use super::error::RequestError;
 use super::link::{Asked, Link, Turn};
 use super::peer::Peer;
 use super::poll_loop::{Directly, PollLoop};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::Message;
-
-/// The answer of a handler.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Reply {
-    /// The word of the answer.
-    pub word: u64,
-    /// The payload; its bytes are not validated.
-    pub payload: Filled,
-}
 
 /// An outstanding request.
 ///

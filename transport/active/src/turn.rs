@@ -4,13 +4,11 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::executor::{Absent, Job};
-use super::link::Link;
 use jstream_endpoint::shared::Shared;
 
 /// Maximum number of tasks that a thread continues before it receives again.
@@ -48,15 +46,6 @@ struct ThreadTurn {
     gathered: RefCell<Vec<Weak<Shared>>>,
     /// A value to drop when this thread waits.
     kept: Cell<Option<Box<dyn Any>>>,
-    /// Entries of this thread in send queues, each beneath the handlers that run inside its wait.
-    beneath: RefCell<Vec<Place>>,
-}
-
-/// An entry in the send queue of a connection, and the nesting depth at which its thread waits.
-struct Place {
-    link: Arc<Link>,
-    number: u64,
-    depth: usize,
 }
 
 impl ThreadTurn {
@@ -83,7 +72,6 @@ thread_local! {
             waited: Cell::new(Duration::ZERO),
             gathered: RefCell::new(Vec::new()),
             kept: Cell::new(None),
-            beneath: RefCell::new(Vec::new()),
         }
     };
 }
@@ -154,8 +142,9 @@ pub(super) fn gathering<R>(side: Side, work: impl FnOnce() -> R) -> R {
 }
 
 /// Calls `work`, which blocks, maybe inside a handler. Tasks that were collected before, or are
-/// woken meanwhile, go to their executors, because `work` may wait for them.
-pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
+/// woken meanwhile, go to their executors, because `work` may wait for them. If a handler runs,
+/// `step_aside` is called before `work`.
+pub(super) fn waiting<R>(step_aside: impl FnOnce(), work: impl FnOnce() -> R) -> R {
     // A value may be kept although no handler runs in this thread, if the handler has moved to a
     // worker.
     drop(TURN.with(|turn| turn.kept.take()));
@@ -176,49 +165,6 @@ pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
     let waited = before.saturating_add(begun.elapsed());
     TURN.with(|turn| turn.waited.set(waited));
     result
-}
-
-/// Guard of a registration by [`beneath`].
-pub(super) struct Beneath(PhantomData<*const ()>);
-
-/// Registers that this thread waits for credit in the send queue of a connection.
-pub(super) fn beneath(link: Arc<Link>, number: u64) -> Beneath {
-    let depth = depth();
-    let place = Place {
-        link,
-        number,
-        depth,
-    };
-    TURN.with(|turn| turn.beneath.borrow_mut().push(place));
-    Beneath(PhantomData)
-}
-
-impl Drop for Beneath {
-    fn drop(&mut self) {
-        drop(TURN.with(|turn| turn.beneath.borrow_mut().pop()));
-    }
-}
-
-/// Makes the outer waits of this thread step aside in their send queues if a handler runs inside
-/// them: they can't send before it has ended.
-#[inline]
-pub(super) fn step_aside() {
-    let count = TURN.with(|turn| turn.beneath.borrow().len());
-    for place in 0..count {
-        step_aside_from(place);
-    }
-}
-
-#[cold]
-fn step_aside_from(place: usize) {
-    let place = TURN.with(|turn| {
-        let beneath = turn.beneath.borrow();
-        let place = beneath.get(place)?;
-        (place.depth < turn.depth.get()).then(|| (place.link.clone(), place.number))
-    });
-    if let Some((link, number)) = place {
-        link.step_aside(number);
-    }
 }
 
 /// Returns true if this thread may block without preparation: no handler runs, and no woken tasks

@@ -14,11 +14,6 @@
 //! under the lock of the inbox, and wakes the sleeping thread. The flag changes only when a thread
 //! sleeps, so its cache line stays with the sender.
 
-use std::task::Waker;
-
-use super::inbox::Inbox;
-use super::state::RankState;
-use jstream_endpoint::ops::OpId;
 use jstream_sync::Ordering;
 use jstream_sync::flag::DekkerFlag;
 
@@ -54,43 +49,5 @@ impl Attention {
         self.0.store(0, Ordering::Relaxed);
         self.0.make_all_pass();
         true
-    }
-}
-
-impl Inbox {
-    /// Allows senders to leave messages in their queues, unless a sleeping thread or a task has to
-    /// be notified of them. The caller must poll the queues, and must not have slept before its
-    /// last message arrived.
-    #[inline]
-    pub(super) fn attend(&self, state: &RankState) {
-        let is_told = state.sleepers > 0 || state.is_watched || state.tasks > 0;
-        if !self.attention.is_given() && !is_told && !state.closed {
-            self.attention.give();
-        }
-    }
-}
-
-impl RankState {
-    /// Wakes `task` when the request ends.
-    pub(super) fn set_task(&mut self, id: OpId, task: &Waker) {
-        let Some(request) = self.requests.get_mut(id) else {
-            return;
-        };
-        match &request.task {
-            Some(known) if known.will_wake(task) => return,
-            Some(_) => {}
-            None => self.tasks = self.tasks.saturating_add(1),
-        }
-        request.task = Some(task.clone());
-    }
-
-    /// Discards the outcome of a request when it ends.
-    pub(super) fn forget(&mut self, id: OpId) {
-        if let Some(request) = self.requests.get_mut(id) {
-            request.forgotten = true;
-            if request.task.take().is_some() {
-                self.tasks = self.tasks.saturating_sub(1);
-            }
-        }
     }
 }

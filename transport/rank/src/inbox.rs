@@ -1,13 +1,14 @@
 //! The receive side of a rank: state under one lock, and the threads that wait for it.
 //!
 //! Lock order: a direction of an endpoint, then an inbox. No other lock is taken under the lock of
-//! an inbox. Work on endpoints and other inboxes is [recorded](DeferredWork) and done after the
-//! lock is released.
+//! an inbox. Work on endpoints and other inboxes is [recorded](super::work_queue) and done after
+//! the lock is released.
+
+mod sleep;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 
 use jstream::buffer::Pool;
 
@@ -16,15 +17,10 @@ use super::bell::Bell;
 use super::credit::{Account, allowed};
 use super::options::Options;
 use super::state::{Peer, RankState};
-use super::work_queue::DeferredWork;
 use jstream_device::SlotMessage as Cell;
-use jstream_device::deadline::Deadline;
 use jstream_endpoint::ops::Ops;
 use jstream_matching::Matcher;
 use jstream_sync::ring::Viewer;
-
-/// Interval of retries for a connection whose pool had no room.
-const STARVED: Duration = Duration::from_millis(1);
 
 /// The inbox of a rank, shared with the threads that send to it.
 pub(super) struct Inbox {
@@ -110,15 +106,6 @@ impl Inbox {
         self.starved.load(Ordering::Relaxed) && self.starved.swap(false, Ordering::Relaxed)
     }
 
-    /// Shortens the deadline to the retry interval if the pool of a connection had no room.
-    fn or_room(&self, until: Deadline) -> Deadline {
-        if self.starved.load(Ordering::Relaxed) {
-            until.or_sooner(Deadline::after(STARVED))
-        } else {
-            until
-        }
-    }
-
     pub(super) fn pool(&self) -> &Pool {
         &self.options.pool
     }
@@ -176,81 +163,14 @@ impl Inbox {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// Sleeps until there are news since `seen` or the deadline has passed. Spurious wake-ups are
-    /// possible. `arm` makes the connections ring the bell, and `disarm` is called afterwards.
-    pub(super) fn sleep(
-        &self,
-        seen: u32,
-        until: Deadline,
-        arm: impl FnOnce(&Bell),
-        disarm: impl FnOnce(&Bell),
-    ) {
-        let mut state = self.lock();
-        if self.epoch() != seen {
-            return;
+    /// Allows senders to leave messages in their queues, unless a sleeping thread or a task has to
+    /// be notified of them. The caller must poll the queues, and must not have slept before its
+    /// last message arrived.
+    #[inline]
+    pub(super) fn attend(&self, state: &RankState) {
+        let is_told = state.sleepers > 0 || state.is_watched || state.tasks > 0;
+        if !self.attention.is_given() && !is_told && !state.closed {
+            self.attention.give();
         }
-        if self.attention.withdraw() {
-            let mut deferred = DeferredWork::default();
-            self.take_in_all(&mut state, &mut deferred);
-            if state.news || !deferred.is_empty() {
-                self.leave(state);
-                return self.carry_out(deferred, |_| {});
-            }
-        }
-        if let (Some(bell), false) = (self.bell.get(), state.is_watched) {
-            state.is_watched = true;
-            bell.expect();
-            drop(state);
-            arm(bell);
-            if self.epoch() == seen {
-                bell.sleep(self.or_room(until));
-            }
-            bell.forget();
-            disarm(bell);
-            let mut state = self.lock();
-            state.is_watched = false;
-            if state.sleepers > 0 {
-                // Another sleeping thread takes over the bell.
-                self.changed.notify_all();
-            }
-            return;
-        }
-        state.sleepers = state.sleepers.saturating_add(1);
-        let left = self.or_room(until).left();
-        let mut state = match left {
-            None => self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner),
-            Some(left) => {
-                self.changed
-                    .wait_timeout(state, left)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0
-            }
-        };
-        state.sleepers = state.sleepers.saturating_sub(1);
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-#[allow(clippy::unwrap_used, reason = "test code")]
-mod tests {
-    use std::sync::mpsc;
-
-    use super::*;
-
-    #[test]
-    fn who_finds_no_room_when_about_to_sleep_looks_again_soon() {
-        let inbox = Inbox::new(0, 2, &Options::default());
-        inbox.add_line(1).unwrap();
-        let (done, woken) = mpsc::channel();
-        std::thread::spawn(move || {
-            let arm = |_: &Bell| inbox.set_starved();
-            inbox.sleep(inbox.epoch(), Deadline::NEVER, arm, |_| {});
-            done.send(()).unwrap();
-        });
-        let woken = woken.recv_timeout(Duration::from_secs(60));
-        woken.expect("the thread sleeps while messages wait for room");
     }
 }

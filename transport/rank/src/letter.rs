@@ -1,17 +1,17 @@
 //! Messages known to a rank, in each state of their delivery.
 
+mod sender;
+
 use std::sync::Arc;
 
 use jstream::buffer::Filled;
 
 use super::inbox::Inbox;
-use super::request::RequestOutcome;
 use super::table::Number;
-use super::work_queue::DeferredWork;
 use jstream_base::HeaderError;
 use jstream_device::connection::{Body, Payload};
 use jstream_endpoint::ops::OpId;
-use jstream_matching::{Heading, MessageId};
+use jstream_matching::{Claim, Heading, MessageId};
 
 /// A message that is queued until a receive matches it.
 ///
@@ -81,41 +81,8 @@ impl Sender {
         }
     }
 
-    /// Ends the request successfully, because the message was matched.
-    pub(super) fn finish(mut self) {
-        self.is_done = true;
-        self.end(RequestOutcome::sent());
-    }
-
     pub(super) fn is_of(&self, request: OpId) -> bool {
         self.request == request
-    }
-
-    /// Ends the request as cancelled and returns `payload` to it. Borrowed memory must have been
-    /// dropped before.
-    pub(super) fn cancel(mut self, payload: Option<Payload>) {
-        self.is_done = true;
-        self.end(RequestOutcome {
-            payload,
-            ..RequestOutcome::failed(super::Error::Cancelled)
-        });
-    }
-
-    fn end(&self, outcome: RequestOutcome) {
-        let mut deferred = DeferredWork::default();
-        let mut state = self.inbox.lock();
-        state.complete(self.request, outcome, &mut deferred);
-        self.inbox.leave(state);
-    }
-}
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        if !self.is_done {
-            let why = Arc::from("it ended before it received the message");
-            let error = super::Error::PeerGone { rank: self.to, why };
-            self.end(RequestOutcome::failed(error));
-        }
     }
 }
 
@@ -133,6 +100,20 @@ pub(super) enum ExpectedPayload {
     Message(MessageId),
     /// No destination: the payload is dropped.
     Unwanted,
+}
+
+/// A payload that was requested from a peer.
+pub(super) struct Want {
+    pub(super) heading: Heading,
+    pub(super) message: MessageId,
+    /// The receive that waits for it, or `None` if it was cancelled.
+    pub(super) asker: Option<Requester>,
+}
+
+/// A receive that waits for a payload.
+pub(super) struct Requester {
+    pub(super) request: OpId,
+    pub(super) claim: Claim,
 }
 
 /// A message that a peer has to answer.

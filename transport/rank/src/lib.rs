@@ -29,9 +29,39 @@
 //!   another rank is given up if there is none within the [send
 //!   timeout](jstream_base::Options::send_timeout).
 
+// The modules, from the bottom up. An inbox (`inbox.rs`), its state (`state.rs`) and the messages
+// in it (`letter.rs`) are types that refer to one another; the modules after them add operations.
+//
+// | module | contents |
+// |---|---|
+// | `error`, `names`, `element`, `options` | public data types |
+// | `wire`, `table`, `outbound` | frames of the protocol; numbers that a peer refers to |
+// | `credit`, `attention`, `bell` | flow control; the Dekker flag of the queues; wake-ups |
+// | `request` | requests that have not ended, and outcomes |
+// | `queue` | single-producer ring from one rank of the process to another |
+// | `letter`, `state`, `inbox` | messages, the state under the lock, the lock and its waiters |
+// | `work_queue` | work that is recorded under the lock and done after it |
+// | `completion`, `letter::sender` | ends of requests |
+// | `rendezvous`, `receive_wait` | matching of receives with messages; announced payloads |
+// | `queue::draining`, `inbox::sleep` | delivery of queued messages; sleep until there are news |
+// | `message_sink`, `line` | receive sink and send side of a connection |
+// | `local`, `node` | path to a rank of the process; a rank with its paths to all others |
+// | `sending`, `borrowed_send`, `withdrawal` | sends |
+// | `match_bypass`, `receive_fast_path`, `probe` | receives on fast paths; probes |
+// | `member`, `requests`, `scope`, `persistent`, `object`, `waiting`, `mesh` | the public handles |
+// | `world` | processes that find each other |
+//
+// A rank has no threads of its own: the threads that wait for its requests drive its connections
+// (`Node::drive`) and drain its queues, and the receive sink of a connection runs in the thread
+// that drives it. A thread that sends to a rank of its process puts a short message into the queue
+// if a thread of that rank polls, and otherwise matches the message itself, under the lock of that
+// rank's inbox. The lock of an inbox protects all of its `RankState`; it may be taken under the
+// lock of a direction of an endpoint, and no other lock is taken under it.
+
 mod attention;
 mod bell;
 mod borrowed_send;
+mod completion;
 mod credit;
 mod element;
 mod error;
@@ -49,6 +79,7 @@ mod names;
 mod node;
 mod object;
 mod options;
+mod outbound;
 mod persistent;
 mod probe;
 mod queue;

@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use jstream::buffer::{Pool, Spent};
-
 use super::credit::{Passed, window};
 use super::error::Error;
 use super::inbox::Inbox;
 use super::letter::{Half, Offer};
 use super::message_sink::RankSink;
+use super::outbound::{announcement, without_payload};
 use super::request::{RequestOutcome, Sending};
 use super::state::RankState;
 use super::table::Number;
-use super::wire::{ANNOUNCEMENT, Frame, Label};
+use super::wire::Frame;
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_base::SendError;
 use jstream_device::connection::{Body, Outbound};
@@ -109,18 +108,6 @@ pub(super) fn unsendable(rank: u32, error: SendError) -> Error {
             rank,
             source: Box::new(source),
         },
-    }
-}
-
-pub(super) fn without_payload(frame: Frame) -> Outbound<'static> {
-    outbound(frame, 0, Body::Borrowed(&[]))
-}
-
-pub(super) fn outbound(frame: Frame, length: u64, body: Body<'static>) -> Outbound<'static> {
-    Outbound {
-        header: frame.header().with_length(length),
-        body,
-        taken: 0,
     }
 }
 
@@ -223,24 +210,6 @@ impl Sink for Offers {
         *message = announcement(label, number, message.header.length, self.0.pool());
         Some((self, Credit::of_message(0)))
     }
-}
-
-/// Returns the frame that announces a message.
-pub(super) fn announcement(
-    label: Label,
-    offer: Number,
-    length: u64,
-    pool: &Pool,
-) -> Outbound<'static> {
-    let bytes = length.to_le_bytes();
-    let spent = pool.take(bytes.len());
-    let spent = spent.unwrap_or_else(|_| Spent::heap(bytes.len()));
-    let payload = match spent.copy_from(&bytes) {
-        Ok(filled) => filled,
-        Err(_) => unreachable!("the jbuf has room for a number"),
-    };
-    let frame = Frame::Announced { label, offer };
-    outbound(frame, ANNOUNCEMENT, Body::Owned(payload))
 }
 
 impl RankState {

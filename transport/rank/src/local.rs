@@ -8,12 +8,11 @@ use jstream::buffer::Spent;
 
 use super::error::Error;
 use super::inbox::Inbox;
-use super::letter::{Ack, Letter, Sender};
+use super::letter::{Ack, Letter};
 use super::names::Status;
-use super::node::Node;
 use super::queue::{Entry, SHORT};
 use super::rendezvous::copied;
-use super::request::{RankRequest, RequestOutcome};
+use super::request::RequestOutcome;
 use super::state::RankState;
 use super::work_queue::DeferredWork;
 use jstream_device::INLINE;
@@ -90,7 +89,7 @@ impl Near {
     /// Delivers a message if there is room.
     #[allow(clippy::result_large_err, reason = "the message comes back in it")]
     #[inline]
-    fn try_bring(
+    pub(super) fn try_bring(
         &self,
         heading: Heading,
         payload: Payload,
@@ -305,45 +304,5 @@ impl RankState {
     fn has_backlog(&self, source: u32) -> bool {
         let peer = self.peers.get(source as usize);
         peer.is_some_and(|peer| !peer.backlog.is_empty())
-    }
-}
-
-impl Node {
-    /// Creates a request of a message for `to`.
-    pub(super) fn sender(&self, to: u32) -> (OpId, Sender) {
-        let request = self.inbox.lock().requests.insert(RankRequest::send(to));
-        (request, Sender::new(self.inbox.clone(), request, to))
-    }
-
-    /// Posts a message to a thread. The payload is moved.
-    pub(super) fn post_to_thread(
-        &self,
-        to: u32,
-        near: &Near,
-        heading: Heading,
-        mut payload: Payload,
-        confirmed: bool,
-    ) -> PostOutcome {
-        if !confirmed {
-            payload = match near.try_bring(heading, payload) {
-                Ok(()) => return PostOutcome::Done,
-                Err((Some(error), payload)) => return PostOutcome::Refused(error, Some(payload)),
-                Err((None, payload)) => payload,
-            };
-        }
-        let (request, sender) = self.sender(to);
-        let ack = if confirmed {
-            Ack::Thread(sender)
-        } else {
-            Ack::Admitted(sender)
-        };
-        if let Err(letter) = near
-            .inbox
-            .bring_letter(heading, Letter::Here { payload, ack })
-        {
-            // Dropping the letter notifies the sender.
-            drop(letter);
-        }
-        PostOutcome::Pending(request)
     }
 }

@@ -6,28 +6,14 @@
 //! announces without sending the payload.
 
 use super::error::Error;
-use super::letter::{Ack, ExpectedPayload, Letter};
+use super::letter::{Ack, ExpectedPayload, Letter, Requester, Want};
 use super::request::RequestOutcome;
 use super::state::RankState;
 use super::wire::Frame;
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_endpoint::ops::OpId;
 use jstream_endpoint::receiving::Choice;
-use jstream_matching::{Claim, Heading, MessageId};
-
-/// A payload that was requested from a peer.
-pub(super) struct Want {
-    pub(super) heading: Heading,
-    message: MessageId,
-    /// The receive that waits for it, or `None` if it was cancelled.
-    asker: Option<Requester>,
-}
-
-/// A receive that waits for a payload.
-struct Requester {
-    request: OpId,
-    claim: Claim,
-}
+use jstream_matching::Claim;
 
 impl RankState {
     /// Gives an announced message to a receive: requests the payload, unless it was requested

@@ -7,10 +7,11 @@ use jstream::buffer::Filled;
 
 use super::error::Error;
 use super::inbox::Inbox;
-use super::letter::{Ack, Half, Letter, Offer};
-use super::line::{Line, announcement, outbound, unsendable};
-use super::local::{Left, PostOutcome};
+use super::letter::{Ack, Half, Letter, Offer, Sender};
+use super::line::{Line, unsendable};
+use super::local::{Left, Near, PostOutcome};
 use super::node::{Link, Node};
+use super::outbound::{announcement, outbound};
 use super::rendezvous::SMALL;
 use super::request::{RankRequest, Sending, payload_of};
 use super::state::RankState;
@@ -23,6 +24,44 @@ use jstream_endpoint::shared::Patience;
 use jstream_matching::Heading;
 
 impl Node {
+    /// Creates a request of a message for `to`.
+    pub(super) fn sender(&self, to: u32) -> (OpId, Sender) {
+        let request = self.inbox.lock().requests.insert(RankRequest::send(to));
+        (request, Sender::new(self.inbox.clone(), request, to))
+    }
+
+    /// Posts a message to a thread. The payload is moved.
+    pub(super) fn post_to_thread(
+        &self,
+        to: u32,
+        near: &Near,
+        heading: Heading,
+        mut payload: Payload,
+        confirmed: bool,
+    ) -> PostOutcome {
+        if !confirmed {
+            payload = match near.try_bring(heading, payload) {
+                Ok(()) => return PostOutcome::Done,
+                Err((Some(error), payload)) => return PostOutcome::Refused(error, Some(payload)),
+                Err((None, payload)) => payload,
+            };
+        }
+        let (request, sender) = self.sender(to);
+        let ack = if confirmed {
+            Ack::Thread(sender)
+        } else {
+            Ack::Admitted(sender)
+        };
+        if let Err(letter) = near
+            .inbox
+            .bring_letter(heading, Letter::Here { payload, ack })
+        {
+            // Dropping the letter notifies the sender.
+            drop(letter);
+        }
+        PostOutcome::Pending(request)
+    }
+
     /// Sends bytes and blocks until they have been sent, or, if `confirmed`, until the message is
     /// matched.
     #[inline]

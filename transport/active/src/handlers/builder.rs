@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
-use super::{Entry, Handlers, LONGEST_NAME, Outcome, RAW, Table, Tally, descriptors, types};
+use super::{
+    Entry, Handlers, LONGEST_NAME, Outcome, RAW, RunHandler, Table, Tally, descriptors, types,
+};
 use crate::budget::Budget;
-use crate::executor::{Executor, ThreadPool};
-use crate::handler::{AsyncHandler, RunHandler, SyncHandler};
+use crate::executor::{Executor, Place, ThreadPool};
+use crate::handler::{AsyncHandler, SyncHandler};
 use crate::request::Request;
-use crate::task::Place;
 
 /// Maximum number of handlers of a table.
 const MOST: usize = 4096;
@@ -22,13 +23,26 @@ const MOST: usize = 4096;
 /// The options of a handler are set directly after the handler was added.
 #[must_use = "handlers are there when they are built"]
 pub struct Builder {
-    pub(super) entries: Vec<Entry>,
-    pub(super) place: Place,
-    pub(super) executor: Option<Arc<dyn Executor>>,
+    entries: Vec<Entry>,
+    place: Place,
+    executor: Option<Arc<dyn Executor>>,
+}
+
+impl Handlers {
+    /// Returns a builder of a handler table.
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// Returns a table without handlers, for a side that only sends requests.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::builder().build()
+    }
 }
 
 impl Builder {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self {
             entries: Vec::new(),
             place: Arc::default(),

@@ -7,9 +7,11 @@
 //! thread that locks the ledger first takes back the lent slots, and so finds the complete state in
 //! it.
 
+use super::call::Call;
+use super::opened::Number;
+use super::outcomes::{Haste, Held};
 use super::single_request::{Lent, MOST, SingleRequest};
-use super::{Call, Credit, Held, Ledger, Number};
-use crate::link::Haste;
+use super::{Credit, Ledger};
 use jstream_sync::{Mutex, MutexGuard, lock};
 
 /// A ledger that is shared by threads.

@@ -1,74 +1,15 @@
-//! The outstanding requests of this side.
+//! Answers to the outstanding requests of this side.
 
 use std::mem;
 use std::task::Waker;
 
-use jstream::buffer::Filled;
-
-use super::{Credit, Held, Ledger, Violation};
+use super::call::{Answer, Call};
+use super::outcomes::{Held, Violation};
+use super::{Credit, Ledger};
 
 const UNASKED: Violation = Violation("answer to an unknown request");
 
-/// The answer to a request.
-#[derive(Debug)]
-pub(crate) enum Answer {
-    Reply {
-        word: u64,
-        payload: Filled,
-    },
-    Returned {
-        reason: u16,
-        word: u64,
-        /// The payload that was sent, followed by `text` bytes of explanation.
-        payload: Filled,
-        text: u16,
-    },
-}
-
-/// State of a request slot of this side.
-#[derive(Debug)]
-pub(crate) enum Call {
-    Free,
-    /// The answer has not come. The waker is called when it does.
-    Waiting(Option<Waker>),
-    /// The answer is not wanted.
-    Forgotten,
-    Done(Answer),
-}
-
-#[derive(Debug)]
-pub(super) struct CallSlot {
-    pub(super) generation: u16,
-    pub(super) call: Call,
-}
-
 impl Ledger {
-    pub(super) fn place(&mut self, number: u32) -> Option<&mut CallSlot> {
-        let place = self.calls.get_mut((number & 0xffff) as usize)?;
-        (u32::from(place.generation) == number >> 16).then_some(place)
-    }
-
-    pub(super) fn release(&mut self, number: u32) -> Option<Call> {
-        let place = self.place(number)?;
-        let call = mem::replace(&mut place.call, Call::Free);
-        place.generation = place.generation.wrapping_add(1);
-        self.note_free(number);
-        Some(call)
-    }
-
-    #[inline]
-    fn note_free(&mut self, number: u32) {
-        self.has_freed |= self.is_out_of_numbers();
-        self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
-    }
-
-    /// Returns true if the request numbers are exhausted. Answers that were not taken keep their
-    /// numbers.
-    #[inline]
-    pub(super) fn is_out_of_numbers(&self) -> bool {
-        self.free.is_empty() && self.calls.len() > usize::from(u16::MAX)
-    }
-
     /// Takes the wakers that wait for credit, if the request numbers were exhausted and one was
     /// released.
     #[inline]

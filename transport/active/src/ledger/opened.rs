@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::Arc;
 
-use super::Violation;
-use crate::task::Cancel;
+use super::outcomes::Violation;
 
 /// Minimum number of slots in the contiguous table.
 const NEAR: usize = 1024;
+
+/// A task that can be cancelled together with its request.
+pub(crate) trait Cancel: Send + Sync {
+    fn cancel(self: Arc<Self>);
+}
 
 /// State of a message of the peer.
 pub(crate) enum Open {

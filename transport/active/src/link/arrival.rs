@@ -187,7 +187,7 @@ impl Link {
             } => {
                 drop(ledger);
                 let payload = mem::replace(payload, Filled::nothing());
-                self.keep(returned(handler, reason, word, payload, text));
+                self.keep(Returned::of(handler, reason, word, payload, text));
             }
             Frame::Cancel { number } => {
                 let task = ledger.cancelled(number);
@@ -424,27 +424,5 @@ fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), guard: &mut PollGuar
         }
         guard.release();
         turn::go_on(guard.side());
-    }
-}
-
-/// Converts a returned message for the program.
-pub(crate) fn returned(
-    handler: u16,
-    reason: u16,
-    word: u64,
-    mut payload: Filled,
-    text: u16,
-) -> Returned {
-    let length = payload.len().saturating_sub(usize::from(text));
-    let why = payload.as_bytes().get(length..).unwrap_or_default();
-    let why = String::from_utf8_lossy(why).into_owned();
-    payload.truncate(length);
-    let payload = (length > 0).then_some(payload);
-    Returned {
-        reason: Reason::of(reason),
-        text: why,
-        handler,
-        word,
-        payload,
     }
 }

@@ -5,16 +5,12 @@
 //! would miss the answers to its own requests, and two such sides would wait for each other
 //! forever.
 
-use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
 use super::{Link, lock_plainly};
-use crate::request::{DeferredRequest, Request};
-
-/// Deferred requests in the order of arrival, each with the backlog in bytes at which it may run.
-pub(super) type Unread = VecDeque<(DeferredRequest, u64)>;
+use crate::request::Request;
 
 impl Link {
     /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, or

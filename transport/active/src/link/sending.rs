@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use jstream::buffer::Filled;
 
-use super::{Asked, BegunRequest, Link};
+use super::Link;
+use super::outgoing::{Asked, BegunRequest};
+use crate::blocking;
 use crate::error::Reason;
 use crate::frame::{Credit, Frame};
 use crate::hello::cut;
-use crate::ledger::{Held, Number};
+use crate::ledger::{Haste, Held, Number};
 use crate::turn;
 use jstream_base::Header;
 use jstream_base::SendError;
@@ -19,17 +21,6 @@ use jstream_device::connection::Body;
 
 /// Maximum length of a reason that is sent to a peer, in bytes.
 const LONGEST_TEXT: usize = 1024;
-
-/// Urgency of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Haste {
-    Now,
-    /// Coalesced with frames that follow soon: answers are outstanding, and a thread that waits for
-    /// one flushes first.
-    Asking,
-    /// Coalesced with other answers, while more received messages are to be answered.
-    Answering,
-}
 
 /// Time that a large send blocks before the thread polls for received messages.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -160,7 +151,7 @@ impl Link {
                     Ok(sent) => return sent,
                     Err(unsent) => sending = unsent,
                 }
-                let is_served = turn::waiting(|| self.poll()) > 0;
+                let is_served = blocking::waiting(|| self.poll()) > 0;
                 patience = if is_served { Duration::ZERO } else { PATIENCE };
             }
         })

@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 
-use super::{MOST, PollGuard, PollLoop, PollOutcome, Seen, lock};
+use super::{Known, MOST, PollGuard, PollLoop, PollOutcome, Seen, lock};
 use crate::executor::Job;
 use crate::link::Link;
 use crate::request::{DeferredRequest, Request};
@@ -14,26 +14,12 @@ use jstream_base::RecvError;
 use jstream_endpoint::queue::Done;
 use jstream_endpoint::receiving::Arrived;
 
-/// The queues of deferred work.
-#[derive(Default)]
-pub(super) struct DeferredWork {
-    /// Requests to be rerun.
-    later: Mutex<VecDeque<DeferredRequest>>,
-    /// Messages of a connection that had moved away before they were received.
-    late: Mutex<VecDeque<(Known, Arrived)>>,
-    /// Requests received by a thread that could not serve them; they run before all others.
-    aside: Mutex<VecDeque<DeferredRequest>>,
-    /// Tasks that run on the threads that serve the group.
-    jobs: Mutex<VecDeque<Job>>,
-    /// Connections whose peers may have drained enough for their deferred requests, each once.
-    taken: Mutex<VecDeque<Known>>,
-}
-
-/// A connection with deferred work. The reference is weak, so that deferred work does not keep the
-/// connection.
-struct Known {
-    id: u64,
-    link: Weak<Link>,
+impl PollGuard<'_> {
+    /// Queues a request for the threads that serve.
+    #[cold]
+    pub(crate) fn put_aside(&self, request: Request) {
+        self.core.put_aside(request);
+    }
 }
 
 impl Known {

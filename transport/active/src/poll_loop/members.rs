@@ -1,34 +1,10 @@
 //! The member connections of a poll group.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 
-use super::{PollLoop, lock};
-use crate::handlers::Handlers;
+use super::{Member, PollLoop, Seen, lock};
 use crate::link::Link;
-
-#[derive(Clone)]
-pub(super) struct Member {
-    id: u64,
-    pub(super) link: Weak<Link>,
-    /// Handlers of the connection. They are stored here because a request takes over the `Arc` of
-    /// the link.
-    pub(super) handlers: Handlers,
-}
-
-/// A thread's snapshot of the members.
-#[derive(Default)]
-pub(crate) struct Seen {
-    version: u64,
-    members: Option<Arc<Vec<Member>>>,
-}
-
-impl Seen {
-    #[inline]
-    pub(super) fn all(&self) -> &[Member] {
-        self.members.as_deref().map_or(&[], Vec::as_slice)
-    }
-}
 
 impl PollLoop {
     /// Adds a connection.

@@ -1,7 +1,7 @@
 //! Fast path for a group with a single connection: its poller polls and sleeps in the connection
 //! itself, and skips the work that several connections need.
 
-use super::waiting::Progress;
+use super::progress::Progress;
 use super::{PollGuard, PollLoop, PollOutcome};
 use crate::budget::Tick;
 use crate::turn;

@@ -5,44 +5,15 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::thread;
 
+use super::progress::{Progress, Wait};
 use super::{PollGuard, PollLoop, PollOutcome, SOON, Seen};
+use crate::blocking;
 use crate::budget::Tick;
 use crate::ledger::Answer;
-use crate::link::Link;
 use crate::thread_pool::ThreadPool;
 use crate::turn;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::parker::Parker;
-use jstream_endpoint::spin::Spin;
-
-/// Parameters of a wait.
-pub(crate) struct Wait<'w> {
-    /// The connection over which the awaited event arrives, if there is one.
-    pub(crate) link: Option<&'w Arc<Link>>,
-    /// The request on that connection whose answer is awaited.
-    pub(crate) number: Option<u32>,
-    pub(crate) until: Deadline,
-    /// True if the connection has been idle for a while.
-    pub(crate) slept: bool,
-}
-
-/// State of a wait.
-#[derive(Default)]
-pub(super) struct Progress {
-    pub(super) seen: Seen,
-    pub(super) spin: Option<Spin>,
-    /// True if the only connection has been idle for a while.
-    pub(super) slept: bool,
-    /// True if a waker was registered with the awaited event. A thread must not sleep in the queue
-    /// before that.
-    pub(super) is_entered: bool,
-    /// True if a sleep in the only connection has ended and no look has followed.
-    pub(super) is_awake: bool,
-    /// True if the only connection had more data after the last received message.
-    pub(super) is_more: bool,
-    /// Tick at which the last message was completed.
-    pub(super) last: Tick,
-}
 
 impl PollLoop {
     /// Serves until `attempt` returns a value, or the deadline has passed.
@@ -64,7 +35,7 @@ impl PollLoop {
         if let Some(answer) = attempt(None, None) {
             return Some(answer);
         }
-        turn::waiting(|| self.wait_slowly(wait, guard, attempt))
+        blocking::waiting(|| self.wait_slowly(wait, guard, attempt))
     }
 
     fn wait_slowly<'c, R>(
@@ -155,7 +126,7 @@ impl PollLoop {
             until: Deadline::NEVER,
             slept: false,
         };
-        turn::waiting(|| {
+        blocking::waiting(|| {
             let (mut waits, mut stands) = (is_more, false);
             let mut progress = Progress {
                 // A thread that stops this one also calls it, so no waker is needed.
@@ -249,12 +220,5 @@ impl PollLoop {
         if let Some(waker) = waker {
             self.role.forget(waker);
         }
-    }
-}
-
-impl Wait<'_> {
-    #[inline]
-    fn wanted(&self) -> Option<(u64, u32)> {
-        Some((self.link?.id, self.number?))
     }
 }

@@ -1,31 +1,9 @@
-//! A queued request.
+//! Conversion of requests to their queued form and back.
 
-use std::any::Any;
-use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::sync::Arc;
 
-use jstream::buffer::Filled;
-
-use super::{Replier, Request};
+use super::{DeferredRequest, Replier, Request};
 use crate::budget::Tick;
-use crate::ledger::Number;
-use crate::link::Link;
-
-/// A request in a queue. It holds its connection weakly, because the connection may own the queue.
-/// If no other handle of the connection is left, both are dropped.
-pub(crate) struct DeferredRequest {
-    /// Identifier of the connection in poll groups.
-    pub(crate) id: u64,
-    link: Weak<Link>,
-    kept: Option<Box<dyn Any + Send>>,
-    payload: Option<Filled>,
-    word: u64,
-    handler: u16,
-    number: Number,
-    length: u64,
-    since: Option<Instant>,
-    has_waited: bool,
-}
 
 impl Request {
     /// Converts the request into its queued form.

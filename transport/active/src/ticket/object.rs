@@ -10,7 +10,7 @@ use std::time::Duration;
 use jstream::{Received, Transportable};
 
 use super::Ticket;
-use super::request_state::Outcome;
+use super::reply::Outcome;
 use crate::error::RequestError;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::object::read;

@@ -6,15 +6,12 @@ use std::task::Waker;
 
 use jstream::buffer::Filled;
 
-use super::Reply;
+use super::reply::{Outcome, Reply};
 use crate::error::{Reason, RequestError, Returned};
 use crate::ledger::Answer;
-use crate::link::{Asked, Link, Message, Turn, returned};
+use crate::link::{Asked, Link, Message, Turn};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::timer::Timer;
-
-/// The outcome of a request.
-pub(super) type Outcome = Result<Reply, RequestError>;
 
 /// An outstanding request.
 pub(super) struct RequestState {
@@ -267,7 +264,7 @@ impl RequestState {
             } => (reason, word, payload, text),
         };
         let settings = &link.settings;
-        let returned = returned(self.handler, reason, word, payload, text);
+        let returned = Returned::of(self.handler, reason, word, payload, text);
         let came_back = returned.payload.as_ref().map_or(0, |payload| payload.len());
         // A retry needs the complete payload.
         let is_whole = came_back as u64 == self.length;

@@ -4,9 +4,10 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use super::error::WorldError;
+use super::handle::World;
+use super::limits::check_size;
 use super::meeting::Meeting;
 use super::options::WorldOptions;
-use super::{World, check_size};
 use jstream_base::Address;
 
 impl World {

@@ -1,7 +1,9 @@
 //! Tests of unused credit.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Wake;
 use std::thread;
 
 use super::*;

@@ -4,19 +4,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
-use super::{Gone, Grant, Left, SendQueueState};
+use super::{Gone, Left, QueuePlace, SendQueueState};
+use crate::blocking::{self, Beneath};
 use crate::error::RequestError;
+use crate::link::outgoing::{Grant, Message};
 use crate::link::{Link, lock_plainly};
-use crate::turn::{self, Beneath};
 
 /// Handle of an entry in the send queue. Dropping it removes the entry, and an unsent message is
 /// not sent.
 pub(crate) struct Turn {
-    pub(super) link: Arc<Link>,
+    link: Arc<Link>,
     /// `None` after the result was collected.
-    pub(super) number: Option<u64>,
+    number: Option<u64>,
     /// True if the owner sends the message itself.
-    pub(super) stays: bool,
+    stays: bool,
 }
 
 impl Turn {
@@ -24,7 +25,7 @@ impl Turn {
     /// handler waits, the entry steps aside.
     pub(crate) fn stay(&self) -> Option<Beneath> {
         let number = self.number.filter(|_| self.stays)?;
-        Some(turn::beneath(self.link.clone(), number))
+        Some(blocking::beneath(self.link.clone(), number))
     }
 
     /// Collects the result, once. If there is none yet, registers `waker`.
@@ -112,6 +113,33 @@ impl Turn {
         }
         // Other entries may have waited behind this one.
         self.link.go_on();
+    }
+}
+
+impl Link {
+    /// Queues a message. If there is credit, it is sent immediately.
+    #[cold]
+    pub(crate) fn enqueue(self: &Arc<Self>, message: Message) -> Turn {
+        // Entries of outer stack frames can't go before the request of a nested handler.
+        blocking::step_aside();
+        let stays = message.payload.is_none();
+        let place = QueuePlace {
+            message,
+            waker: None,
+            is_aside: false,
+        };
+        let mut state = lock_plainly(&self.queue.state);
+        let number = state.next;
+        state.next = number.wrapping_add(1);
+        state.waiting.insert(number, place);
+        self.queue.note(&mut state);
+        drop(state);
+        self.go_on();
+        Turn {
+            link: self.clone(),
+            number: Some(number),
+            stays,
+        }
     }
 }
 

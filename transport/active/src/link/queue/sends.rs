@@ -1,0 +1,327 @@
+//! Sending from the queue.
+
+use std::io::IoSlice;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::task::{Wake, Waker};
+
+use jstream::buffer::Filled;
+
+use super::{Going, Gone, Left, QueuePlace, SendQueueState};
+use crate::error::RequestError;
+use crate::frame::Frame;
+use crate::ledger::Held;
+use crate::link::outgoing::{Grant, Message};
+use crate::link::{Link, lock_plainly};
+
+/// Maximum length in bytes of a payload that is sent in place like other small messages.
+const SMALL: usize = 4096;
+
+/// Next step for the first entry, after it got credit.
+enum Next {
+    /// The waiting owner was woken.
+    Told,
+    Send(Filled, Result<Grant, RequestError>),
+}
+
+/// Waker that continues with the queue when there is credit.
+struct GoOn(Weak<Link>);
+
+impl Wake for GoOn {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if let Some(link) = self.0.upgrade() {
+            link.go_on();
+        }
+    }
+}
+
+/// Guard of a send from the queue. Dropping it records the result.
+struct Sending<'l> {
+    link: &'l Arc<Link>,
+    gone: Option<Result<Grant, RequestError>>,
+}
+
+impl Drop for Sending<'_> {
+    fn drop(&mut self) {
+        let queue = &self.link.queue;
+        let lost = || {
+            let peer = self.link.endpoint().peer().clone();
+            Err(RequestError::Lost { peer })
+        };
+        let gone = self.gone.take().unwrap_or_else(lost);
+        let mut state = lock_plainly(&queue.state);
+        let going = state.going.take();
+        let (waker, left) = match going {
+            Some(Going {
+                number,
+                waker,
+                left: None,
+            }) => {
+                let gone = Gone {
+                    outcome: gone,
+                    unsent: None,
+                    is_aside: false,
+                };
+                state.gone.insert(number, gone);
+                (waker, None)
+            }
+            Some(Going {
+                left: Some(left), ..
+            }) => (None, Some((gone, left))),
+            None => (None, None),
+        };
+        let outside = queue.note(&mut state);
+        drop(state);
+        if let Some((Ok(grant), left)) = left {
+            grant.leave(self.link, left);
+        }
+        waker.into_iter().chain(outside).for_each(Waker::wake);
+    }
+}
+
+impl Grant {
+    /// Returns the credit of a message that was not sent.
+    fn give_back(&self, link: &Link) {
+        link.unsend(self.number(), self.length, self.credit);
+    }
+
+    /// Abandons the message.
+    pub(super) fn leave(&self, link: &Link, left: Left) {
+        match self.asked {
+            _ if !self.is_sent => self.give_back(link),
+            Some(asked) if left == Left::Detached => {
+                link.forget(asked.number);
+            }
+            Some(asked) => link.give_up(asked.number),
+            None => {}
+        }
+    }
+}
+
+impl Link {
+    /// Returns true if other messages wait for credit, and so go before a new one.
+    #[inline]
+    pub(crate) fn has_queue(&self) -> bool {
+        self.queue.is_used.load(Ordering::Acquire)
+    }
+
+    /// Returns true if no other messages wait for credit; otherwise registers `waker` to be called
+    /// when that is so.
+    pub(crate) fn is_first(&self, waker: &Waker) -> bool {
+        if !self.has_queue() {
+            return true;
+        }
+        let mut state = lock_plainly(&self.queue.state);
+        if !self.has_queue() {
+            return true;
+        }
+        if !state.outside.iter().any(|known| known.will_wake(waker)) {
+            state.outside.push(waker.clone());
+        }
+        false
+    }
+
+    /// Sends queued messages while there is credit.
+    #[inline]
+    pub(crate) fn go_on(self: &Arc<Self>) {
+        if self.has_queue() && !self.is_elsewhere() {
+            self.send_queued();
+        }
+    }
+
+    #[cold]
+    fn send_queued(self: &Arc<Self>) {
+        let mut wake = Vec::new();
+        while let Some(next) = self.next_queued(&mut wake) {
+            wake.drain(..).for_each(Waker::wake);
+            if let Next::Send(payload, begun) = next {
+                let mut sending = Sending {
+                    link: self,
+                    gone: None,
+                };
+                let gone = begun.and_then(|grant| self.send_granted(grant, payload));
+                sending.gone = Some(gone);
+            }
+        }
+        wake.into_iter().for_each(Waker::wake);
+    }
+
+    /// Takes the first entry if there is credit for it. Returns `None` while another entry is being
+    /// sent: the thread that sends it continues with the queue.
+    fn next_queued(self: &Arc<Self>, wake: &mut Vec<Waker>) -> Option<Next> {
+        let mut state = lock_plainly(&self.queue.state);
+        if state.going.is_some() {
+            return None;
+        }
+        let mut waiting = state.waiting.iter();
+        let (&number, _) = waiting.find(|(_, place)| !place.is_aside)?;
+        let waker = self.queue.waker.get_or_init(|| {
+            let link = Arc::downgrade(self);
+            Arc::new(GoOn(link)).into()
+        });
+        // Registered before the check, so that later credit is reported.
+        self.ledger().want(waker);
+        let begun = loop {
+            match self.grant(&state.waiting.get(&number)?.message) {
+                Err(Held::NoCredit) if self.take_back(&mut state, wake) => {}
+                Err(Held::NoCredit) => return None,
+                Err(Held::Ended) => {
+                    break Err(RequestError::Ended {
+                        peer: self.endpoint().peer().clone(),
+                    });
+                }
+                Ok(grant) => break Ok(grant),
+            }
+        };
+        let QueuePlace {
+            mut message, waker, ..
+        } = state.waiting.remove(&number)?;
+        if let Some(payload) = message.payload.take() {
+            state.going = Some(Going {
+                number,
+                waker,
+                left: None,
+            });
+            return Some(Next::Send(payload, begun));
+        }
+        let gone = Gone {
+            outcome: begun,
+            unsent: Some(message),
+            is_aside: false,
+        };
+        state.gone.insert(number, gone);
+        wake.extend(waker);
+        wake.append(&mut self.queue.note(&mut state));
+        Some(Next::Told)
+    }
+
+    /// Takes credit back from an entry that can't use it now. Returns true if there was one.
+    fn take_back(&self, state: &mut SendQueueState, wake: &mut Vec<Waker>) -> bool {
+        let mut gone = state.gone.iter();
+        let aside = gone.rfind(|(_, gone)| gone.is_aside && gone.outcome.is_ok());
+        let Some(number) = aside.map(|(number, _)| *number) else {
+            return false;
+        };
+        match state.gone.remove(&number) {
+            Some(Gone {
+                outcome: Ok(grant),
+                unsent: Some(message),
+                ..
+            }) => {
+                let place = QueuePlace {
+                    message,
+                    waker: None,
+                    is_aside: true,
+                };
+                state.waiting.insert(number, place);
+                wake.append(&mut self.undo(grant.number(), grant.length, grant.credit));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes credit back from an entry that can't use it now, for a sender outside the queue.
+    /// Returns true if there was one.
+    #[cold]
+    pub(crate) fn free_aside(&self) -> bool {
+        if self.is_elsewhere() {
+            return false;
+        }
+        let mut wake = Vec::new();
+        let mut state = lock_plainly(&self.queue.state);
+        let was_held = self.take_back(&mut state, &mut wake);
+        drop(state);
+        wake.into_iter().for_each(Waker::wake);
+        was_held
+    }
+
+    /// Lets other entries go before one whose owner waits for another event first.
+    pub(crate) fn step_aside(self: &Arc<Self>, number: u64) {
+        if self.is_elsewhere() {
+            return;
+        }
+        let mut state = lock_plainly(&self.queue.state);
+        let is_new = state.is_aside(number).is_some_and(|is_aside| {
+            let was_aside = std::mem::replace(is_aside, true);
+            !was_aside
+        });
+        if is_new {
+            // Other senders may use the credit granted to it.
+            let mut wake = Vec::new();
+            self.take_back(&mut state, &mut wake);
+            let outside = self.queue.note(&mut state);
+            drop(state);
+            wake.into_iter().chain(outside).for_each(Waker::wake);
+            self.go_on();
+        }
+    }
+
+    /// Records that the owner of an entry can send again.
+    pub(super) fn come_back(&self, number: u64) {
+        let mut state = lock_plainly(&self.queue.state);
+        if let Some(is_aside) = state.is_aside(number) {
+            *is_aside = false;
+            let outside = self.queue.note(&mut state);
+            drop(state);
+            outside.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Takes credit for a message, if there is some.
+    fn grant(&self, message: &Message) -> Result<Grant, Held> {
+        let &Message {
+            handler,
+            word,
+            length,
+            ..
+        } = message;
+        if message.asks {
+            let begun = self.begin(handler, word, length)?;
+            return Ok(Grant {
+                header: begun.header,
+                length,
+                credit: begun.credit,
+                haste: begun.haste,
+                asked: Some(begun.asked),
+                is_sent: false,
+            });
+        }
+        let (credit, haste) = self.charge(length)?;
+        Ok(Grant {
+            header: Frame::Send { handler, word }.header(credit),
+            length,
+            credit,
+            haste,
+            asked: None,
+            is_sent: false,
+        })
+    }
+
+    fn send_granted(&self, grant: Grant, payload: Filled) -> Result<Grant, RequestError> {
+        let sent = if payload.len() <= SMALL {
+            self.send(
+                grant.header,
+                &[IoSlice::new(payload.as_bytes())],
+                grant.haste,
+            )
+        } else {
+            self.send_filled(grant.header, payload)
+                .map_err(|(error, _)| error)
+        };
+        match sent {
+            Ok(()) => Ok(Grant {
+                is_sent: true,
+                ..grant
+            }),
+            Err(error) => {
+                grant.give_back(self);
+                Err(error.into())
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The outcome of a request.
+
+use jstream::buffer::Filled;
+
+use crate::error::RequestError;
+
+/// The answer of a handler.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The word of the answer.
+    pub word: u64,
+    /// The payload; its bytes are not validated.
+    pub payload: Filled,
+}
+
+/// The outcome of a request.
+pub(super) type Outcome = Result<Reply, RequestError>;

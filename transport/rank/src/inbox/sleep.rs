@@ -1,0 +1,103 @@
+//! Sleep of a thread until there are news in its inbox.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::Inbox;
+use crate::bell::Bell;
+use crate::work_queue::DeferredWork;
+use jstream_device::deadline::Deadline;
+
+/// Interval of retries for a connection whose pool had no room.
+const STARVED: Duration = Duration::from_millis(1);
+
+impl Inbox {
+    /// Shortens the deadline to the retry interval if the pool of a connection had no room.
+    fn or_room(&self, until: Deadline) -> Deadline {
+        if self.starved.load(Ordering::Relaxed) {
+            until.or_sooner(Deadline::after(STARVED))
+        } else {
+            until
+        }
+    }
+
+    /// Sleeps until there are news since `seen` or the deadline has passed. Spurious wake-ups are
+    /// possible. `arm` makes the connections ring the bell, and `disarm` is called afterwards.
+    pub(crate) fn sleep(
+        &self,
+        seen: u32,
+        until: Deadline,
+        arm: impl FnOnce(&Bell),
+        disarm: impl FnOnce(&Bell),
+    ) {
+        let mut state = self.lock();
+        if self.epoch() != seen {
+            return;
+        }
+        if self.attention.withdraw() {
+            let mut deferred = DeferredWork::default();
+            self.take_in_all(&mut state, &mut deferred);
+            if state.news || !deferred.is_empty() {
+                self.leave(state);
+                return self.carry_out(deferred, |_| {});
+            }
+        }
+        if let (Some(bell), false) = (self.bell.get(), state.is_watched) {
+            state.is_watched = true;
+            bell.expect();
+            drop(state);
+            arm(bell);
+            if self.epoch() == seen {
+                bell.sleep(self.or_room(until));
+            }
+            bell.forget();
+            disarm(bell);
+            let mut state = self.lock();
+            state.is_watched = false;
+            if state.sleepers > 0 {
+                // Another sleeping thread takes over the bell.
+                self.changed.notify_all();
+            }
+            return;
+        }
+        state.sleepers = state.sleepers.saturating_add(1);
+        let left = self.or_room(until).left();
+        let mut state = match left {
+            None => self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner),
+            Some(left) => {
+                self.changed
+                    .wait_timeout(state, left)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
+            }
+        };
+        state.sleepers = state.sleepers.saturating_sub(1);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::options::Options;
+
+    #[test]
+    fn who_finds_no_room_when_about_to_sleep_looks_again_soon() {
+        let inbox = Inbox::new(0, 2, &Options::default());
+        inbox.add_line(1).unwrap();
+        let (done, woken) = mpsc::channel();
+        std::thread::spawn(move || {
+            let arm = |_: &Bell| inbox.set_starved();
+            inbox.sleep(inbox.epoch(), Deadline::NEVER, arm, |_| {});
+            done.send(()).unwrap();
+        });
+        let woken = woken.recv_timeout(Duration::from_secs(60));
+        woken.expect("the thread sleeps while messages wait for room");
+    }
+}

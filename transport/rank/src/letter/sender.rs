@@ -1,0 +1,44 @@
+//! Notification of the sender of a message between threads.
+
+use std::sync::Arc;
+
+use super::Sender;
+use crate::error::Error;
+use crate::request::RequestOutcome;
+use crate::work_queue::DeferredWork;
+use jstream_device::connection::Payload;
+
+impl Sender {
+    /// Ends the request successfully, because the message was matched.
+    pub(crate) fn finish(mut self) {
+        self.is_done = true;
+        self.end(RequestOutcome::sent());
+    }
+
+    /// Ends the request as cancelled and returns `payload` to it. Borrowed memory must have been
+    /// dropped before.
+    pub(crate) fn cancel(mut self, payload: Option<Payload>) {
+        self.is_done = true;
+        self.end(RequestOutcome {
+            payload,
+            ..RequestOutcome::failed(Error::Cancelled)
+        });
+    }
+
+    fn end(&self, outcome: RequestOutcome) {
+        let mut deferred = DeferredWork::default();
+        let mut state = self.inbox.lock();
+        state.complete(self.request, outcome, &mut deferred);
+        self.inbox.leave(state);
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let why = Arc::from("it ended before it received the message");
+            let error = Error::PeerGone { rank: self.to, why };
+            self.end(RequestOutcome::failed(error));
+        }
+    }
+}
