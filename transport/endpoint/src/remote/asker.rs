@@ -159,7 +159,7 @@ impl Asks {
                 let frame = RemoteFrame::Put {
                     request,
                     target: ask.target,
-                    noticed: notice.is_some(),
+                    notices: notice.is_some().into(),
                 };
                 (frame, payload.take(), notice.take(), None)
             }
@@ -188,7 +188,7 @@ impl Asks {
         let frame = RemoteFrame::Put {
             request,
             target,
-            noticed: false,
+            notices: 0,
         };
         Some((op, frame.header()))
     }
