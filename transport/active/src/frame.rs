@@ -1,16 +1,7 @@
 //! Frames of the protocol, and their encoding in message headers.
 
-use jstream_base::Header;
-
-/// The kinds of frames: `jsa`, and a number.
-const HELLO: u32 = 0x6a73_6101;
-const REQUEST: u32 = 0x6a73_6102;
-const SEND: u32 = 0x6a73_6103;
-const REPLY: u32 = 0x6a73_6104;
-const RETURN: u32 = 0x6a73_6105;
-const BOUNCE: u32 = 0x6a73_6106;
-const CREDIT: u32 = 0x6a73_6107;
-const CANCEL: u32 = 0x6a73_6108;
+use jstream_base::frame::{FieldGroup, Numbering};
+use jstream_base::{Header, frames};
 
 /// The version of this protocol.
 pub(super) const VERSION: u64 = 1;
@@ -18,58 +9,54 @@ pub(super) const VERSION: u64 = 1;
 /// Maximum number of bytes that one credit returns.
 const MOST_BYTES: u64 = (1 << 48) - 1;
 
-/// A frame of the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame {
-    /// The first frame in each direction, with the window in messages and bytes. Its payload is the
-    /// handler table.
-    Hello {
-        version: u64,
-        messages: u64,
-        bytes: u64,
-    },
-    Request {
-        number: u32,
-        handler: u16,
-        word: u64,
-    },
-    /// A message without an answer.
-    Send {
-        handler: u16,
-        word: u64,
-    },
-    Reply {
-        number: u32,
-        word: u64,
-    },
-    /// Return of a request that was not carried out: its payload, followed by `text` bytes of
-    /// explanation.
-    Return {
-        number: u32,
-        reason: u16,
-        word: u64,
-        text: u16,
-    },
-    /// Return of a one-way message, with the same payload.
-    Bounce {
-        handler: u16,
-        reason: u16,
-        word: u64,
-        text: u16,
-    },
-    /// Credit only.
-    Credit,
-    /// Cancellation of a request.
-    Cancel {
-        number: u32,
-    },
+frames! {
+    /// A frame of the protocol, without its credit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Frame by Kind, reserved Zero {
+        /// The first frame in each direction, with the window in messages and bytes. Its payload is
+        /// the handler table.
+        HELLO = 0x6a73_6101 => Hello {
+            version: u64 = First,
+            messages: u64 = Second,
+            bytes: u64 = Third,
+        },
+        REQUEST = 0x6a73_6102 => Request {
+            number: u32 = First[0..32],
+            handler: u16 = First[32..48],
+            word: u64 = Second,
+        },
+        /// A message without an answer.
+        SEND = 0x6a73_6103 => Send { handler: u16 = First[32..48], word: u64 = Second },
+        REPLY = 0x6a73_6104 => Reply { number: u32 = First[0..32], word: u64 = Second },
+        /// Return of a request that was not carried out: its payload, followed by `text` bytes of
+        /// explanation.
+        RETURN = 0x6a73_6105 => Return {
+            number: u32 = First[0..32],
+            reason: u16 = First[32..48],
+            word: u64 = Second,
+            text: u16 = Third[48..64],
+        },
+        /// Return of a one-way message, with the same payload.
+        BOUNCE = 0x6a73_6106 => Bounce {
+            handler: u16 = First[0..32],
+            reason: u16 = First[32..48],
+            word: u64 = Second,
+            text: u16 = Third[48..64],
+        },
+        /// Credit only.
+        CREDIT = 0x6a73_6107 => Credit,
+        /// Cancellation of a request.
+        CANCEL = 0x6a73_6108 => Cancel { number: u32 = First[0..32] },
+    }
 }
 
-/// Credit: the part of the sender's window that the receiver returns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Credit {
-    pub(super) messages: u16,
-    pub(super) bytes: u64,
+frames! {
+    /// Credit: the part of the sender's window that the receiver returns, in any frame but a hello.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub(super) struct Credit {
+        pub(super) messages: u16 = First[48..64],
+        pub(super) bytes: u64 = Third[0..48],
+    }
 }
 
 impl Credit {
@@ -80,132 +67,84 @@ impl Credit {
             bytes: bytes.min(MOST_BYTES),
         }
     }
-}
 
-fn first(number: u32, code: u16, credit: Credit) -> u64 {
-    u64::from(number) | (u64::from(code) << 32) | (u64::from(credit.messages) << 48)
-}
-
-fn third(credit: Credit, text: u16) -> u64 {
-    credit.bytes | (u64::from(text) << 48)
+    /// Returns the credit in a header, which is not that of a hello, and its frame.
+    #[inline(always)]
+    fn split(header: &Header) -> Option<(Frame, Self)> {
+        let (kind, slots) = Numbering::Kind.split(header);
+        let credit = Self::get(&slots)?;
+        // The credit shares no bits with the fields of a frame, which are left.
+        let mut own = [0; 4];
+        credit.put(&mut own);
+        let ([a, b, c, d], [e, f, g, h]) = (slots, own);
+        let rest = Numbering::Kind.join(kind, [a ^ e, b ^ f, c ^ g, d ^ h]);
+        Some((Frame::decode(&rest)?, credit))
+    }
 }
 
 impl Frame {
-    /// Encodes the frame, with credit for the peer. A hello carries no credit.
+    /// Encodes the frame, which is not a hello, with credit for the peer.
     #[inline]
-    pub(super) fn header(self, credit: Credit) -> Header {
-        let (kind, number, code, word, text) = match self {
-            Self::Hello {
-                version,
-                messages,
-                bytes,
-            } => return Header::new(HELLO, [version, messages, bytes]),
-            Self::Request {
-                number,
-                handler,
-                word,
-            } => (REQUEST, number, handler, word, 0),
-            Self::Send { handler, word } => (SEND, 0, handler, word, 0),
-            Self::Reply { number, word } => (REPLY, number, 0, word, 0),
-            Self::Return {
-                number,
-                reason,
-                word,
-                text,
-            } => (RETURN, number, reason, word, text),
-            Self::Bounce {
-                handler,
-                reason,
-                word,
-                text,
-            } => (BOUNCE, u32::from(handler), reason, word, text),
-            Self::Credit => (CREDIT, 0, 0, 0, 0),
-            Self::Cancel { number } => (CANCEL, number, 0, 0, 0),
-        };
-        Header::new(
-            kind,
-            [first(number, code, credit), word, third(credit, text)],
-        )
+    pub(super) fn with_credit(self, credit: Credit) -> Header {
+        let (kind, mut slots) = Numbering::Kind.split(&self.header());
+        credit.put(&mut slots);
+        Numbering::Kind.join(kind, slots)
     }
 
     /// Returns the credit in `header` if that is a reply to the request `number`.
     #[inline]
     pub(super) fn replies(header: &Header, number: u32) -> Option<Credit> {
-        let [one, _, three] = header.words;
-        let is_reply = header.kind == REPLY && one & 0xffff_ffff_ffff == u64::from(number);
-        (is_reply && three >> 48 == 0).then_some(Credit {
-            messages: u16::try_from(one >> 48).ok()?,
-            bytes: three,
-        })
+        if header.kind != REPLY {
+            return None;
+        }
+        match Credit::split(header)? {
+            (Self::Reply { number: theirs, .. }, credit) if theirs == number => Some(credit),
+            _ => None,
+        }
     }
 
     /// Decodes the number, handler and word of a request, and its credit. Returns `None` for other
     /// frames.
     #[inline]
     pub(super) fn asks(header: &Header) -> Option<((u32, u16, u64), Credit)> {
-        let [one, word, three] = header.words;
-        if header.kind != REQUEST || three >> 48 != 0 {
+        if header.kind != REQUEST {
             return None;
         }
-        let number = u32::try_from(one & 0xffff_ffff).ok()?;
-        let handler = u16::try_from((one >> 32) & 0xffff).ok()?;
-        let credit = Credit {
-            messages: u16::try_from(one >> 48).ok()?,
-            bytes: three,
-        };
-        Some(((number, handler, word), credit))
+        match Credit::split(header)? {
+            (
+                Self::Request {
+                    number,
+                    handler,
+                    word,
+                },
+                credit,
+            ) => Some(((number, handler, word), credit)),
+            _ => None,
+        }
     }
 
     /// Decodes `header`. Returns `None` if it is not a valid frame of this version.
     #[inline]
     pub(super) fn of(header: &Header) -> Option<(Self, Credit)> {
-        let [one, word, three] = header.words;
         if header.kind == HELLO {
-            let hello = Self::Hello {
-                version: one,
-                messages: word,
-                bytes: three,
-            };
-            return Some((hello, Credit::default()));
+            return Some((Self::decode(header)?, Credit::default()));
         }
-        let number = u32::try_from(one & 0xffff_ffff).ok()?;
-        let code = u16::try_from((one >> 32) & 0xffff).ok()?;
-        let text = u16::try_from(three >> 48).ok()?;
-        let credit = Credit {
-            messages: u16::try_from(one >> 48).ok()?,
-            bytes: three & MOST_BYTES,
+        let (frame, credit) = Credit::split(header)?;
+        let is_valid = match frame {
+            Self::Return { text, .. } | Self::Bounce { text, .. } => {
+                u64::from(text) <= header.length
+            }
+            Self::Credit | Self::Cancel { .. } => header.length == 0,
+            _ => true,
         };
-        let frame = match (header.kind, code, text) {
-            (REQUEST, handler, 0) => Self::Request {
-                number,
-                handler,
-                word,
-            },
-            (SEND, handler, 0) if number == 0 => Self::Send { handler, word },
-            (REPLY, 0, 0) => Self::Reply { number, word },
-            (RETURN, reason, text) => Self::Return {
-                number,
-                reason,
-                word,
-                text,
-            },
-            (BOUNCE, reason, text) => Self::Bounce {
-                handler: u16::try_from(number).ok()?,
-                reason,
-                word,
-                text,
-            },
-            (CREDIT, 0, 0) if (number, word, header.length) == (0, 0, 0) => Self::Credit,
-            (CANCEL, 0, 0) if (word, header.length) == (0, 0) => Self::Cancel { number },
-            _ => return None,
-        };
-        (u64::from(text) <= header.length).then_some((frame, credit))
+        is_valid.then_some((frame, credit))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jstream_base::frame::assert_documented;
 
     const CREDIT_OF_ALL: Credit = Credit {
         messages: u16::MAX,
@@ -244,7 +183,10 @@ mod tests {
             } else {
                 9
             };
-            let bytes = frame.header(CREDIT_OF_ALL).with_length(length).to_bytes();
+            let bytes = frame
+                .with_credit(CREDIT_OF_ALL)
+                .with_length(length)
+                .to_bytes();
             let header = Header::from_bytes(&bytes).unwrap();
             assert_eq!(Frame::of(&header), Some((frame, CREDIT_OF_ALL)));
             let asked = match frame {
@@ -266,8 +208,15 @@ mod tests {
             messages: 3,
             bytes: u64::MAX,
         };
-        let header = hello.header(Credit::default());
+        let header = hello.header();
         assert_eq!(Frame::of(&header), Some((hello, Credit::default())));
+    }
+
+    #[test]
+    fn the_protocol_lists_these_frames() {
+        let page = include_str!("../../PROTOCOL.md");
+        let groups = [("credit", Credit::PLACES)];
+        assert_documented(page, "## 14. Active messages", Frame::LAYOUT, &groups);
     }
 
     #[test]

@@ -2,8 +2,11 @@
 
 use std::io::IoSlice;
 
+use zerocopy::byteorder::little_endian::{U16, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
 use super::error::JoinError;
-use super::frame::{Credit, Frame, VERSION};
+use super::frame::{Frame, VERSION};
 use super::handlers::{Entry, Handlers, LONGEST_NAME};
 use super::ledger::Window;
 use super::settings::Settings;
@@ -28,16 +31,30 @@ pub(super) struct Known {
     pub(super) types: String,
 }
 
+/// Wire format of an entry of a handler table, followed by the name and the description of types.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct WireEntry {
+    takes: U64,
+    gives: U64,
+    /// Length of the name, in bytes.
+    name: U16,
+    /// Length of the description of types, in bytes.
+    types: U16,
+}
+
 fn encode(entries: &[Entry]) -> Vec<u8> {
     let mut table = Vec::new();
     for entry in entries {
         let types = cut(&entry.types, LONGEST_TYPES);
-        table.extend_from_slice(&entry.takes.to_le_bytes());
-        table.extend_from_slice(&entry.gives.to_le_bytes());
-        for text in [entry.name.as_str(), types] {
-            let length = u16::try_from(text.len()).unwrap_or(0);
-            table.extend_from_slice(&length.to_le_bytes());
-        }
+        let length = |text: &str| u16::try_from(text.len()).unwrap_or(0).into();
+        let wire = WireEntry {
+            takes: entry.takes.into(),
+            gives: entry.gives.into(),
+            name: length(&entry.name),
+            types: length(types),
+        };
+        table.extend_from_slice(wire.as_bytes());
         table.extend_from_slice(entry.name.as_bytes());
         table.extend_from_slice(types.as_bytes());
     }
@@ -57,12 +74,8 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
 fn decode(mut table: &[u8]) -> Option<Vec<Known>> {
     let mut known: Vec<Known> = Vec::new();
     while !table.is_empty() {
-        let (fixed, rest) = table.split_first_chunk::<20>()?;
-        let (takes, fixed) = fixed.split_first_chunk::<8>()?;
-        let (gives, fixed) = fixed.split_first_chunk::<8>()?;
-        let (name, types) = fixed.split_first_chunk::<2>()?;
-        let name = usize::from(u16::from_le_bytes(*name));
-        let types = usize::from(u16::from_le_bytes(*types.first_chunk::<2>()?));
+        let (wire, rest) = WireEntry::ref_from_prefix(table).ok()?;
+        let (name, types) = (usize::from(wire.name.get()), usize::from(wire.types.get()));
         if name > LONGEST_NAME || types > LONGEST_TYPES || known.len() > usize::from(u16::MAX) {
             return None;
         }
@@ -70,8 +83,8 @@ fn decode(mut table: &[u8]) -> Option<Vec<Known>> {
         let (types, rest) = rest.split_at_checked(types)?;
         known.push(Known {
             name: std::str::from_utf8(name).ok()?.to_owned(),
-            takes: u64::from_le_bytes(*takes),
-            gives: u64::from_le_bytes(*gives),
+            takes: wire.takes.get(),
+            gives: wire.gives.get(),
             types: std::str::from_utf8(types).ok()?.to_owned(),
         });
         table = rest;
@@ -103,7 +116,7 @@ pub(super) fn exchange(
         messages: u64::from(settings.window_messages()),
         bytes: settings.window_bytes,
     };
-    let header = hello.header(Credit::default());
+    let header = hello.header();
     // Posted, not sent: both sides may do this at the same time over a device with little buffer
     // space.
     let shared = endpoint.shared();
@@ -179,7 +192,7 @@ mod tests {
                 messages,
                 bytes,
             };
-            read(&frame.header(Credit::default()), &[]).map(drop)
+            read(&frame.header(), &[]).map(drop)
         };
         assert!(hello(VERSION, 1, 1).is_ok());
         assert!(hello(VERSION, u64::MAX, u64::MAX).is_ok());

@@ -407,7 +407,7 @@ impl Replier {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
-                match self.link.reply(reply.header(credit), segments) {
+                match self.link.reply(reply.with_credit(credit), segments) {
                     Ok(()) => true,
                     Err(error) => {
                         self.unsent(&error, credit);
@@ -431,7 +431,7 @@ impl Replier {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
-                if let Err(error) = self.link.reply_filled(reply.header(credit), payload) {
+                if let Err(error) = self.link.reply_filled(reply.with_credit(credit), payload) {
                     self.unsent(&error, credit);
                 }
             }

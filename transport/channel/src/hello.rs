@@ -14,14 +14,21 @@ use super::near::NearLink;
 use super::peers::PeerConnection;
 use jstream_base::Address;
 use jstream_base::ConnectError;
-use jstream_base::Header;
 use jstream_base::Options;
+use jstream_base::frames;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, connect};
 
-/// Kinds of the two messages: `jsc` and a number.
-const JOIN: u32 = 0x6a73_6301;
-const ANSWER: u32 = 0x6a73_6302;
+frames! {
+    /// The header of a message, whose payload is the schema of the sender's type.
+    #[derive(Debug, Clone, Copy)]
+    enum HelloHeader by Kind, reserved Ignored {
+        /// The first message of the connecting side, with its [`Role`].
+        JOIN = 0x6a73_6301 => Join { role: u64 = First, descriptor: u64 = Second },
+        /// The response, which is a [`JoinVerdict`].
+        ANSWER = 0x6a73_6302 => Answer { verdict: u64 = First, descriptor: u64 = Second },
+    }
+}
 
 /// Maximum length of a schema in the handshake, in bytes. Types with a longer schema are compared
 /// by descriptor alone. Bounds the work of decoding the schema of an untrusted peer.
@@ -90,9 +97,8 @@ impl Hello {
         }
     }
 
-    fn send(&self, endpoint: &Endpoint, kind: u32, first: u64) -> Result<(), String> {
-        let header = Header::new(kind, [first, self.descriptor, 0]);
-        let sent = endpoint.send_message(header, &[IoSlice::new(&self.schema)]);
+    fn send(&self, endpoint: &Endpoint, header: HelloHeader) -> Result<(), String> {
+        let sent = endpoint.send_message(header.header(), &[IoSlice::new(&self.schema)]);
         sent.map_err(|error| error.to_string())
     }
 
@@ -106,10 +112,10 @@ impl Hello {
     ) -> Result<(), String> {
         let theirs = endpoint.recv_message_timeout(timeout);
         let theirs = theirs.map_err(|error| error.to_string())?;
-        let [role, descriptor, _] = theirs.header.words;
-        if theirs.header.kind != JOIN {
+        let Some(HelloHeader::Join { role, descriptor }) = HelloHeader::decode(&theirs.header)
+        else {
             return Err("its first message is not a channel handshake".to_owned());
-        }
+        };
         let verdict = if role == self.role as u64 {
             JoinVerdict::SameRole
         } else if descriptor != self.descriptor {
@@ -119,7 +125,11 @@ impl Hello {
         } else {
             JoinVerdict::Welcome
         };
-        self.send(endpoint, ANSWER, verdict as u64)?;
+        let answer = HelloHeader::Answer {
+            verdict: verdict as u64,
+            descriptor: self.descriptor,
+        };
+        self.send(endpoint, answer)?;
         match verdict {
             JoinVerdict::Welcome => Ok(()),
             JoinVerdict::OtherType => Err("its type is different".to_owned()),
@@ -135,18 +145,23 @@ impl Hello {
             address: address(),
             reason,
         };
-        self.send(endpoint, JOIN, self.role as u64)
-            .map_err(no_channel)?;
+        let join = HelloHeader::Join {
+            role: self.role as u64,
+            descriptor: self.descriptor,
+        };
+        self.send(endpoint, join).map_err(no_channel)?;
         let answer = endpoint.recv_message_timeout(options.handshake_timeout);
         let answer = answer.map_err(|error| no_channel(error.to_string()))?;
-        let header = answer.header;
-        if header.kind != ANSWER {
+        let Some(HelloHeader::Answer {
+            verdict,
+            descriptor,
+        }) = HelloHeader::decode(&answer.header)
+        else {
             return Err(no_channel(format!(
                 "it sent a message of the unexpected kind {}",
-                header.kind
+                answer.header.kind
             )));
-        }
-        let [verdict, descriptor, _] = header.words;
+        };
         match verdict {
             0 if descriptor == self.descriptor => Ok(()),
             0 | 1 => {
@@ -260,5 +275,17 @@ fn is_absent(error: &ConnectError) -> bool {
             matches!(source.kind(), ConnectionRefused | NotFound)
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jstream_base::frame::assert_documented;
+
+    #[test]
+    fn the_protocol_lists_these_messages() {
+        let page = include_str!("../../PROTOCOL.md");
+        assert_documented(page, "## 11. Typed channels", HelloHeader::LAYOUT, &[]);
     }
 }

@@ -51,7 +51,8 @@ impl RankState {
         let account = self.peers.get_mut(rank as usize);
         let account = account.and_then(|peer| peer.account.as_mut());
         if let Some(credit) = account.and_then(|account| account.settle(bytes)) {
-            let frame = Frame::Credit { credit };
+            let Credit { messages, bytes } = credit;
+            let frame = Frame::Credit { messages, bytes };
             deferred.push(DeferredTask::Say { to: rank, frame });
         }
     }
@@ -61,7 +62,8 @@ impl RankState {
     pub(super) fn settle_passed(&mut self, rank: u32, passed: Credit, deferred: &mut DeferredWork) {
         let account = self.peer(rank).and_then(|peer| peer.account.as_mut());
         if let Some(credit) = account.and_then(|account| account.settle_passed(passed)) {
-            let frame = Frame::Credit { credit };
+            let Credit { messages, bytes } = credit;
+            let frame = Frame::Credit { messages, bytes };
             deferred.push(DeferredTask::Say { to: rank, frame });
         }
     }

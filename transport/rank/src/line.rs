@@ -12,7 +12,7 @@ use super::outbound::{announcement, without_payload};
 use super::request::{RequestOutcome, Sending};
 use super::state::RankState;
 use super::table::Number;
-use super::wire::Frame;
+use super::wire::{Frame, VERSION};
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_base::SendError;
 use jstream_device::connection::{Body, Outbound};
@@ -71,7 +71,12 @@ impl Line {
             endpoint,
         };
         if is_ours {
-            line.say(Frame::Hello { window });
+            let Credit { messages, bytes } = window;
+            line.say(Frame::Hello {
+                version: VERSION,
+                messages,
+                bytes,
+            });
         }
         line
     }
@@ -141,7 +146,7 @@ impl Sink for Whole {
         user: u64,
         message: &mut Outbound<'static>,
     ) -> Option<(Arc<dyn Sink>, Credit)> {
-        let Ok(Frame::Eager { label, offer: None }) = Frame::of(&message.header) else {
+        let Ok(Frame::Eager { label }) = Frame::of(&message.header) else {
             return None;
         };
         let id = OpId::of_number(user);
@@ -197,10 +202,10 @@ impl Sink for Offers {
         user: u64,
         message: &mut Outbound<'static>,
     ) -> Option<(Arc<dyn Sink>, Credit)> {
-        let Ok(Frame::Eager { label, offer }) = Frame::of(&message.header) else {
+        let Ok(Frame::EagerConfirmed { label, offer }) = Frame::of(&message.header) else {
             return None;
         };
-        let (id, number) = (OpId::of_number(user), offer?);
+        let (id, number) = (OpId::of_number(user), offer);
         {
             let mut state = self.0.lock();
             let sends = state.requests.get(id).and_then(|request| request.sends)?;

@@ -160,7 +160,7 @@ impl Node {
         };
         let capacity = memory.len() as u64;
         let wants = |header: &Header| match Frame::of(header) {
-            Ok(Frame::Eager { label, offer: None }) => {
+            Ok(Frame::Eager { label }) => {
                 label.context == pattern.context
                     && pattern.tag.is_none_or(|tag| tag == label.tag)
                     && (label.descriptor == descriptor || label.descriptor == 0 || descriptor == 0)

@@ -12,7 +12,7 @@ use super::outbound::{outbound, without_payload};
 use super::request::RequestOutcome;
 use super::state::RankState;
 use super::table::Number;
-use super::wire::{ANNOUNCEMENT, Frame, Label};
+use super::wire::{ANNOUNCED, ANNOUNCEMENT, Frame, Label, MATCHED, WANTED, WITHDRAWN};
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
@@ -179,7 +179,7 @@ impl RankSink {
         payload: &[u8],
         replies: &mut Replies,
     ) -> Result<(), HeaderError> {
-        let refused = strange(Frame::Announced { label, offer }.header().kind);
+        let refused = strange(ANNOUNCED);
         let length = payload.try_into().map_err(|_| refused)?;
         let length = u64::from_le_bytes(length);
         if length > self.max_receive {
@@ -215,7 +215,7 @@ impl RankSink {
         want: Number,
         replies: &mut Replies,
     ) -> Result<(), HeaderError> {
-        let refused = strange(Frame::Wanted { offer, want }.header().kind);
+        let refused = strange(WANTED);
         let offered = {
             let mut state = self.inbox.lock();
             let peer = state.peer(self.rank).ok_or(refused)?;
@@ -242,7 +242,7 @@ impl RankSink {
 
     /// Handles the notice that the other rank has matched a message, or has declined its payload.
     fn answered(&self, offer: Number, replies: &mut Replies) -> Result<(), HeaderError> {
-        let refused = strange(Frame::Matched { offer }.header().kind);
+        let refused = strange(MATCHED);
         self.with(replies, |state, deferred| {
             let peer = state.peer(self.rank).ok_or(refused)?;
             let offered = peer.offers.get_mut(offer).ok_or(refused)?;
@@ -284,7 +284,10 @@ impl RankSink {
                 }
                 deferred.drop_later(letter);
             }
-            let frame = Frame::Withdrawn { offer, was_there };
+            let frame = Frame::Withdrawn {
+                offer,
+                was_there: was_there.into(),
+            };
             deferred.push(DeferredTask::Say {
                 to: self.rank,
                 frame,
@@ -298,7 +301,7 @@ impl RankSink {
         was_there: bool,
         replies: &mut Replies,
     ) -> Result<(), HeaderError> {
-        let refused = strange(Frame::Withdrawn { offer, was_there }.header().kind);
+        let refused = strange(WITHDRAWN);
         self.with(replies, |state, deferred| {
             let peer = state.peer(self.rank).ok_or(refused)?;
             if !peer.offers.release(offer) {
@@ -360,8 +363,11 @@ impl ReceiveSink for RankSink {
     #[inline]
     fn choose(&self, header: &Header, replies: &mut Replies) -> Choice {
         let refused = || Choice::Refuse(strange(header.kind));
-        match Frame::of(header) {
-            Ok(Frame::Eager { label, offer }) => self.eager(header, label, offer, replies),
+        let frame = Frame::of(header);
+        if let Ok(Some((label, offer))) = frame.map(Frame::eager) {
+            return self.eager(header, label, offer, replies);
+        }
+        match frame {
             Ok(Frame::Data { want }) => self.data(header, want, replies),
             Ok(Frame::Announced { .. }) if header.length == ANNOUNCEMENT => Choice::Brief,
             Ok(Frame::Announced { .. }) => refused(),
@@ -394,19 +400,21 @@ impl ReceiveSink for RankSink {
                 self.withdraw(offer, replies);
                 Ok(())
             }
-            Frame::Withdrawn { offer, was_there } => self.withdrawn(offer, was_there, replies),
+            Frame::Withdrawn { offer, was_there } => self.withdrawn(offer, was_there == 1, replies),
             Frame::Hello { .. } if self.greeted.swap(true, Ordering::Relaxed) => Err(strange),
-            Frame::Hello { window } => {
-                replies.open(window, strange);
+            Frame::Hello {
+                messages, bytes, ..
+            } => {
+                replies.open(Credit { messages, bytes }, strange);
                 replies.alone |= !self.inbox.somebody_waits();
                 Ok(())
             }
-            Frame::Credit { credit } => {
-                replies.restore(credit, strange);
+            Frame::Credit { messages, bytes } => {
+                replies.restore(Credit { messages, bytes }, strange);
                 replies.alone |= !self.inbox.somebody_waits();
                 Ok(())
             }
-            Frame::Eager { .. } | Frame::Data { .. } => Err(strange),
+            Frame::Eager { .. } | Frame::EagerConfirmed { .. } | Frame::Data { .. } => Err(strange),
         }
     }
 

@@ -75,7 +75,7 @@ impl Node {
         match self.link(to)? {
             Link::Line(line) if line.is_gone() => Err(self.lost(to)),
             Link::Line(line) if !confirmed && bytes.len() as u64 <= line.eager => {
-                let header = Frame::Eager { label, offer: None }.header();
+                let header = Frame::Eager { label }.header();
                 let endpoint = &line.endpoint;
                 let patience = if !self.has_many_lines() {
                     endpoint.patience()
@@ -239,7 +239,7 @@ impl Node {
                 let moves = line.endpoint.limits().moves;
                 let is_short = filled.len() <= SMALL && length <= line.eager;
                 if is_short && !confirmed && !moves && !line.is_gone() {
-                    let header = Frame::Eager { label, offer: None }.header();
+                    let header = Frame::Eager { label }.header();
                     let segments = [IoSlice::new(filled.as_bytes())];
                     let endpoint = &line.endpoint;
                     let cost = Credit::of_message(length);
@@ -314,7 +314,7 @@ impl Node {
             };
             self.post_offered(to, line, label, body, length, is_long)
         } else {
-            let frame = Frame::Eager { label, offer: None };
+            let frame = Frame::Eager { label };
             let shared = line.endpoint.shared();
             let (message, refused) = shared.outbound(frame.header(), Some(length), body);
             let request = self.inbox.lock().requests.insert(RankRequest::send(to));
@@ -352,11 +352,8 @@ impl Node {
                 (announcement(label, offer, length, pool), 0)
             }
             Some(body) => {
-                let offer = Some(offer);
-                (
-                    outbound(Frame::Eager { label, offer }, length, body),
-                    length,
-                )
+                let frame = Frame::EagerConfirmed { label, offer };
+                (outbound(frame, length, body), length)
             }
         };
         let notify = Notify::Sink(line.offers.clone(), request.number());

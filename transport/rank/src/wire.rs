@@ -1,60 +1,59 @@
 //! Wire protocol of ranks over a connection: frame kinds and their header words.
 
 use super::table::Number;
-use jstream_base::Header;
-use jstream_base::HeaderError;
-use jstream_endpoint::gate::Credit;
+use jstream_base::{Header, HeaderError, frames};
 use jstream_matching::{Envelope, Heading};
 
-/// Frame kinds: `jsr` and a number.
-const EAGER: u32 = 0x6a73_7201;
-const EAGER_CONFIRMED: u32 = 0x6a73_7202;
-const ANNOUNCED: u32 = 0x6a73_7203;
-const WANTED: u32 = 0x6a73_7204;
-const DATA: u32 = 0x6a73_7205;
-const MATCHED: u32 = 0x6a73_7206;
-const WITHDRAW: u32 = 0x6a73_7207;
-const WITHDRAWN: u32 = 0x6a73_7208;
-const HELLO: u32 = 0x6a73_7209;
-const CREDIT: u32 = 0x6a73_720a;
-
 /// Version of the protocol.
-const VERSION: u64 = 1;
+pub(super) const VERSION: u64 = 1;
 
 /// Length in bytes of an announcement's payload, which is the length of the announced message.
 pub(super) const ANNOUNCEMENT: u64 = 8;
 
-/// A frame, without its payload. Numbers named `offer` are assigned by the sender of the message
-/// that they refer to; numbers named `want` by its receiver.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frame {
-    /// The first frame: the window that its sender grants for unexpected messages.
-    Hello { window: Credit },
-    /// Returned credit, for messages that no longer count.
-    Credit { credit: Credit },
-    /// A message with its payload. If it has a number, its sender may wait for the match.
-    Eager { label: Label, offer: Option<Number> },
-    /// An announcement of a message whose payload is sent on request.
-    Announced { label: Label, offer: Number },
-    /// A request for the payload of an announced message.
-    Wanted { offer: Number, want: Number },
-    /// The payload that was requested.
-    Data { want: Number },
-    /// Notice that the message was matched, and that its payload is not requested any more.
-    Matched { offer: Number },
-    /// A request to withdraw a message, if no receive has it.
-    Withdraw { offer: Number },
-    /// The answer to a withdrawal.
-    Withdrawn { offer: Number, was_there: bool },
+frames! {
+    /// A frame, without its payload. Numbers named `offer` are assigned by the sender of the
+    /// message that they refer to; numbers named `want` by its receiver.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Frame by Kind, reserved Ignored {
+        /// A message with its payload.
+        EAGER = 0x6a73_7201 => Eager { label: Label = Group },
+        /// A message with its payload, whose sender may wait for the match.
+        EAGER_CONFIRMED = 0x6a73_7202 => EagerConfirmed {
+            label: Label = Group,
+            offer: Number = Third[32..64],
+        },
+        /// An announcement of a message whose payload is sent on request.
+        ANNOUNCED = 0x6a73_7203 => Announced { label: Label = Group, offer: Number = Third[32..64] },
+        /// A request for the payload of an announced message.
+        WANTED = 0x6a73_7204 => Wanted { offer: Number = First, want: Number = Second },
+        /// The payload that was requested.
+        DATA = 0x6a73_7205 => Data { want: Number = First },
+        /// Notice that the message was matched, and that its payload is not requested any more.
+        MATCHED = 0x6a73_7206 => Matched { offer: Number = First },
+        /// A request to withdraw a message, if no receive has it.
+        WITHDRAW = 0x6a73_7207 => Withdraw { offer: Number = First },
+        /// The answer to a withdrawal: 1 if the message was there.
+        WITHDRAWN = 0x6a73_7208 => Withdrawn { offer: Number = First, was_there: u64 = Second },
+        /// The first frame: the window that its sender grants for unexpected messages.
+        HELLO = 0x6a73_7209 => Hello {
+            version: u64 = First,
+            messages: u64 = Second,
+            bytes: u64 = Third,
+        },
+        /// Returned credit, for messages that no longer count.
+        CREDIT = 0x6a73_720a => Credit { messages: u64 = First, bytes: u64 = Second },
+    }
 }
 
-/// The parts of the envelope that are sent; the receiver knows the source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Label {
-    pub(super) context: u32,
-    pub(super) tag: u64,
-    /// The number of the element type; 0 for untyped bytes.
-    pub(super) descriptor: u64,
+frames! {
+    /// The parts of the envelope that are sent; the receiver knows the source.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) struct Label {
+        pub(super) context: u32 = Third[0..32],
+        pub(super) tag: u64 = First,
+        /// The number of the element type; 0 for untyped bytes.
+        pub(super) descriptor: u64 = Second,
+    }
 }
 
 impl Label {
@@ -73,30 +72,13 @@ impl Label {
 }
 
 impl Frame {
+    /// Returns the label of an eager message, and its offer if it has one.
     #[inline]
-    pub(super) fn header(self) -> Header {
-        let labelled = |kind, label: Label, number: u32| {
-            let last = u64::from(label.context) | u64::from(number) << 32;
-            Header::new(kind, [label.tag, label.descriptor, last])
-        };
-        let numbered =
-            |kind, one: u32, other: u32| Header::new(kind, [u64::from(one), u64::from(other), 0]);
+    pub(super) fn eager(self) -> Option<(Label, Option<Number>)> {
         match self {
-            Self::Hello { window } => Header::new(HELLO, [VERSION, window.messages, window.bytes]),
-            Self::Credit { credit } => Header::new(CREDIT, [credit.messages, credit.bytes, 0]),
-            Self::Eager { label, offer: None } => labelled(EAGER, label, 0),
-            Self::Eager {
-                label,
-                offer: Some(offer),
-            } => labelled(EAGER_CONFIRMED, label, offer),
-            Self::Announced { label, offer } => labelled(ANNOUNCED, label, offer),
-            Self::Wanted { offer, want } => numbered(WANTED, offer, want),
-            Self::Data { want } => numbered(DATA, want, 0),
-            Self::Matched { offer } => numbered(MATCHED, offer, 0),
-            Self::Withdraw { offer } => numbered(WITHDRAW, offer, 0),
-            Self::Withdrawn { offer, was_there } => {
-                numbered(WITHDRAWN, offer, u32::from(was_there))
-            }
+            Self::Eager { label } => Some((label, None)),
+            Self::EagerConfirmed { label, offer } => Some((label, Some(offer))),
+            _ => None,
         }
     }
 
@@ -108,60 +90,17 @@ impl Frame {
     #[inline]
     pub(super) fn of(header: &Header) -> Result<Self, HeaderError> {
         let strange = HeaderError::Rank { kind: header.kind };
-        let [first, second, third] = header.words;
-        let (low, high) = (lower(third), lower(third >> 32));
-        let label = Label {
-            context: low,
-            tag: first,
-            descriptor: second,
-        };
-        let number = |word: u64| u32::try_from(word).map_err(|_| strange);
-        let credit = |messages, bytes| Credit { messages, bytes };
-        let frame = match header.kind {
-            EAGER => Self::Eager { label, offer: None },
-            EAGER_CONFIRMED => Self::Eager {
-                label,
-                offer: Some(high),
-            },
-            ANNOUNCED => Self::Announced { label, offer: high },
-            WANTED => Self::Wanted {
-                offer: number(first)?,
-                want: number(second)?,
-            },
-            DATA => Self::Data {
-                want: number(first)?,
-            },
-            MATCHED => Self::Matched {
-                offer: number(first)?,
-            },
-            WITHDRAW => Self::Withdraw {
-                offer: number(first)?,
-            },
-            WITHDRAWN => Self::Withdrawn {
-                offer: number(first)?,
-                was_there: second == 1,
-            },
-            HELLO if first == VERSION => Self::Hello {
-                window: credit(second, third),
-            },
-            CREDIT => Self::Credit {
-                credit: credit(first, second),
-            },
-            _ => return Err(strange),
-        };
-        Ok(frame)
+        match Self::decode(header).ok_or(strange)? {
+            Self::Hello { version, .. } if version != VERSION => Err(strange),
+            frame => Ok(frame),
+        }
     }
-}
-
-#[inline]
-fn lower(word: u64) -> u32 {
-    let [a, b, c, d, ..] = word.to_le_bytes();
-    u32::from_le_bytes([a, b, c, d])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jstream_base::frame::assert_documented;
 
     #[test]
     fn every_frame_comes_back() {
@@ -170,18 +109,18 @@ mod tests {
             tag: u64::MAX,
             descriptor: 7,
         };
-        let credit = Credit {
-            messages: 7,
-            bytes: u64::MAX,
-        };
         let frames = [
-            Frame::Hello { window: credit },
-            Frame::Credit { credit },
-            Frame::Eager { label, offer: None },
-            Frame::Eager {
-                label,
-                offer: Some(0),
+            Frame::Hello {
+                version: VERSION,
+                messages: 7,
+                bytes: u64::MAX,
             },
+            Frame::Credit {
+                messages: 7,
+                bytes: u64::MAX,
+            },
+            Frame::Eager { label },
+            Frame::EagerConfirmed { label, offer: 0 },
             Frame::Announced {
                 label,
                 offer: u32::MAX,
@@ -192,24 +131,30 @@ mod tests {
             Frame::Withdraw { offer: 5 },
             Frame::Withdrawn {
                 offer: 6,
-                was_there: true,
+                was_there: 1,
             },
             Frame::Withdrawn {
                 offer: 6,
-                was_there: false,
+                was_there: 0,
             },
         ];
         for frame in frames {
             assert_eq!(Frame::of(&frame.header()), Ok(frame));
         }
         let header = Header::new(EAGER_CONFIRMED, [1, 2, 0x0000_0004_0000_0003]);
-        let Ok(Frame::Eager { label, offer }) = Frame::of(&header) else {
+        let Ok(Frame::EagerConfirmed { label, offer }) = Frame::of(&header) else {
             panic!()
         };
         assert_eq!(
             (label.tag, label.descriptor, label.context, offer),
-            (1, 2, 3, Some(4))
+            (1, 2, 3, 4)
         );
+    }
+
+    #[test]
+    fn the_protocol_lists_these_frames() {
+        let page = include_str!("../../PROTOCOL.md");
+        assert_documented(page, "## 12. Ranks", Frame::LAYOUT, &[]);
     }
 
     #[test]

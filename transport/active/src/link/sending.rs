@@ -40,7 +40,7 @@ impl Link {
         };
         Ok(BegunRequest {
             asked: Asked { number, answers },
-            header: frame.header(credit),
+            header: frame.with_credit(credit),
             credit,
             haste,
         })
@@ -161,7 +161,7 @@ impl Link {
     /// outcome.
     pub(crate) fn revoke(&self, number: u32) {
         if !self.is_elsewhere() && self.ledger().is_open(number) {
-            let cancel = Frame::Cancel { number }.header(Credit::default());
+            let cancel = Frame::Cancel { number }.header();
             let _ = self.send(cancel, &[], Haste::Now);
         }
     }
@@ -169,7 +169,7 @@ impl Link {
     /// Cancels a request whose answer is not wanted.
     pub(crate) fn give_up(&self, number: u32) {
         if self.forget(number) {
-            let cancel = Frame::Cancel { number }.header(Credit::default());
+            let cancel = Frame::Cancel { number }.header();
             let _ = self.send(cancel, &[], Haste::Now);
         }
     }
@@ -268,7 +268,7 @@ impl Link {
         let (credit, open) = self.ledger().close_silently(number, length);
         drop(open);
         if let Some(credit) = credit {
-            let _ = self.send(Frame::Credit.header(credit), &[], Haste::Answering);
+            let _ = self.send(Frame::Credit.with_credit(credit), &[], Haste::Answering);
         }
     }
 
@@ -305,10 +305,10 @@ impl Link {
             }
         };
         let segments = [IoSlice::new(payload), IoSlice::new(why.as_bytes())];
-        let sent = self.send(frame(why).header(credit), &segments, Haste::Answering);
+        let sent = self.send(frame(why).with_credit(credit), &segments, Haste::Answering);
         if let Err(SendError::TooLarge { .. }) = sent {
             // A peer that accepts almost nothing may accept the reason alone.
-            let _ = self.send(frame("").header(credit), &[], Haste::Answering);
+            let _ = self.send(frame("").with_credit(credit), &[], Haste::Answering);
         }
     }
 }

@@ -333,7 +333,7 @@ impl Peer {
             handler: handler.number,
             word,
         };
-        let sent = self.put(frame.header(credit), length, segments, (wait, haste));
+        let sent = self.put(frame.with_credit(credit), length, segments, (wait, haste));
         if let Err(error) = sent {
             self.link.unsend(None, length, credit);
             return Err(error.into());

@@ -158,7 +158,7 @@ impl Asks {
                 let frame = RemoteFrame::Put {
                     request,
                     target: ask.target,
-                    noticed: notice.is_some(),
+                    notices: notice.is_some().into(),
                 };
                 (frame, payload.take(), notice.take(), None)
             }
@@ -187,7 +187,7 @@ impl Asks {
         let frame = RemoteFrame::Put {
             request,
             target,
-            noticed: false,
+            notices: 0,
         };
         Some((op, frame.header()))
     }

@@ -1,7 +1,7 @@
 //! Frames, and their encoding in headers.
 
-use jstream_base::Header;
-use jstream_base::HeaderError;
+use jstream_base::frame::{FieldGroup, Place, Slot, Slots};
+use jstream_base::{Header, HeaderError, frames};
 
 /// Maximum number of requests without a received answer. Bounds the memory for a peer that sends
 /// requests and does not read.
@@ -11,40 +11,32 @@ pub const MOST_REQUESTS: usize = 32;
 /// at most [`MOST_REQUESTS`] times this size.
 pub(super) const PIECE: u32 = 256 << 10;
 
-const PUT: u32 = 1;
-const DONE: u32 = 2;
-const GET: u32 = 3;
-const DATA: u32 = 4;
-const NOTICE: u32 = 5;
-
-/// A request, an answer or a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RemoteFrame {
-    Put {
-        request: u64,
-        target: Target,
-        noticed: bool,
-    },
-    Done {
-        request: u64,
-        verdict: RemoteVerdict,
-    },
-    Get {
-        request: u64,
-        target: Target,
-        length: u32,
-    },
-    Data {
-        request: u64,
-    },
-    Notice,
+frames! {
+    /// The place of a put or a get.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) struct Target {
+        pub(super) key: u64 = First,
+        pub(super) offset: u64 = Second,
+    }
 }
 
-/// The place of a put or a get.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Target {
-    pub(super) key: u64,
-    pub(super) offset: u64,
+frames! {
+    /// A request, an answer or a notice.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum RemoteFrame by Op, reserved Zero {
+        /// A put. The number of notices that belong to it is 0 or 1.
+        PUT = 1 => Put { notices: u32 = Kind, target: Target = Group, request: u64 = Third },
+        DONE = 2 => Done { request: u64 = First, verdict: RemoteVerdict = Group },
+        GET = 3 => Get { length: u32 = Kind, target: Target = Group, request: u64 = Third },
+        DATA = 4 => Data { request: u64 = First },
+        /// A notice, which has the header of the message that it becomes.
+        NOTICE = 5 => Notice {
+            kind: u32 = Kind,
+            first: u64 = First,
+            second: u64 = Second,
+            third: u64 = Third,
+        },
+    }
 }
 
 /// The owner's answer to a request.
@@ -65,71 +57,13 @@ impl RemoteFrame {
     /// Decodes the frame of a `header` whose `op` is not 0. The lengths that a frame requires are
     /// checked.
     pub(super) fn of(header: &Header) -> Result<Self, HeaderError> {
-        let unexpected = HeaderError::Unexpected { op: header.op() };
-        let [first, second, third] = header.words;
-        let target = Target {
-            key: first,
-            offset: second,
-        };
-        let frame = match header.op() {
-            PUT if header.kind <= 1 => {
-                return Ok(Self::Put {
-                    request: third,
-                    target,
-                    noticed: header.kind == 1,
-                });
-            }
-            DATA if (header.kind, second, third) == (0, 0, 0) => {
-                return Ok(Self::Data { request: first });
-            }
-            DONE if third == 0 => {
-                let verdict = RemoteVerdict::of(header.kind, second).ok_or(unexpected)?;
-                Self::Done {
-                    request: first,
-                    verdict,
-                }
-            }
-            GET if header.kind <= PIECE => Self::Get {
-                request: third,
-                target,
-                length: header.kind,
-            },
-            NOTICE => Self::Notice,
-            _ => return Err(unexpected),
-        };
-        // These frames have no payload.
-        if header.length == 0 {
-            Ok(frame)
-        } else {
-            Err(unexpected)
-        }
-    }
-
-    /// Encodes the frame in a header. The header of a notice is set by the program.
-    pub(super) fn header(self) -> Header {
-        let (op, kind, words) = match self {
-            Self::Put {
-                request,
-                target,
-                noticed,
-            } => (
-                PUT,
-                u32::from(noticed),
-                [target.key, target.offset, request],
-            ),
-            Self::Done { request, verdict } => {
-                let (kind, exposed) = verdict.numbers();
-                (DONE, kind, [request, exposed, 0])
-            }
-            Self::Get {
-                request,
-                target,
-                length,
-            } => (GET, length, [target.key, target.offset, request]),
-            Self::Data { request } => (DATA, 0, [request, 0, 0]),
-            Self::Notice => (NOTICE, 0, [0; 3]),
-        };
-        Header::new(kind, words).with_op(op)
+        let frame = Self::decode(header).filter(|frame| match frame {
+            Self::Put { notices, .. } => *notices <= 1,
+            Self::Data { .. } => true,
+            Self::Get { length, .. } => *length <= PIECE && header.length == 0,
+            Self::Done { .. } | Self::Notice { .. } => header.length == 0,
+        });
+        frame.ok_or(HeaderError::Unexpected { op: header.op() })
     }
 
     /// Returns the header of a notice that becomes a message with the words of `header`.
@@ -139,9 +73,17 @@ impl RemoteFrame {
 }
 
 impl RemoteVerdict {
-    fn of(kind: u32, exposed: u64) -> Option<Self> {
-        let verdict = match kind {
-            0 => Self::Done,
+    const RESULT: Place = Place::new("result", Slot::Kind, 0, 32);
+    const EXPOSED: Place = Place::new("exposed", Slot::Second, 0, 64);
+}
+
+impl FieldGroup for RemoteVerdict {
+    const PLACES: &'static [Place] = &[Self::RESULT, Self::EXPOSED];
+
+    fn get(slots: &Slots) -> Option<Self> {
+        let exposed = Self::EXPOSED.get(slots)?;
+        let verdict = match Self::RESULT.get(slots)? {
+            0_u32 => Self::Done,
             1 => Self::NoSuchKey,
             2 => Self::NotAllowed,
             3 => return Some(Self::OutOfBounds { exposed }),
@@ -151,20 +93,23 @@ impl RemoteVerdict {
         (exposed == 0).then_some(verdict)
     }
 
-    fn numbers(self) -> (u32, u64) {
-        match self {
-            Self::Done => (0, 0),
+    fn put(self, slots: &mut Slots) {
+        let (result, exposed) = match self {
+            Self::Done => (0_u32, 0),
             Self::NoSuchKey => (1, 0),
             Self::NotAllowed => (2, 0),
             Self::OutOfBounds { exposed } => (3, exposed),
             Self::NoRoom => (4, 0),
-        }
+        };
+        Self::RESULT.put(result, slots);
+        Self::EXPOSED.put(exposed, slots);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jstream_base::frame::assert_documented;
 
     const TARGET: Target = Target {
         key: u64::MAX,
@@ -175,18 +120,23 @@ mod tests {
     fn frames_come_out_as_they_went_in() {
         let mut frames = vec![
             RemoteFrame::Data { request: 9 },
-            RemoteFrame::Notice,
+            RemoteFrame::Notice {
+                kind: u32::MAX,
+                first: 1,
+                second: 2,
+                third: 3,
+            },
             RemoteFrame::Get {
                 request: 3,
                 target: TARGET,
                 length: PIECE,
             },
         ];
-        for noticed in [false, true] {
+        for notices in [0, 1] {
             frames.push(RemoteFrame::Put {
                 request: 1,
                 target: TARGET,
-                noticed,
+                notices,
             });
         }
         let out = RemoteVerdict::OutOfBounds { exposed: 12 };
@@ -207,6 +157,12 @@ mod tests {
             let header = Header::from_bytes(&bytes).unwrap();
             assert_eq!(RemoteFrame::of(&header), Ok(frame));
         }
+    }
+
+    #[test]
+    fn the_protocol_lists_these_frames() {
+        let page = include_str!("../../../PROTOCOL.md");
+        assert_documented(page, "### Puts and gets", RemoteFrame::LAYOUT, &[]);
     }
 
     #[test]

@@ -149,12 +149,12 @@ impl Receiving {
             RemoteFrame::Put {
                 request,
                 target,
-                noticed,
+                notices,
             } => {
                 let verdict = self.remote.exposed.put(target, filled.as_bytes());
                 self.recycle(filled);
                 let is_done = verdict == RemoteVerdict::Done;
-                if noticed && !self.remote.exposed.expect_notice(is_done) {
+                if notices > 0 && !self.remote.exposed.expect_notice(is_done) {
                     return self.refuse(unexpected);
                 }
                 return self.answer(RemoteFrame::Done { request, verdict }, None);
@@ -182,7 +182,7 @@ impl Receiving {
                 self.remote.asks.judge(request, verdict, peer)
             }
             RemoteFrame::Data { request } => self.remote.asks.take_data(request, filled),
-            RemoteFrame::Notice => {
+            RemoteFrame::Notice { .. } => {
                 let is_done = self.remote.exposed.notice();
                 if is_done == Some(true) {
                     let header = header.with_op(0);

@@ -9,22 +9,30 @@ use super::MAX_SIZE;
 use super::error::Refusal;
 use super::session::Session;
 use jstream_base::Address;
-use jstream_base::Header;
-use jstream_base::{RecvError, SendError};
+use jstream_base::{Header, RecvError, SendError, frames};
 use jstream_endpoint::Endpoint;
 
 /// Version of this protocol.
 pub(super) const VERSION: u64 = 1;
 
-/// Message kinds: `jsw` and a number.
-const ASK: u32 = 0x6a73_7701;
-const WELCOME: u32 = 0x6a73_7702;
-const HERE: u32 = 0x6a73_7703;
-const TABLE: u32 = 0x6a73_7704;
-const READY: u32 = 0x6a73_7705;
-const GO: u32 = 0x6a73_7706;
-const FAILED: u32 = 0x6a73_7707;
-const REFUSED: u32 = 0x6a73_7708;
+frames! {
+    /// The header of a message.
+    #[derive(Debug, Clone, Copy)]
+    enum WordHeader by Kind, reserved Ignored {
+        ASK = 0x6a73_7701 => Ask { version: u64 = First, rank: u64 = Second, size: u64 = Third },
+        WELCOME = 0x6a73_7702 => Welcome { version: u64 = First },
+        HERE = 0x6a73_7703 => Here,
+        TABLE = 0x6a73_7704 => Table { members: u64 = First },
+        READY = 0x6a73_7705 => Ready,
+        GO = 0x6a73_7706 => Go,
+        FAILED = 0x6a73_7707 => Failed { rank: u64 = First },
+        REFUSED = 0x6a73_7708 => Refused {
+            reason: u64 = First,
+            theirs: u64 = Second,
+            ours: u64 = Third,
+        },
+    }
+}
 
 /// Maximum number of addresses of a member. Limits the size of the tables of addresses.
 pub(super) const MAX_ADDRESSES: usize = 8;
@@ -68,78 +76,103 @@ pub(super) enum Word {
 impl Word {
     /// Encodes the message.
     pub(super) fn to_message(&self) -> (Header, Vec<u8>) {
-        let says = |kind, words, payload: Vec<u8>| (Header::new(kind, words), payload);
+        let says = |header: WordHeader, payload: Vec<u8>| (header.header(), payload);
         match self {
-            Self::Ask(ask) => {
-                let words = [ask.version, ask.rank, ask.size];
-                says(ASK, words, ask.session.bytes().to_vec())
+            &Self::Ask(Ask {
+                version,
+                rank,
+                size,
+                session,
+            }) => {
+                let header = WordHeader::Ask {
+                    version,
+                    rank,
+                    size,
+                };
+                says(header, session.bytes().to_vec())
             }
             Self::Welcome(session, host) => {
                 let payload = [session.bytes(), host.as_bytes()].concat();
-                says(WELCOME, [VERSION, 0, 0], payload)
+                says(WordHeader::Welcome { version: VERSION }, payload)
             }
-            Self::Here(addresses) => says(HERE, [0; 3], line(addresses).into_bytes()),
+            Self::Here(addresses) => says(WordHeader::Here, line(addresses).into_bytes()),
             Self::Table(places) => {
                 let lines: Vec<_> = places.iter().map(|addresses| line(addresses)).collect();
-                let count = places.len() as u64;
-                says(TABLE, [count, 0, 0], lines.join("\n").into_bytes())
+                let members = places.len() as u64;
+                says(WordHeader::Table { members }, lines.join("\n").into_bytes())
             }
-            Self::Ready => says(READY, [0; 3], Vec::new()),
-            Self::Go => says(GO, [0; 3], Vec::new()),
+            Self::Ready => says(WordHeader::Ready, Vec::new()),
+            Self::Go => says(WordHeader::Go, Vec::new()),
             Self::Failed(rank, reason) => {
                 let end = (0..=reason.len().min(REASON)).rev();
                 let cut = end.filter_map(|length| reason.get(..length)).next();
                 let payload = cut.unwrap_or_default().as_bytes().to_vec();
-                says(FAILED, [u64::from(*rank), 0, 0], payload)
+                let rank = u64::from(*rank);
+                says(WordHeader::Failed { rank }, payload)
             }
-            Self::Refused(refusal) => says(REFUSED, refusal.to_words(), Vec::new()),
+            Self::Refused(refusal) => {
+                let [reason, theirs, ours] = refusal.to_words();
+                let header = WordHeader::Refused {
+                    reason,
+                    theirs,
+                    ours,
+                };
+                says(header, Vec::new())
+            }
         }
     }
 
     /// Decodes a message of a peer, which may contain anything.
     pub(super) fn from_message(header: &Header, payload: &[u8]) -> Result<Self, String> {
-        let [first, second, third] = header.words;
-        Ok(match header.kind {
-            ASK => Self::Ask(Ask {
-                version: first,
-                rank: second,
-                size: third,
+        let unknown = || format!("a message of kind {:#x}", header.kind);
+        Ok(match WordHeader::decode(header).ok_or_else(unknown)? {
+            WordHeader::Ask {
+                version,
+                rank,
+                size,
+            } => Self::Ask(Ask {
+                version,
+                rank,
+                size,
                 session: session(payload)?,
             }),
-            WELCOME => {
+            WordHeader::Welcome { .. } => {
                 let (bytes, host) = payload
                     .split_at_checked(Session::LENGTH)
                     .ok_or("a welcome without a session")?;
                 Self::Welcome(session(bytes)?, text(host)?.to_owned())
             }
-            HERE => Self::Here(addresses(text(payload)?)?),
-            TABLE => {
-                let lines = text(payload)?.split('\n').filter(|_| first > 0);
-                let count = u64::from(MAX_SIZE).min(first);
+            WordHeader::Here => Self::Here(addresses(text(payload)?)?),
+            WordHeader::Table { members } => {
+                let lines = text(payload)?.split('\n').filter(|_| members > 0);
+                let count = u64::from(MAX_SIZE).min(members);
                 // One more line than expected is enough to detect a wrong count.
                 let most = usize::try_from(count).unwrap_or(0).saturating_add(1);
                 let places: Result<Vec<_>, _> = lines.take(most).map(addresses).collect();
                 let places = places?;
-                if places.len() as u64 != first {
+                if places.len() as u64 != members {
                     return Err(format!(
-                        "a table of {first} ranks with {} entries",
+                        "a table of {members} ranks with {} entries",
                         places.len()
                     ));
                 }
                 Self::Table(places)
             }
-            READY => Self::Ready,
-            GO => Self::Go,
-            FAILED => {
-                let rank = u32::try_from(first).map_err(|_| format!("a rank of {first}"))?;
+            WordHeader::Ready => Self::Ready,
+            WordHeader::Go => Self::Go,
+            WordHeader::Failed { rank } => {
+                let rank = u32::try_from(rank).map_err(|_| format!("a rank of {rank}"))?;
                 let reason = text(payload.get(..REASON).unwrap_or(payload));
                 Self::Failed(rank, reason.unwrap_or("?").escape_debug().collect())
             }
-            REFUSED => {
-                let refusal = Refusal::from_words(header.words);
-                Self::Refused(refusal.ok_or_else(|| format!("a refusal of kind {first}"))?)
+            WordHeader::Refused {
+                reason,
+                theirs,
+                ours,
+            } => {
+                let refusal = Refusal::from_words([reason, theirs, ours]);
+                Self::Refused(refusal.ok_or_else(|| format!("a refusal of kind {reason}"))?)
             }
-            kind => return Err(format!("a message of kind {kind:#x}")),
         })
     }
 
@@ -225,6 +258,7 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jstream_base::frame::assert_documented;
     use proptest::prelude::*;
 
     fn places(uris: &[&str]) -> Vec<Address> {
@@ -254,6 +288,12 @@ mod tests {
             let (header, payload) = word.to_message();
             assert_eq!(Word::from_message(&header, &payload), Ok(word));
         }
+    }
+
+    #[test]
+    fn the_protocol_lists_these_messages() {
+        let page = include_str!("../../../PROTOCOL.md");
+        assert_documented(page, "## 13. Worlds of ranks", WordHeader::LAYOUT, &[]);
     }
 
     #[test]

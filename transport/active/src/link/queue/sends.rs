@@ -293,7 +293,7 @@ impl Link {
         }
         let (credit, haste) = self.charge(length)?;
         Ok(Grant {
-            header: Frame::Send { handler, word }.header(credit),
+            header: Frame::Send { handler, word }.with_credit(credit),
             length,
             credit,
             haste,
