@@ -1,0 +1,25 @@
+# Stage of .ci/run, which sources this file.
+
+# Compares the public items of the crates with the listings in docs/api, so that a change of the
+# interface is seen in the diff that makes it. `API=overwrite .ci/run api` writes the listings anew.
+stage_api() {
+    need_nightly
+    cargo_install cargo-public-api 0.52.0
+    local package listing differs=
+    mkdir -p docs/api
+    for package in jstream jstream-{sync,base,device,endpoint,matching,rank,active,channel,transport,rmi}; do
+        listing=$target/ci/$package.txt
+        # Without the implementations that the compiler derives.
+        CARGO_TARGET_DIR=$target/api run cargo +nightly public-api -p "$package" --all-features \
+            -sss >"$listing"
+        # `run` says the command first.
+        sed -i '/^+ /d' "$listing"
+        if [[ ${API-} == overwrite ]]; then
+            cp "$listing" "docs/api/$package.txt"
+        elif ! diff -u "docs/api/$package.txt" "$listing"; then
+            differs+=" $package"
+        fi
+    done
+    [[ ! $differs ]] ||
+        fail "the public items of$differs are others than docs/api says; if so intended: API=overwrite .ci/run api"
+}
