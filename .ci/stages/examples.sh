@@ -3,7 +3,7 @@
 stage_examples() {
     run cargo build --release --workspace --examples
     local path name
-    for path in */examples/*; do
+    for path in */examples/* examples/quickstart; do
         name=$(basename "$path" .rs)
         # That workspace is another one.
         [[ $path != fuzz/* ]] || continue

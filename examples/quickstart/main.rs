@@ -13,8 +13,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Parser;
 use jstream_rmi::{Client, ClientOptions};
+use lexopt::prelude::*;
 
 use crate::graph::Graph;
 use crate::lockfile::Lockfile;
@@ -22,26 +22,64 @@ use crate::page::OutputError;
 use crate::process::ServerProcess;
 use crate::service::{Dependencies, DependenciesStub};
 
-/// Sends the dependency graph of a Cargo.lock to a server process in one call and asks about it.
-#[derive(Parser)]
-#[command(name = "quickstart")]
-struct Arguments {
-    /// Cargo.lock to read [default: the one of this repository]
+const HELP: &str = "\
+Sends the dependency graph of a Cargo.lock to a server process in one call and asks about it.
+
+Usage: quickstart [--package NAME] [LOCKFILE]
+
+  LOCKFILE        Cargo.lock to read [default: the one of this repository]
+  --package NAME  Package whose dependents are listed, over all its versions
+                  [default: the one with the most]
+  -h, --help      Print this help
+";
+
+/// What the program is to do.
+enum Task {
+    Help,
+    /// Serve until standard input is closed. The client starts the server with `--serve`.
+    Serve,
+    Ask(Question),
+}
+
+/// The file to read, and the package whose dependents are listed.
+#[derive(Default)]
+struct Question {
     lockfile: Option<PathBuf>,
-    /// Package whose dependents are listed, over all its versions [default: the one with the most]
-    #[arg(long, value_name = "NAME")]
     package: Option<String>,
-    /// Serve until standard input is closed; the client starts the server with this option
-    #[arg(long, hide = true)]
-    serve: bool,
+}
+
+impl Task {
+    /// Reads the command line.
+    fn from_arguments() -> Result<Self, lexopt::Error> {
+        let mut arguments = lexopt::Parser::from_env();
+        let mut question = Question::default();
+        while let Some(argument) = arguments.next()? {
+            match argument {
+                Short('h') | Long("help") => return Ok(Self::Help),
+                Long("serve") => return Ok(Self::Serve),
+                Long("package") => question.package = Some(arguments.value()?.string()?),
+                Value(file) if question.lockfile.is_none() => question.lockfile = Some(file.into()),
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(Self::Ask(question))
+    }
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let result = if arguments.serve {
-        process::serve()
-    } else {
-        run(&arguments)
+    let task = match Task::from_arguments() {
+        Ok(task) => task,
+        Err(error) => {
+            writeln!(io::stderr(), "error: {error}; --help shows the arguments").ok();
+            return ExitCode::from(2);
+        }
+    };
+    let result = match task {
+        Task::Help => {
+            write!(io::stdout(), "{HELP}").map_err(|error| OutputError::from(error).into())
+        }
+        Task::Serve => process::serve(),
+        Task::Ask(question) => run(&question),
     };
     let Err(error) = result else {
         return ExitCode::SUCCESS;
@@ -71,15 +109,15 @@ fn chained(error: &dyn Error) -> String {
     text
 }
 
-fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+fn run(question: &Question) -> Result<(), Box<dyn Error>> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("Cargo.lock");
-    let lockfile = Lockfile::read(arguments.lockfile.as_ref().unwrap_or(&own))?;
+    let lockfile = Lockfile::read(question.lockfile.as_ref().unwrap_or(&own))?;
     let edges = lockfile.edges()?;
     let packages = lockfile.packages(&edges);
     let graph = Graph {
         packages: &packages,
     };
-    let mut asked = arguments.package.iter();
+    let mut asked = question.package.iter();
     if let Some(name) = asked.find(|name| !packages.iter().any(|package| package.name == **name)) {
         let (name, file) = (page::shown(name), &lockfile.file);
         return Err(format!("no package `{name}` in {file}").into());
@@ -95,7 +133,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     // Sends the whole graph in one call. The server keeps the buffer that it arrived in.
     let summary = *dependencies.submit(&graph).wait()?.get();
     page::summary(out, &lockfile.file, summary)?;
-    answers(out, &dependencies, &graph, arguments.package.as_deref())?;
+    answers(out, &dependencies, &graph, question.package.as_deref())?;
     let costs = measure::costs(&dependencies, &graph, server.raw)?;
     page::costs(out, &costs)?;
     Ok(())

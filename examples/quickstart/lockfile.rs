@@ -3,31 +3,32 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::graph::Package;
 use crate::page::{NAMES, ends, escaped, shown};
 
 /// The packages of a lock file.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub(crate) struct Lockfile {
     /// Name of the file for messages.
-    #[serde(skip)]
     pub(crate) file: String,
-    #[serde(default)]
     package: Vec<Locked>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 struct Locked {
     name: String,
     version: String,
     source: Option<String>,
     /// Each is `name`, `name version` or `name version (source)`, with as many parts as are needed
     /// to be unambiguous.
-    #[serde(default)]
     dependencies: Vec<String>,
 }
+
+/// A value of a lock file that is not what a lock file has there: its first byte, and what is wrong.
+type Misfit = (usize, String);
 
 /// The packages with their indices, by name, and by name and version.
 type Places<'a> = HashMap<(&'a str, Option<&'a str>), Vec<(u32, &'a Locked)>>;
@@ -38,17 +39,16 @@ impl Lockfile {
         let file = escaped(&path.display().to_string());
         let text =
             std::fs::read_to_string(path).map_err(|error| format!("can't read {file}: {error}"))?;
-        let lockfile: Self = toml::from_str(&text).map_err(|error| {
-            let before = error.span().and_then(|at| text.as_bytes().get(..at.start));
-            let before = before.unwrap_or_default().iter();
+        let package = packages(&text).map_err(|(at, what)| {
+            let before = text.as_bytes().get(..at).unwrap_or_default().iter();
             let line = before.filter(|byte| **byte == b'\n').count();
-            let (line, what) = (line.saturating_add(1), escaped(error.message()));
+            let (line, what) = (line.saturating_add(1), escaped(&what));
             format!("{file} is not a valid Cargo.lock: line {line}: {what}")
         })?;
-        if lockfile.package.is_empty() {
+        if package.is_empty() {
             return Err(format!("{file} has no packages"));
         }
-        Ok(Self { file, ..lockfile })
+        Ok(Self { file, package })
     }
 
     /// Returns the indices of the dependencies of each package.
@@ -87,6 +87,27 @@ impl Lockfile {
 }
 
 impl Locked {
+    fn of(value: &Spanned<DeValue<'_>>) -> Result<Self, Misfit> {
+        let table = value.get_ref().as_table();
+        let table = table.ok_or_else(|| misfit(value, "a package", "a table"))?;
+        let text_at = |key: &str| table.get(key).map(|value| text(value, key)).transpose();
+        let required = |key: &str| {
+            let missing = || (value.span().start, format!("a package has no `{key}`"));
+            text_at(key)?.ok_or_else(missing)
+        };
+        let dependencies = table.get("dependencies");
+        let dependencies = dependencies.map(|value| array(value, "dependencies"));
+        let dependencies = dependencies.transpose()?.unwrap_or_default().iter();
+        Ok(Self {
+            name: required("name")?,
+            version: required("version")?,
+            source: text_at("source")?,
+            dependencies: dependencies
+                .map(|value| text(value, "a dependency"))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
     /// Returns true if the package is from this source. A dependency may omit the commit of a git
     /// source.
     fn is_from(&self, source: &str) -> bool {
@@ -101,6 +122,42 @@ impl Locked {
             None => format!("{name} {version}"),
         }
     }
+}
+
+/// Parses a lock file.
+fn packages(text: &str) -> Result<Vec<Locked>, Misfit> {
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().unwrap_or_default().start;
+        (at, error.message().to_owned())
+    })?;
+    let packages = table.get_ref().get("package");
+    let packages = packages.map(|value| array(value, "package")).transpose()?;
+    packages
+        .unwrap_or_default()
+        .iter()
+        .map(Locked::of)
+        .collect()
+}
+
+fn array<'t, 'i>(
+    value: &'t Spanned<DeValue<'i>>,
+    name: &str,
+) -> Result<&'t [Spanned<DeValue<'i>>], Misfit> {
+    let array = value.get_ref().as_array();
+    Ok(array.ok_or_else(|| misfit(value, name, "an array"))?)
+}
+
+fn text(value: &Spanned<DeValue<'_>>, name: &str) -> Result<String, Misfit> {
+    let text = value.get_ref().as_str();
+    Ok(text
+        .ok_or_else(|| misfit(value, name, "a string"))?
+        .to_owned())
+}
+
+fn misfit(value: &Spanned<DeValue<'_>>, name: &str, wanted: &str) -> Misfit {
+    let found = value.get_ref().type_str();
+    let what = format!("{name} must be {wanted} and is of the type {found}");
+    (value.span().start, what)
 }
 
 /// Returns the only package that a dependency may refer to, or the reason why there is no such
