@@ -22,8 +22,8 @@
 //! ```
 //!
 //! Any number of threads can use an endpoint at the same time. Each operation has up to three
-//! forms: it blocks, it tries and returns immediately (a receive does so if its timeout is zero), or
-//! it is posted and returns a ticket, which is also a future:
+//! forms: it blocks, it tries and returns immediately (a receive does so if its timeout is zero),
+//! or it is posted and returns a ticket, which is also a future:
 //!
 //! | | blocking | non-blocking | posted or async |
 //! |---|---|---|---|

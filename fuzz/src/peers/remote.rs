@@ -66,7 +66,8 @@ pub fn run(input: &[u8]) {
         [usize::from(input.arbitrary::<u8>().unwrap_or(0) % 3)];
     let memory = Spent::heap(EXPOSED).zeroed(EXPOSED).expect("there is room");
     let exposure = endpoint
-        .remote().expose(memory, rights)
+        .remote()
+        .expose(memory, rights)
         .expect("the system has randomness");
     // These requests to the peer have small numbers such as 0 and 1, which the input can match.
     let theirs = RemoteKey::from_words(exposure.key().to_words()).expect("it is a key");

@@ -104,8 +104,8 @@ impl CompletionQueue {
     }
 
     /// Posts a receive of the next message that no other operation waits for. The message arrives
-    /// in the given buffer. With `None`, the buffer is taken from the pool in the endpoint's options
-    /// when the message arrives. The completion carries `user`.
+    /// in the given buffer. With `None`, the buffer is taken from the pool in the endpoint's
+    /// options when the message arrives. The completion carries `user`.
     pub fn post_recv(&self, endpoint: &Endpoint, user: u64, buffer: impl Into<Option<Spent>>) {
         let member = self.member(endpoint, Half::In);
         let notify = Notify::Sink(member.clone(), user);
