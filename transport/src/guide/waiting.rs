@@ -80,6 +80,8 @@
 //! each sleep. If `arm` returns true, a message can be received, and the program must not sleep.
 //!
 //! ```
+//! use std::time::Duration;
+//!
 //! use jstream_transport::{Header, Options, RecvError, connect, listen};
 //! use rustix::event::epoll;
 //!

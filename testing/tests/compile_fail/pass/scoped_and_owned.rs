@@ -23,8 +23,8 @@ fn own(endpoint: &Endpoint, message: Filled, received: Received<&'static str>) {
 }
 
 async fn wait(endpoint: &Endpoint) -> u64 {
-    endpoint.send_async(&7u64).unwrap().await.unwrap();
-    *endpoint.recv_async::<u64>().await.unwrap().get()
+    endpoint.post_send_object(0, &7u64).unwrap().await.unwrap();
+    *endpoint.post_recv_object::<u64>().await.unwrap().get()
 }
 
 fn main() {
