@@ -19,7 +19,7 @@ fn lend(endpoint: &Endpoint, memory: &mut [u8]) -> usize {
 
 fn own(endpoint: &Endpoint, message: Filled, received: Received<&'static str>) {
     std::mem::forget(endpoint.post_send(Header::default(), message));
-    let _ = endpoint.send_received(received);
+    let _ = endpoint.send_received(0, received);
 }
 
 async fn wait(endpoint: &Endpoint) -> u64 {
