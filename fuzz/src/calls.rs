@@ -110,7 +110,7 @@ fn relay(from: &Endpoint, to: &Endpoint, noted: &Mutex<Vec<Frame>>) {
     loop {
         let mut is_idle = true;
         for (one, other, is_noted) in [(from, to, true), (to, from, false)] {
-            let message = match one.recv_message_timeout(Duration::from_micros(100)) {
+            let message = match one.recv_message_within(Duration::from_micros(100)) {
                 Ok(message) => message,
                 Err(jstream_transport::RecvError::TimedOut { .. }) => continue,
                 Err(_) => return,
@@ -287,11 +287,11 @@ pub fn run(input: &[u8]) {
         if !is_open {
             break;
         }
-        while peer.try_recv_message().is_ok() {}
+        while peer.recv_message_within(Duration::ZERO).is_ok() {}
     }
     if is_open {
         // Gives the server time to process the frames before the connection ends.
-        let _ = peer.recv_message_timeout(Duration::from_micros(200));
+        let _ = peer.recv_message_within(Duration::from_micros(200));
     }
     drop(peer);
     let run = scene.runs.fetch_add(1, Ordering::Relaxed);

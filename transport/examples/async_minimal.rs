@@ -37,10 +37,8 @@ fn block_on<F: Future>(future: F) -> F::Output {
 
 /// Returns every message in the buffer that it arrived in.
 async fn echo(client: Endpoint) -> Result<(), Failure> {
-    while let Ok(message) = client.recv_message_async().await {
-        client
-            .send_message_async(message.header, message.payload)
-            .await?;
+    while let Ok(message) = client.post_recv(None).await {
+        client.post_send(message.header, message.payload).await?;
     }
     Ok(())
 }
@@ -52,8 +50,8 @@ async fn ping(server: &Endpoint, size: usize, pool: &Pool) -> Result<Duration, F
         let header = Header::new(1, [u64::from(round), 0, 0]);
         // The operation owns the buffer, so a leaked future never leaves the device with freed
         // memory.
-        server.send_message_async(header, ball).await?;
-        let back = server.recv_message_async().await?;
+        server.post_send(header, ball).await?;
+        let back = server.post_recv(None).await?;
         assert_eq!(back.header.words, [u64::from(round), 0, 0]);
         ball = back.payload;
     }

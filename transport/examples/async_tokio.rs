@@ -27,7 +27,7 @@ const CLIENTS: usize = 3;
 /// Answers questions until the client closes.
 async fn serve(client: Endpoint, pool: Pool) -> Result<(), Failure> {
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
-    while let Ok(message) = client.recv_message_async().await {
+    while let Ok(message) = client.post_recv(None).await {
         let question = reader.read::<Question>(message.payload)?;
         let words = question.get().text.split_whitespace();
         let answer = Answer {
@@ -37,7 +37,7 @@ async fn serve(client: Endpoint, pool: Pool) -> Result<(), Failure> {
         // Simulates work. Other clients are served meanwhile.
         tokio::time::sleep(Duration::from_millis(20)).await;
         let reply = writer.write_to(&answer, &pool)?;
-        client.send_message_async(message.header, reply).await?;
+        client.post_send(message.header, reply).await?;
     }
     Ok(())
 }
@@ -61,13 +61,11 @@ async fn ask(number: usize, address: Address, options: Options) -> Result<(), Fa
             text: text.to_owned(),
         };
         let message = writer.write_to(&question, &pool)?;
-        server
-            .send_message_async(Header::new(1, [0; 3]), message)
-            .await?;
+        server.post_send(Header::new(1, [0; 3]), message).await?;
         // A receive that is dropped and repeated loses no message.
         let mut patience = 0usize;
         let reply = loop {
-            match timeout(Duration::from_millis(5), server.recv_message_async()).await {
+            match timeout(Duration::from_millis(5), server.post_recv(None)).await {
                 Ok(reply) => break reply?,
                 Err(_) => patience = patience.saturating_add(1),
             }

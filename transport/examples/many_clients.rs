@@ -49,7 +49,7 @@ fn serve(clients: &[Endpoint], pool: &Pool) -> Result<u32, Failure> {
     let queue = CompletionQueue::new()?;
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
     for (number, client) in (0u64..).zip(clients) {
-        queue.post_recv_any(client, number);
+        queue.post_recv(client, number, None);
     }
     let (mut served, mut connected) = (0u32, clients.len());
     while connected > 0 {
@@ -63,7 +63,7 @@ fn serve(clients: &[Endpoint], pool: &Pool) -> Result<u32, Failure> {
                 let batch = reader.read::<Batch>(message.payload)?;
                 let reply = writer.write_to(&summarize(batch.get().samples), pool)?;
                 queue.post_send(client, completion.user, message.header, reply);
-                queue.post_recv_any(client, completion.user);
+                queue.post_recv(client, completion.user, None);
                 served = served.saturating_add(1);
             }
             // If a client closes, only its own operations fail.
@@ -94,7 +94,7 @@ fn client(number: u32, address: &Address, options: &Options) -> Result<usize, Fa
             endpoint.send_filled(Header::new(1, [u64::from(round), 0, 0]), message)?;
         }
         if round > 0 {
-            let reply = endpoint.recv_message_timeout(Duration::from_secs(30))?;
+            let reply = endpoint.recv_message_within(Duration::from_secs(30))?;
             let summary = reader.read::<Summary>(reply.payload)?;
             let summary = summary.get();
             assert!(summary.mean > 100.0 && summary.deviation > 50.0, "noise");

@@ -41,7 +41,7 @@ fn measure(endpoint: &Endpoint, size: usize) -> Result<Vec<Duration>, Failure> {
         let header = Header::tagged(u64::try_from(round)?);
         let start = Instant::now();
         endpoint.send_message(header, &[IoSlice::new(&ball)])?;
-        let came = endpoint.recv_into_timeout(&mut back, WAIT)?;
+        let came = endpoint.recv_into_within(&mut back, WAIT)?;
         times.push(start.elapsed());
         assert_eq!((came.tag(), &back), (header.tag(), &ball));
     }
@@ -67,7 +67,7 @@ fn main() -> Result<(), Failure> {
         process = Some(other.args(["echo", &address.to_string()]).spawn()?);
     }
     let endpoint = listener.accept_timeout(WAIT)?.establish()?;
-    for sentence in endpoint.degraded() {
+    for sentence in endpoint.info().degraded {
         println!("{sentence}");
     }
     for size in SIZES {

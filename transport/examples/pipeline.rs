@@ -80,7 +80,7 @@ fn function(line: &str, number: u64) -> Option<Function<'_>> {
 /// Runs the second stage. No text is copied before the findings are sent.
 fn scan(before: &Endpoint, next: &Endpoint) -> Result<(), Failure> {
     loop {
-        let source = match before.recv_timeout::<Source>(WAIT) {
+        let source = match before.recv_within::<Source>(WAIT) {
             Ok(source) => source,
             Err(RecvObjectError::Receive(RecvError::Closed { .. })) => return Ok(next.finish()?),
             Err(error) => return Err(error.into()),
@@ -103,7 +103,7 @@ fn add_up(before: &Endpoint) -> Result<(), Failure> {
     let mut names: BTreeMap<String, u64> = BTreeMap::new();
     let mut longest = (0, String::new());
     loop {
-        let findings = match before.recv_timeout::<Findings<'static>>(WAIT) {
+        let findings = match before.recv_within::<Findings<'static>>(WAIT) {
             Ok(findings) => findings,
             Err(RecvObjectError::Receive(RecvError::Closed { .. })) => break,
             Err(error) => return Err(error.into()),

@@ -27,8 +27,12 @@ fn work(number: u64, address: &Address) -> Result<u64, Failure> {
     let mut seen = 0u64;
     for round in 1..=ROUNDS {
         let mine = vec![u8::try_from(round)?; SHARE];
-        endpoint.put_notify(&key, at(number), &mine, Header::tagged(number))?;
-        endpoint.get_into(&key, at(neighbour), &mut theirs)?;
+        endpoint
+            .remote()
+            .put_notify(&key, at(number), &mine, Header::tagged(number))?;
+        endpoint
+            .remote()
+            .get_into(&key, at(neighbour), &mut theirs)?;
         // The neighbour may be in the middle of a put. Then its part has data of two rounds.
         let first = theirs.first().copied().unwrap_or(0);
         let last = theirs.last().copied().unwrap_or(0);
@@ -40,11 +44,11 @@ fn work(number: u64, address: &Address) -> Result<u64, Failure> {
 /// Receives the notices of one worker, and serves its puts and gets meanwhile. Returns the number
 /// of notices.
 fn serve(endpoint: &Endpoint, board: &Window) -> Result<u64, Failure> {
-    let exposure = endpoint.expose(board, Rights::Both)?;
+    let exposure = endpoint.remote().expose(board, Rights::Both)?;
     endpoint.send(&exposure.key())?;
     let mut notices = 0u64;
     loop {
-        match endpoint.recv_message_timeout(Duration::from_secs(30)) {
+        match endpoint.recv_message_within(Duration::from_secs(30)) {
             Ok(_) => notices = notices.saturating_add(1),
             Err(RecvError::Closed { .. }) => return Ok(notices),
             Err(error) => return Err(error.into()),

@@ -93,7 +93,7 @@ fn main() -> Result<(), Failure> {
     for _ in 0..ROUNDS {
         let baton = pass_on(message, &mut reader, &mut writer)?;
         to.send_filled(Header::new(1, [0; 3]), baton)?;
-        message = from.recv_message_timeout(Duration::from_secs(30))?.payload;
+        message = from.recv_message_within(Duration::from_secs(30))?.payload;
     }
     let (took, baton) = (start.elapsed(), reader.read::<Baton>(message)?);
     println!("{} hops in {took:.1?}", baton.get().hops);

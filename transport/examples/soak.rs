@@ -180,7 +180,7 @@ fn send_all(endpoint: &Endpoint, messages: u64) -> Result<(), Failure> {
         let header = Header::new(1, [index, sum, 0]);
         endpoint.send_message(header, &[IoSlice::new(payload)])?;
         if (index + 1) % RECEIPT == 0 || index + 1 == messages {
-            let receipt = endpoint.recv_message_timeout(PATIENCE)?.header;
+            let receipt = endpoint.recv_message_within(PATIENCE)?.header;
             if receipt.words != [index + 1, all, 0] {
                 return Err(format!(
                     "wrong acknowledgement after {} messages: {receipt:?}",
@@ -191,7 +191,7 @@ fn send_all(endpoint: &Endpoint, messages: u64) -> Result<(), Failure> {
         }
     }
     endpoint.finish()?;
-    match endpoint.recv_message_timeout(PATIENCE) {
+    match endpoint.recv_message_within(PATIENCE) {
         Err(RecvError::Closed { .. }) => Ok(()),
         Err(error) => Err(error.into()),
         Ok(message) => Err(format!(
@@ -213,7 +213,7 @@ fn receive_all(endpoint: &Endpoint, messages: u64) -> Result<Received, Failure> 
     let progress = io::stderr().is_terminal();
     let warm = (messages / 10).max(RECEIPT).min(messages / 2);
     for index in 0..messages {
-        let message = endpoint.recv_message_timeout(PATIENCE)?;
+        let message = endpoint.recv_message_within(PATIENCE)?;
         let payload = message.payload.as_bytes();
         let sum = checksum(payload);
         let header = message.header;
@@ -232,7 +232,7 @@ fn receive_all(endpoint: &Endpoint, messages: u64) -> Result<Received, Failure> 
             let receipt = Header::new(2, [index + 1, all, 0]);
             endpoint.send_message(receipt, &[])?;
             if progress && (index + 1) % (100 * RECEIPT) == 0 {
-                eprint!("\r{} {} of {messages}\r", endpoint.scheme(), index + 1);
+                eprint!("\r{} {} of {messages}\r", endpoint.info().scheme, index + 1);
                 io::stderr().flush()?;
             }
         }
@@ -243,7 +243,7 @@ fn receive_all(endpoint: &Endpoint, messages: u64) -> Result<Received, Failure> 
             format!("resident memory has grown by {grown} bytes since message {warm}").into(),
         );
     }
-    match endpoint.recv_message_timeout(PATIENCE) {
+    match endpoint.recv_message_within(PATIENCE) {
         Err(RecvError::Closed { .. }) => {}
         Err(error) => return Err(error.into()),
         Ok(message) => {
@@ -254,7 +254,7 @@ fn receive_all(endpoint: &Endpoint, messages: u64) -> Result<Received, Failure> 
             .into());
         }
     }
-    let notes = endpoint.degraded().iter();
+    let notes = endpoint.info().degraded.iter();
     Ok(Received {
         bytes,
         grown,

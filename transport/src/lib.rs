@@ -22,17 +22,17 @@
 //! ```
 //!
 //! Any number of threads can use an endpoint at the same time. Each operation has up to three
-//! forms: it blocks, it tries and returns immediately ([`try_recv_message`] and others), or it is
-//! posted and returns a ticket, which is also a future:
+//! forms: it blocks, it tries and returns immediately (a receive does so if its timeout is zero),
+//! or it is posted and returns a ticket, which is also a future:
 //!
 //! | | blocking | non-blocking | posted or async |
 //! |---|---|---|---|
 //! | send segments | [`send_message`] | [`try_send_message`] | |
 //! | send a buffer | [`send_filled`] | | [`post_send`] |
-//! | receive | [`recv_message`], [`recv_message_timeout`] | [`try_recv_message`] | [`post_recv`], [`post_recv_any`] |
-//! | receive into memory | [`recv_into`], [`recv_into_timeout`] | [`try_recv_into`] | |
+//! | receive | [`recv_message`] | [`recv_message_within`] | [`post_recv`] |
+//! | receive into memory | [`recv_into`] | [`recv_into_within`] | |
 //!
-//! An endpoint can also [expose](Endpoint::expose) memory. The peer then puts and gets data without
+//! An endpoint can also [expose](Remote::expose) memory. The peer then puts and gets data without
 //! a receive operation on this side:
 //!
 //! | | blocking | posted or async |
@@ -57,20 +57,17 @@
 //! [`send_filled`]: Endpoint::send_filled
 //! [`post_send`]: Endpoint::post_send
 //! [`recv_message`]: Endpoint::recv_message
-//! [`recv_message_timeout`]: Endpoint::recv_message_timeout
-//! [`try_recv_message`]: Endpoint::try_recv_message
+//! [`recv_message_within`]: Endpoint::recv_message_within
 //! [`post_recv`]: Endpoint::post_recv
-//! [`post_recv_any`]: Endpoint::post_recv_any
 //! [`recv_into`]: Endpoint::recv_into
-//! [`recv_into_timeout`]: Endpoint::recv_into_timeout
-//! [`try_recv_into`]: Endpoint::try_recv_into
-//! [`put`]: Endpoint::put
-//! [`put_notify`]: Endpoint::put_notify
-//! [`post_put`]: Endpoint::post_put
-//! [`post_put_notify`]: Endpoint::post_put_notify
-//! [`get`]: Endpoint::get
-//! [`get_into`]: Endpoint::get_into
-//! [`post_get`]: Endpoint::post_get
+//! [`recv_into_within`]: Endpoint::recv_into_within
+//! [`put`]: Remote::put
+//! [`put_notify`]: Remote::put_notify
+//! [`post_put`]: Remote::post_put
+//! [`post_put_notify`]: Remote::post_put_notify
+//! [`get`]: Remote::get
+//! [`get_into`]: Remote::get_into
+//! [`post_get`]: Remote::post_get
 //!
 //! # Example
 //!
@@ -112,11 +109,11 @@ pub use jstream_channel as channel;
 pub use jstream_channel::channel;
 pub use jstream_device::sim;
 pub use jstream_endpoint::{
-    Closer, Completion, CompletionQueue, Counters, Cutter, Endpoint, Exposure, GetTicket, Incoming,
-    Limits, Listener, Message, Next, ObjectTicket, Outcome, Progress, PutTicket, RecvObjectError,
-    RecvTicket, Remains, Reminder, RemoteError, RemoteKey, Rights, Scope, ScopedTicket,
-    SendObjectError, SendTicket, Unreceived, Unsent, UnsentObject, Window, connect,
-    connect_cheapest, device_counters, listen, listen_all,
+    Closer, Completion, CompletionQueue, Counters, Cutter, Endpoint, EndpointInfo, Exposure,
+    GetTicket, Incoming, Limits, Listener, Message, Next, ObjectTicket, Outcome, Progress,
+    PutTicket, RecvObjectError, RecvTicket, Remains, Reminder, Remote, RemoteError, RemoteKey,
+    Rights, Scope, ScopedTicket, SendObjectError, SendTicket, Unreceived, Unsent, UnsentObject,
+    Window, connect, connect_cheapest, device_counters, listen, listen_all,
 };
 pub use jstream_matching as matching;
 pub use jstream_rank as rank;

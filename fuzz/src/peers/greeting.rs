@@ -74,7 +74,7 @@ fn say_all(mut stream: &UnixStream, said: &[u8]) {
 /// Receives until the connection has ended.
 fn drain(endpoint: &Endpoint) {
     loop {
-        match endpoint.recv_message_timeout(PATIENCE) {
+        match endpoint.recv_message_within(PATIENCE) {
             Ok(message) => assert!(message.payload.len() <= 1 << 20),
             Err(error) => {
                 let timed_out = matches!(error, jstream_transport::RecvError::TimedOut { .. });

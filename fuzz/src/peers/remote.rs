@@ -66,13 +66,14 @@ pub fn run(input: &[u8]) {
         [usize::from(input.arbitrary::<u8>().unwrap_or(0) % 3)];
     let memory = Spent::heap(EXPOSED).zeroed(EXPOSED).expect("there is room");
     let exposure = endpoint
+        .remote()
         .expose(memory, rights)
         .expect("the system has randomness");
     // These requests to the peer have small numbers such as 0 and 1, which the input can match.
     let theirs = RemoteKey::from_words(exposure.key().to_words()).expect("it is a key");
-    let got = endpoint.post_get(&theirs, 0, 100);
+    let got = endpoint.remote().post_get(&theirs, 0, 100);
     let filled = Spent::heap(8).copy_from(&[7; 8]).expect("there is room");
-    let put = endpoint.post_put(&theirs, 0, filled);
+    let put = endpoint.remote().post_put(&theirs, 0, filled);
     let [key, ..] = exposure.key().to_words();
     let mut heard = vec![0; 1 << 16];
     for _ in 0..FRAMES {
@@ -86,7 +87,7 @@ pub fn run(input: &[u8]) {
         {
             break;
         }
-        while endpoint.try_recv_message().is_ok() {}
+        while endpoint.recv_message_within(Duration::ZERO).is_ok() {}
         while stream.read(&mut heard).is_ok_and(|read| read > 0) {}
         if input.is_empty() {
             break;
@@ -95,7 +96,7 @@ pub fn run(input: &[u8]) {
     let _ = stream.shutdown(Shutdown::Write);
     let begin = Instant::now();
     loop {
-        match endpoint.recv_message_timeout(Duration::from_millis(1)) {
+        match endpoint.recv_message_within(Duration::from_millis(1)) {
             Ok(_) => {}
             Err(RecvError::TimedOut { .. }) => {
                 assert!(

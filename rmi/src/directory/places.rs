@@ -31,7 +31,7 @@ fn is_near(of: Option<&Connection>) -> bool {
         match endpoint.peer() {
             Address::Inproc { .. } => true,
             Address::Shm { .. } | Address::Uds { .. } => {
-                endpoint.peer_user().is_some_and(is_trusted_user)
+                endpoint.info().peer_user.is_some_and(is_trusted_user)
             }
             address => host(address).is_some_and(is_loopback),
         }

@@ -160,7 +160,7 @@ fn receive(
     memory: &mut [u8],
     within: Duration,
 ) -> Result<(), AuthError> {
-    let header = match endpoint.recv_into_timeout(memory, within) {
+    let header = match endpoint.recv_into_within(memory, within) {
         Err(RecvError::TooSmall { .. }) => return Err(AuthError::NotAsked),
         received => received?,
     };

@@ -122,7 +122,7 @@ pub(super) fn exchange(
     let shared = endpoint.shared();
     let filled = shared.gather(&[IoSlice::new(&table)]);
     let ticket = endpoint.post_send(header, filled);
-    let theirs = endpoint.recv_message_timeout(settings.handshake_timeout)?;
+    let theirs = endpoint.recv_message_within(settings.handshake_timeout)?;
     ticket.wait().map_err(jstream_base::SendError::from)?;
     let not_active = |reason| JoinError::NotActive {
         peer: endpoint.peer().clone(),

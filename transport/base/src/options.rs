@@ -140,7 +140,7 @@ impl Options {
     /// (shared memory only; other devices ignore this).
     ///
     /// Both sides have to enable it. Otherwise the connection works as it does without, and
-    /// `Endpoint::degraded` reports this.
+    /// `EndpointInfo::degraded` reports this.
     ///
     /// Each side has an outbox: shared memory of [`outbox_bytes`](Self::outbox_bytes) that the peer
     /// maps too. `Endpoint::take` returns a buffer of the outbox, which

@@ -110,7 +110,7 @@ impl Hello {
         reserve: impl FnOnce() -> bool,
         timeout: Duration,
     ) -> Result<(), String> {
-        let theirs = endpoint.recv_message_timeout(timeout);
+        let theirs = endpoint.recv_message_within(timeout);
         let theirs = theirs.map_err(|error| error.to_string())?;
         let Some(HelloHeader::Join { role, descriptor }) = HelloHeader::decode(&theirs.header)
         else {
@@ -140,7 +140,7 @@ impl Hello {
 
     /// Joins the listening side, and checks its response.
     fn request_to_join(&self, endpoint: &Endpoint, options: &Options) -> Result<(), OpenError> {
-        let address = || endpoint.address().clone();
+        let address = || endpoint.info().address.clone();
         let no_channel = |reason| OpenError::NoChannel {
             address: address(),
             reason,
@@ -150,7 +150,7 @@ impl Hello {
             descriptor: self.descriptor,
         };
         self.send(endpoint, join).map_err(no_channel)?;
-        let answer = endpoint.recv_message_timeout(options.handshake_timeout);
+        let answer = endpoint.recv_message_within(options.handshake_timeout);
         let answer = answer.map_err(|error| no_channel(error.to_string()))?;
         let Some(HelloHeader::Answer {
             verdict,

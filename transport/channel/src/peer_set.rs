@@ -78,7 +78,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
     pub(super) fn with_only(mut self, way: PeerConnection<T>) -> Arc<Self> {
         self.only = Some(way.clone());
         if let PeerConnection::Far(endpoint) = &way {
-            self.address = endpoint.address().clone();
+            self.address = endpoint.info().address.clone();
         }
         self.add(way, 0);
         Arc::new(self)
@@ -295,7 +295,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
             let endpoint = endpoint.clone();
             state.posted = state.posted.saturating_add(1);
             drop(state);
-            queue.post_recv_any(&endpoint, 0);
+            queue.post_recv(&endpoint, 0, None);
             state = self.lock();
         }
     }
@@ -313,7 +313,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
         if goes_on && state.sleepers > 0 {
             if state.peers.iter().any(|peer| peer.way.is(&way)) {
                 drop(state);
-                queue.post_recv_any(endpoint, 0);
+                queue.post_recv(endpoint, 0, None);
             }
             return;
         }

@@ -57,7 +57,7 @@ impl<T: Transportable + 'static> Send<T> {
     fn begun(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> SendState<T> {
         match sender.peers.next() {
             Some(PeerConnection::Far(endpoint)) => {
-                match endpoint.post_send_object(cargo.object()) {
+                match endpoint.post_send_object(0, cargo.object()) {
                     Ok(ticket) => SendState::Far(ticket, endpoint),
                     Err(error) => SendState::Failed(SendError::Write(error)),
                 }
@@ -99,7 +99,7 @@ impl<T: Transportable + 'static> Send<T> {
             Some(PeerConnection::Near(link)) => Self::send_near(sender, &link, parcel),
             Some(PeerConnection::Far(endpoint)) => {
                 if let Some(object) = parcel.as_value() {
-                    return match endpoint.post_send_object(object) {
+                    return match endpoint.post_send_object(0, object) {
                         Ok(ticket) => SendState::Far(ticket, endpoint),
                         Err(error) => SendState::Failed(SendError::Write(error)),
                     };

@@ -295,7 +295,7 @@ fn has_closed_cleanly(endpoint: &Endpoint) -> Option<bool> {
     /// messages mean that it violates the protocol.
     const MOST: usize = 4;
     for _ in 0..MOST {
-        match endpoint.try_recv_message() {
+        match endpoint.recv_message_within(Duration::ZERO) {
             Ok(_) => {}
             Err(jstream_base::RecvError::Closed { .. }) => return Some(true),
             Err(jstream_base::RecvError::Empty) => return None,

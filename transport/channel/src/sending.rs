@@ -90,7 +90,7 @@ impl<T: Transportable + 'static> Sender<T> {
                         Err(error) => (error, cargo.into_parcel().and_then(Parcel::into_object)),
                     }
                 }
-                PeerConnection::Far(endpoint) => match endpoint.send_received(received) {
+                PeerConnection::Far(endpoint) => match endpoint.send_received(0, received) {
                     Ok(()) => return Ok(()),
                     Err(unsent) => {
                         let rest = match unsent.remains {

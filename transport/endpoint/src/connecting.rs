@@ -26,7 +26,7 @@ pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, Connect
     }
 }
 
-/// Connects to the cheapest of `addresses` that works. [`Endpoint::address`] returns which one it
+/// Connects to the cheapest of `addresses` that works. [`Endpoint::info`] returns which one it
 /// was. The order is: inside the process, shared memory, Unix socket, TCP, io_uring.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ pub struct ConnectionInfo {
     /// The process to which the connection belongs.
     pub(crate) origin: Origin,
     pub(crate) scheme: &'static str,
-    pub(crate) limits: Limits,
+    pub limits: Limits,
     pub(crate) degraded: Vec<String>,
     /// Closes the device; `None` after the device was released.
     control: Mutex<Option<Arc<dyn Control>>>,

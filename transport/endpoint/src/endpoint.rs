@@ -9,7 +9,7 @@ use std::time::Duration;
 use jstream::buffer::{Filled, PoolError, Spent};
 
 use super::closer::Closer;
-use super::counters::Counters;
+use super::endpoint_info::EndpointInfo;
 use super::gate::Credit;
 use super::message::Message;
 use super::ops::Notify;
@@ -21,7 +21,7 @@ use jstream_base::Address;
 use jstream_base::Header;
 use jstream_base::Options;
 use jstream_base::{RecvError, SendError};
-use jstream_device::connection::{Body, Connection, Limits, Outbound};
+use jstream_device::connection::{Body, Connection, Outbound};
 
 /// One end of a connection. Any number of threads may use it at once, in both directions.
 ///
@@ -72,42 +72,10 @@ impl Endpoint {
         &self.shared.info().peer
     }
 
-    /// Returns the user id of the peer's process as the system reported it when the connection was
-    /// made, or `None` if the connection is neither a Unix socket nor shared memory.
+    /// Returns the properties of the connection, and how much was sent and received so far.
     #[must_use]
-    pub fn peer_user(&self) -> Option<u32> {
-        self.shared.info().peer_user
-    }
-
-    /// Returns the address that this endpoint connected to, or at which it was accepted.
-    #[must_use]
-    pub fn address(&self) -> &Address {
-        &self.shared.info().address
-    }
-
-    /// Returns the scheme of the device that carries the messages.
-    #[must_use]
-    pub fn scheme(&self) -> &'static str {
-        self.shared.info().scheme
-    }
-
-    /// Returns the limits of the connection.
-    #[must_use]
-    pub fn limits(&self) -> &Limits {
-        &self.shared.info().limits
-    }
-
-    /// Returns one sentence for each feature that the connection does without, although it was
-    /// requested or would be faster.
-    #[must_use]
-    pub fn degraded(&self) -> &[String] {
-        &self.shared.info().degraded
-    }
-
-    /// Returns how much was sent and received so far.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        self.shared.tally().counters()
+    pub fn info(&self) -> EndpointInfo<'_> {
+        EndpointInfo::of(&self.shared)
     }
 
     /// Returns a handle that closes the connection from another thread. The handle does not keep
@@ -150,7 +118,7 @@ impl Endpoint {
     /// posted before, nor for room, nor for the peer. If the device has taken only a part of the
     /// message, the rest is sent from a copy, as if it had been posted. Nothing else is sent before
     /// it, and if the connection ends meanwhile, the next call reports it. Messages of
-    /// [`Limits::eager`] bytes or more are copied first if the device does not move buffers.
+    /// [`Limits::eager`](crate::Limits::eager) bytes or more are copied first if the device does not move buffers.
     ///
     /// # Errors
     ///
@@ -279,25 +247,17 @@ impl Endpoint {
     }
 
     /// Blocks until the next message arrives, but not longer than `timeout`. The system may round
-    /// the timeout up by some milliseconds.
+    /// the timeout up by some milliseconds. If `timeout` is zero, takes a message that has already
+    /// arrived, without reading the clock.
     ///
     /// # Errors
     ///
-    /// [`RecvError`]. After [`RecvError::TimedOut`], the connection can be used as before, and the
-    /// received part of a message is kept.
+    /// [`RecvError::TimedOut`] if no message arrived in time, or [`RecvError::Empty`] if `timeout`
+    /// is zero and none has arrived. After both, the connection can be used as before, and the
+    /// received part of a message is kept. Otherwise as for [`recv_message`](Self::recv_message).
     #[inline]
-    pub fn recv_message_timeout(&self, timeout: Duration) -> Result<Message, RecvError> {
-        self.receive(Patience::For(timeout))
-    }
-
-    /// Returns the next message if it has arrived.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::Empty`] if it has not, or another [`RecvError`].
-    #[inline]
-    pub fn try_recv_message(&self) -> Result<Message, RecvError> {
-        self.receive(Patience::None)
+    pub fn recv_message_within(&self, timeout: Duration) -> Result<Message, RecvError> {
+        self.receive(Patience::within(timeout))
     }
 
     #[inline]
@@ -323,29 +283,20 @@ impl Endpoint {
         self.shared.receive_into(memory, Patience::Endless)
     }
 
-    /// As [`recv_into`](Self::recv_into), but does not block for longer than `timeout`.
+    /// As [`recv_into`](Self::recv_into), but does not block for longer than `timeout`. If `timeout`
+    /// is zero, takes a message that has already arrived.
     ///
     /// # Errors
     ///
-    /// [`RecvError::TimedOut`] if no message arrived in time. Otherwise as for
-    /// [`recv_into`](Self::recv_into).
+    /// [`RecvError::TimedOut`] if no message arrived in time, or [`RecvError::Empty`] if `timeout`
+    /// is zero and none has arrived. Otherwise as for [`recv_into`](Self::recv_into).
     #[inline]
-    pub fn recv_into_timeout(
+    pub fn recv_into_within(
         &self,
         memory: &mut [u8],
         timeout: Duration,
     ) -> Result<Header, RecvError> {
-        self.shared.receive_into(memory, Patience::For(timeout))
-    }
-
-    /// As [`recv_into`](Self::recv_into), for a message that has already arrived.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::Empty`] if none has. Otherwise as for [`recv_into`](Self::recv_into).
-    #[inline]
-    pub fn try_recv_into(&self, memory: &mut [u8]) -> Result<Header, RecvError> {
-        self.shared.receive_into(memory, Patience::None)
+        self.shared.receive_into(memory, Patience::within(timeout))
     }
 
     /// Posts a buffer to be sent, behind everything posted before. The ticket reports any error.
@@ -355,36 +306,16 @@ impl Endpoint {
         SendTicket::new(SendOp::new(self.shared.clone(), id))
     }
 
-    /// Posts a buffer to receive into, behind everything posted before. If the device
-    /// [moves](Limits::moves) buffers, the message arrives in the sender's buffer, and this one
-    /// returns to its pool.
+    /// Posts a receive, behind everything posted before. The message arrives in the given buffer.
+    /// With `None`, the buffer is taken from the pool when the length of the message is known. If
+    /// the device [moves](crate::Limits::moves) buffers, the message arrives in the sender's buffer, and a
+    /// given one returns to its pool.
     ///
-    /// If a message does not fit, the ticket reports an error, and the message is received next.
-    pub fn post_recv(&self, spent: Spent) -> RecvTicket {
-        self.post_receive(Some(spent))
-    }
-
-    /// As [`post_recv`](Self::post_recv), into a buffer that is taken from the pool when the length
-    /// of the message is known.
-    pub fn post_recv_any(&self) -> RecvTicket {
-        self.post_receive(None)
-    }
-
-    fn post_receive(&self, spent: Option<Spent>) -> RecvTicket {
-        let id = self.shared.post_recv(spent, Notify::Ticket);
+    /// If a message does not fit the given buffer, the ticket reports an error, and the message is
+    /// received next.
+    pub fn post_recv(&self, buffer: impl Into<Option<Spent>>) -> RecvTicket {
+        let id = self.shared.post_recv(buffer.into(), Notify::Ticket);
         RecvTicket::new(RecvOp::new(self.shared.clone(), id))
-    }
-
-    /// Sends a buffer. Equivalent to [`post_send`](Self::post_send), under a name for async code,
-    /// which awaits the ticket.
-    pub fn send_message_async(&self, header: Header, filled: Filled) -> SendTicket {
-        self.post_send(header, filled)
-    }
-
-    /// Receives the next message. Equivalent to [`post_recv_any`](Self::post_recv_any), under a
-    /// name for async code, which awaits the ticket.
-    pub fn recv_message_async(&self) -> RecvTicket {
-        self.post_recv_any()
     }
 
     /// Returns a descriptor for the program's own poll or epoll, which becomes readable when a
@@ -415,7 +346,7 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("peer", self.peer())
-            .field("scheme", &self.scheme())
+            .field("scheme", &self.shared.info().scheme)
             .finish_non_exhaustive()
     }
 }

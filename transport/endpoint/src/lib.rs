@@ -3,6 +3,51 @@
 //! An [`Endpoint`] adds to a connection of a device: any number of threads and tasks that use it at
 //! once, posted operations, queues of completions, puts and gets, and objects.
 //!
+//! | task | methods of [`Endpoint`] |
+//! |---|---|
+//! | send an object | [`send`], [`send_tagged`], [`try_send`], [`post_send_object`] |
+//! | receive an object | [`recv`], [`recv_tagged`], [`recv_within`], [`post_recv_object`] |
+//! | forward a received object | [`send_received`] |
+//! | send bytes of the program | [`send_message`], [`try_send_message`], [`scope`] |
+//! | send a buffer | [`take`] (to fill it), [`send_filled`], [`post_send`] |
+//! | receive a message in a buffer | [`recv_message`], [`recv_message_within`], [`post_recv`] |
+//! | receive into memory of the program | [`recv_into`], [`recv_into_within`] |
+//! | put and get | [`remote`](Endpoint::remote), which returns a [`Remote`] |
+//! | wait in the program's own poll loop | [`as_fd`], [`arm`] |
+//! | end the connection | [`finish`], [`close`], [`closer`] |
+//! | inspect the connection | [`peer`], [`info`], which returns an [`EndpointInfo`] |
+//!
+//! The `post_` methods return an operation that can be waited for, polled, or awaited. The
+//! `_within` methods take a timeout; if it is zero, they do not wait.
+//!
+//! [`send`]: Endpoint::send
+//! [`send_tagged`]: Endpoint::send_tagged
+//! [`try_send`]: Endpoint::try_send
+//! [`post_send_object`]: Endpoint::post_send_object
+//! [`recv`]: Endpoint::recv
+//! [`recv_tagged`]: Endpoint::recv_tagged
+//! [`recv_within`]: Endpoint::recv_within
+//! [`post_recv_object`]: Endpoint::post_recv_object
+//! [`send_received`]: Endpoint::send_received
+//! [`send_message`]: Endpoint::send_message
+//! [`try_send_message`]: Endpoint::try_send_message
+//! [`scope`]: Endpoint::scope
+//! [`take`]: Endpoint::take
+//! [`send_filled`]: Endpoint::send_filled
+//! [`post_send`]: Endpoint::post_send
+//! [`recv_message`]: Endpoint::recv_message
+//! [`recv_message_within`]: Endpoint::recv_message_within
+//! [`post_recv`]: Endpoint::post_recv
+//! [`recv_into`]: Endpoint::recv_into
+//! [`recv_into_within`]: Endpoint::recv_into_within
+//! [`as_fd`]: Endpoint::as_fd
+//! [`arm`]: Endpoint::arm
+//! [`finish`]: Endpoint::finish
+//! [`close`]: Endpoint::close
+//! [`closer`]: Endpoint::closer
+//! [`peer`]: Endpoint::peer
+//! [`info`]: Endpoint::info
+//!
 //! | module | contents |
 //! |---|---|
 //! | `endpoint`, `connecting`, `listener` | connections as programs use them, and making them |
@@ -15,7 +60,7 @@
 //! | `carrier`, `progress` | threads that drive posted operations |
 //! | `reactor`, `alarm`, [`timer`], `timers` | thread that wakes tasks |
 //! | [`spin`], [`parker`] | waiting of threads |
-//! | `connection_info` | properties of a connection that do not change |
+//! | `connection_info`, `endpoint_info` | properties of a connection: of the implementation, and as programs see them |
 //!
 //! The crate is an implementation detail of `jstream-transport`, which exports its public types.
 //! Its own interface may change in any release.
@@ -29,6 +74,7 @@ mod connection_info;
 mod counters;
 mod direction_lock;
 mod endpoint;
+mod endpoint_info;
 pub mod gate;
 mod listener;
 mod message;
@@ -55,12 +101,15 @@ pub use self::closer::Closer;
 pub use self::connecting::{connect, connect_cheapest};
 pub use self::counters::{Counters, device_counters};
 pub use self::endpoint::Endpoint;
+pub use self::endpoint_info::EndpointInfo;
 pub use self::listener::{Cutter, Incoming, Listener, listen, listen_all};
 pub use self::message::Message;
 pub use self::object::{ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject};
 pub use self::progress::Progress;
 pub use self::queue::{Completion, CompletionQueue, Next, Outcome};
-pub use self::remote::{Exposure, GetTicket, PutTicket, RemoteError, RemoteKey, Rights, Window};
+pub use self::remote::{
+    Exposure, GetTicket, PutTicket, Remote, RemoteError, RemoteKey, Rights, Window,
+};
 pub use self::scope::{Scope, ScopedTicket};
 pub use self::ticket::{RecvTicket, SendTicket};
 pub use self::timer::Reminder;

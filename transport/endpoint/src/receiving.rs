@@ -27,7 +27,7 @@ use super::counters::Tally;
 use super::direction_lock::{Common, Direction};
 use super::message::Message;
 use super::ops::{Notify, OpId, Ops};
-use super::remote::Remote;
+use super::remote::RemoteState;
 use super::shared::Shared;
 use jstream_base::Header;
 use jstream_base::RecvError;
@@ -68,7 +68,7 @@ pub(crate) struct Receiving {
     pub(super) alarm: Arc<Alarm>,
     alarm_waker: Waker,
     /// Puts and gets of both sides.
-    pub(super) remote: Remote,
+    pub(super) remote: RemoteState,
     /// The connection, for sending answers, requests and replies.
     pub(super) shared: Weak<Shared>,
     /// The receive sink, which gets all messages on arrival.
@@ -114,7 +114,7 @@ impl Receiving {
             tally,
             alarm_waker: alarm.clone().into(),
             alarm,
-            remote: Remote::default(),
+            remote: RemoteState::default(),
             shared,
             receive_sink: None,
             had_sink: false,

@@ -128,23 +128,15 @@ impl Endpoint {
         }
     }
 
-    /// Posts an object to be sent, behind everything posted before. The object is serialized during
-    /// the call to a buffer of the local pool, so it is not borrowed afterwards.
+    /// Posts an object to be sent, behind everything posted before, with a tag that
+    /// [`recv_tagged`](Self::recv_tagged) returns. The object is serialized during the call to a
+    /// buffer of the local pool, so it is not borrowed afterwards.
     ///
     /// # Errors
     ///
     /// [`WriteError`] if the object can't be written. The ticket reports any other error and
     /// returns the message.
-    pub fn post_send_object<T: Transportable>(&self, object: &T) -> Result<SendTicket, WriteError> {
-        self.post_send_object_tagged(0, object)
-    }
-
-    /// As [`post_send_object`](Self::post_send_object), with a tag.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError`].
-    pub fn post_send_object_tagged<T: Transportable>(
+    pub fn post_send_object<T: Transportable>(
         &self,
         tag: u64,
         object: &T,
@@ -163,16 +155,6 @@ impl Endpoint {
             outbox.note_usual(filled.len());
         }
         Ok(self.post_send(Header::tagged(tag), filled))
-    }
-
-    /// Sends an object. Equivalent to [`post_send_object`](Self::post_send_object), under a name
-    /// for async code, which awaits the ticket.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError`].
-    pub fn send_async<T: Transportable>(&self, object: &T) -> Result<SendTicket, WriteError> {
-        self.post_send_object(object)
     }
 
     /// Blocks until the next message arrives, and reads its object.
@@ -196,27 +178,20 @@ impl Endpoint {
         Ok((header.tag(), received))
     }
 
-    /// As [`recv`](Self::recv), but blocks for at most `timeout`.
+    /// As [`recv`](Self::recv), but blocks for at most `timeout`. If `timeout` is zero, takes a
+    /// message that has already arrived.
     ///
     /// # Errors
     ///
-    /// [`RecvError::TimedOut`](jstream_base::RecvError::TimedOut), after which the connection can
-    /// still be used, or another [`RecvObjectError`].
-    pub fn recv_timeout<T: Transportable + 'static>(
+    /// [`RecvError::TimedOut`](jstream_base::RecvError::TimedOut) if no message arrived in time, or
+    /// [`RecvError::Empty`](jstream_base::RecvError::Empty) if `timeout` is zero and none has
+    /// arrived. After both, the connection can still be used. Otherwise another
+    /// [`RecvObjectError`].
+    pub fn recv_within<T: Transportable + 'static>(
         &self,
         timeout: Duration,
     ) -> Result<Received<T>, RecvObjectError> {
-        Ok(self.receive_object(Patience::For(timeout))?.1)
-    }
-
-    /// Returns the object of the next message if it has arrived. Does not block.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::Empty`](jstream_base::RecvError::Empty) if no message has arrived, or another
-    /// [`RecvObjectError`].
-    pub fn try_recv<T: Transportable + 'static>(&self) -> Result<Received<T>, RecvObjectError> {
-        Ok(self.receive_object(Patience::None)?.1)
+        Ok(self.receive_object(Patience::within(timeout))?.1)
     }
 
     fn receive_object<T: Transportable + 'static>(
@@ -238,13 +213,7 @@ impl Endpoint {
         ObjectTicket::new(RecvOp::new(self.shared.clone(), id))
     }
 
-    /// Receives an object. Equivalent to [`post_recv_object`](Self::post_recv_object), under a name
-    /// for async code, which awaits the ticket.
-    pub fn recv_async<T: Transportable + 'static>(&self) -> ObjectTicket<T> {
-        self.post_recv_object()
-    }
-
-    /// Forwards a received object. If the device [moves](crate::Limits::moves) buffers, the object
+    /// Forwards a received object, with a tag. If the device [moves](crate::Limits::moves) buffers, the object
     /// moves as it is, whatever its size, and a receiver of the same type does not read it again.
     /// Otherwise it is converted back to a message, in place if possible, and that message is sent.
     ///
@@ -252,33 +221,14 @@ impl Endpoint {
     ///
     /// [`UnsentObject`], with the reason and what is left of the object.
     #[allow(clippy::result_large_err, reason = "the object comes back in it")]
-    pub fn send_received<T>(&self, received: Received<T>) -> Result<(), UnsentObject<T>>
-    where
-        T: Transportable + 'static,
-        Received<T>: Send,
-        for<'x> T::InPlace<'x>: Transportable,
-    {
-        self.send_received_tagged(0, received)
-    }
-
-    /// As [`send_received`](Self::send_received), with a tag.
-    ///
-    /// # Errors
-    ///
-    /// [`UnsentObject`].
-    #[allow(clippy::result_large_err, reason = "the object comes back in it")]
-    pub fn send_received_tagged<T>(
-        &self,
-        tag: u64,
-        received: Received<T>,
-    ) -> Result<(), UnsentObject<T>>
+    pub fn send_received<T>(&self, tag: u64, received: Received<T>) -> Result<(), UnsentObject<T>>
     where
         T: Transportable + 'static,
         Received<T>: Send,
         for<'x> T::InPlace<'x>: Transportable,
     {
         let header = Header::tagged(tag);
-        let limits = self.limits();
+        let limits = &self.shared.info().limits;
         if limits.moves && received.capacity() as u64 <= limits.max_send {
             return self
                 .move_object(header, Erased::new(received))

@@ -43,7 +43,7 @@ impl Line {
     pub(super) fn new(rank: u32, endpoint: Endpoint, inbox: &Arc<Inbox>) -> Self {
         let eager = inbox
             .options
-            .eager_over(endpoint.scheme(), endpoint.limits());
+            .eager_over(endpoint.info().scheme, endpoint.info().limits);
         let gone = Arc::new(AtomicBool::new(false));
         let offers: Arc<dyn Sink> = Arc::new(Offers(inbox.clone()));
         let whole: Arc<dyn Sink> = Arc::new(Whole {
@@ -55,7 +55,7 @@ impl Line {
         let taker = RankSink {
             inbox: inbox.clone(),
             rank,
-            max_receive: endpoint.limits().max_receive,
+            max_receive: endpoint.shared().info().limits.max_receive,
             whole: whole.clone(),
             gone: gone.clone(),
             passed: passed.clone(),

@@ -189,7 +189,7 @@ impl Node {
         body: Option<Body<'static>>,
         length: u64,
     ) -> Result<(OpId, u32), (Error, Option<Body<'static>>)> {
-        let max = line.endpoint.limits().max_send;
+        let max = line.endpoint.shared().info().limits.max_send;
         if length > max {
             let rank = to;
             return Err((Error::TooLong { length, max, rank }, body));
@@ -236,7 +236,7 @@ impl Node {
                 self.post_to_thread(to, near, heading, Payload::Bytes(filled), confirmed)
             }
             Ok(Link::Line(line)) => {
-                let moves = line.endpoint.limits().moves;
+                let moves = line.endpoint.shared().info().limits.moves;
                 let is_short = filled.len() <= SMALL && length <= line.eager;
                 if is_short && !confirmed && !moves && !line.is_gone() {
                     let header = Frame::Eager { label }.header();
@@ -302,7 +302,8 @@ impl Node {
         if line.is_gone() {
             return PostOutcome::Refused(self.lost(to), payload_of(body));
         }
-        let moves = line.endpoint.limits().moves && !matches!(body, Body::Borrowed(_));
+        let moves =
+            line.endpoint.shared().info().limits.moves && !matches!(body, Body::Borrowed(_));
         let is_long = length > line.eager && !moves;
         if confirmed || is_long {
             let body = match body {

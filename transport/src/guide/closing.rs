@@ -108,7 +108,7 @@
 //!
 //! # Monitoring
 //!
-//! [`Endpoint::counters`](crate::Endpoint::counters) counts the messages and bytes of one
+//! [`EndpointInfo::counters`](crate::EndpointInfo::counters) counts the messages and bytes of one
 //! connection, and [`device_counters`](crate::device_counters) those of all connections of a
 //! device. Connections that are made, refused or closed are recorded as `tracing` events of level
 //! DEBUG. Messages are recorded as events of level TRACE if

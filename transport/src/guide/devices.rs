@@ -18,7 +18,7 @@
 //! directly to the socket, and large buffers that are sent to other hosts are not copied
 //! ([`Options::uring_zero_copy`](crate::Options::uring_zero_copy)). If the kernel has no io_uring
 //! or lacks a required feature, `uring` behaves as `tcp`, and
-//! [`Endpoint::degraded`](crate::Endpoint::degraded) reports this.
+//! [`EndpointInfo::degraded`](crate::EndpointInfo::degraded) reports this.
 //!
 //! # Encryption
 //!
@@ -64,9 +64,9 @@
 //!     (accepted, client.join().unwrap().unwrap())
 //! });
 //! let (accepted, endpoint) = server.join().unwrap();
-//! assert_eq!(endpoint.scheme(), "shm");
-//! assert_eq!(accepted.address().to_string(), shm);
-//! for sentence in endpoint.degraded() {
+//! assert_eq!(endpoint.info().scheme, "shm");
+//! assert_eq!(accepted.info().address.to_string(), shm);
+//! for sentence in endpoint.info().degraded {
 //!     println!("{sentence}");
 //! }
 //! # Ok(())
@@ -75,7 +75,7 @@
 //!
 //! # Capabilities of a connection
 //!
-//! [`Endpoint::limits`](crate::Endpoint::limits) reports the maximum payload length in each
+//! [`EndpointInfo::limits`](crate::EndpointInfo::limits) reports the maximum payload length in each
 //! direction, the maximum length of payloads that are sent together with their header, the maximum
 //! length of payloads that are sent without waiting for the peer, and whether buffers are moved.
 //! Over `inproc` they are: the receiver gets the sender's memory itself.
@@ -89,7 +89,7 @@
 //! let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! let there = listener.accept()?.establish()?;
 //! let here = connecting.join().unwrap()?;
-//! assert!(here.limits().moves);
+//! assert!(here.info().limits.moves);
 //!
 //! let jbuf = options.pool.take(1 << 20)?.copy_from(&[7; 1 << 20])?;
 //! let at = jbuf.as_bytes().as_ptr();

@@ -67,7 +67,7 @@
 //! here.send(&Order { symbol: "ACME".to_owned(), legs: vec![99.5, 2.0] })?;
 //! let order = there.recv::<Order>()?;
 //! assert_eq!((order.get().symbol, order.get().legs), ("ACME", &[99.5, 2.0][..]));
-//! there.send_received(order)?;
+//! there.send_received(0, order)?;
 //! assert_eq!(here.recv::<Order>()?.get().symbol, "ACME");
 //!
 //! // A message of another type is an error, and the connection can still be used.
@@ -97,7 +97,7 @@
 //! # let there = listener.accept()?.establish()?;
 //! # let here = connecting.join().unwrap()?;
 //! let mut first = there.post_recv(options.pool.take(1000)?);
-//! let second = there.post_recv_any();
+//! let second = there.post_recv(None);
 //! assert!(first.wait_timeout(Duration::from_millis(1)).is_none());
 //!
 //! let jbuf = options.pool.take(5)?.copy_from(b"first")?;
@@ -140,12 +140,12 @@
 //! # let here = connecting.join().unwrap()?;
 //! let serving = Progress::start()?;
 //! serving.attach(&there);
-//! let exposed = there.expose(options.pool.take(256)?, Rights::Both)?;
+//! let exposed = there.remote().expose(options.pool.take(256)?, Rights::Both)?;
 //! let key = exposed.key();
 //! // The key is a plain value, which the program has to send to the peer.
-//! here.put(&key, 100, b"hello")?;
-//! assert_eq!(here.get(&key, 100, 5)?.as_bytes(), b"hello");
-//! assert!(here.put(&key, 255, b"too long").is_err());
+//! here.remote().put(&key, 100, b"hello")?;
+//! assert_eq!(here.remote().get(&key, 100, 5)?.as_bytes(), b"hello");
+//! assert!(here.remote().put(&key, 255, b"too long").is_err());
 //! # Ok(())
 //! # }
 //! ```

@@ -76,7 +76,7 @@
 //! # let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! # let there = listener.accept()?.establish()?;
 //! # let here = connecting.join().unwrap()?;
-//! let late = there.recv_message_timeout(Duration::from_millis(1)).unwrap_err();
+//! let late = there.recv_message_within(Duration::from_millis(1)).unwrap_err();
 //! assert!(matches!(late, RecvError::TimedOut { .. }));
 //! here.send(&5u64)?;
 //! assert_eq!(*there.recv::<u64>()?.get(), 5);

@@ -29,9 +29,9 @@
 //!     // Establishing waits for the peer. A server should do this in a separate thread.
 //!     let there = listener.accept_async().await?.establish()?;
 //!     let here = client.join().unwrap()?;
-//!     let receiving = there.recv_message_async();
+//!     let receiving = there.post_recv(None);
 //!     let jbuf = options.pool.take(5)?.copy_from(b"hello")?;
-//!     here.send_message_async(Header::default(), jbuf).await?;
+//!     here.post_send(Header::default(), jbuf).await?;
 //!     assert_eq!(receiving.await?.payload.as_bytes(), b"hello");
 //!     Ok(())
 //! })
@@ -60,7 +60,7 @@
 //!     let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //!     let there = listener.accept()?.establish()?;
 //!     let here = connecting.join().unwrap()?;
-//!     queue.post_recv_any(&there, number);
+//!     queue.post_recv(&there, number, None);
 //!     pairs.push((here, there));
 //! }
 //! pairs[1].0.send_message(Header::tagged(5), &[])?;
@@ -80,6 +80,8 @@
 //! each sleep. If `arm` returns true, a message can be received, and the program must not sleep.
 //!
 //! ```
+//! use std::time::Duration;
+//!
 //! use jstream_transport::{Header, Options, RecvError, connect, listen};
 //! use rustix::event::epoll;
 //!
@@ -98,7 +100,7 @@
 //! #     here
 //! # });
 //! let message = loop {
-//!     match there.try_recv_message() {
+//!     match there.recv_message_within(Duration::ZERO) {
 //!         Ok(message) => break message,
 //!         Err(RecvError::Empty) => {}
 //!         Err(error) => return Err(error.into()),
@@ -139,7 +141,7 @@
 //! let progress = Progress::start()?;
 //! progress.attach(&here);
 //! progress.attach(&there);
-//! let receiving = there.post_recv_any();
+//! let receiving = there.post_recv(None);
 //! let large = options.pool.take(8 << 20)?.copy_from(&vec![1; 8 << 20])?;
 //! let sending = here.post_send(Header::default(), large);
 //! // The program computes, and then takes the message.

@@ -503,7 +503,7 @@ fn numbers_of_others_cancel_nothing() {
     while peer.poll() > 0 || peer.handlers().counters().moved == 0 {}
     *gate.lock() = true;
     let answer = loop {
-        match client.try_recv_message() {
+        match client.recv_message_within(Duration::ZERO) {
             Ok(answer) => break answer,
             Err(_) => drop(peer.poll()),
         }

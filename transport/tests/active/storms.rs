@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use jstream_transport::active::{Handlers, Peer, Reason, Request, RequestError, Settings};
 use jstream_transport::{Endpoint, Header};
@@ -210,7 +211,7 @@ fn unknown_handlers_give_back_and_cancels_for_nothing_are_allowed() {
         .unwrap();
     while peer.poll() < 1 {}
     let answer = loop {
-        match client.try_recv_message() {
+        match client.recv_message_within(Duration::ZERO) {
             Ok(answer) => break answer,
             Err(_) => drop(peer.poll()),
         }

@@ -43,7 +43,7 @@ fn ping_posted(endpoint: &Endpoint, pool: &Pool, payload: &[u8]) {
                 .unwrap()
                 .copy_from(&payload[..size])
                 .unwrap();
-            (endpoint.post_recv_any(), endpoint.post_send(header, filled))
+            (endpoint.post_recv(None), endpoint.post_send(header, filled))
         });
         for (received, sent) in tickets {
             assert_eq!(received.wait().unwrap().payload.len(), size);
@@ -61,7 +61,7 @@ fn ping_others(endpoint: &Endpoint, queue: &CompletionQueue, pool: &Pool, task: 
     let numbers = [7u64; 100];
     for size in SIZES {
         let filled = || pool.take(size).unwrap().zeroed(size).unwrap();
-        queue.post_recv_any(endpoint, 1);
+        queue.post_recv(endpoint, 1, None);
         queue.post_send(endpoint, 2, Header::new(1, [0; 3]), filled());
         for _ in 0..2 {
             match queue.wait(LONG).unwrap().outcome {
@@ -70,15 +70,15 @@ fn ping_others(endpoint: &Endpoint, queue: &CompletionQueue, pool: &Pool, task: 
                 _ => unreachable!(),
             }
         }
-        let received = endpoint.recv_message_async();
-        let sent = endpoint.send_message_async(Header::new(1, [0; 3]), filled());
+        let received = endpoint.post_recv(None);
+        let sent = endpoint.post_send(Header::new(1, [0; 3]), filled());
         drop(block_on(sent, task).unwrap());
         let message = block_on(received, task).unwrap();
         assert_eq!(message.payload.len(), size);
         drop(message);
         endpoint.send(&numbers.as_slice()).unwrap();
         assert_eq!(endpoint.recv::<&[u64]>().unwrap().get(), &numbers);
-        drop(endpoint.post_send_object(&numbers.as_slice()).unwrap());
+        drop(endpoint.post_send_object(0, &numbers.as_slice()).unwrap());
         assert_eq!(endpoint.recv::<&[u64]>().unwrap().get(), &numbers);
     }
 }

@@ -18,7 +18,7 @@ pub(crate) async fn what_was_sent_arrives_before_the_end(host: Host) -> Outcome 
         let sending = host.spawn("sends", async move {
             for index in 0..10 {
                 let payload = filled(&pool, &bytes(3000, index));
-                let sent = client.send_message_async(Header::new(0, [index, 0, 0]), payload);
+                let sent = client.post_send(Header::new(0, [index, 0, 0]), payload);
                 sent.await.map_err(SendError::from)?;
             }
             match how {
@@ -29,13 +29,13 @@ pub(crate) async fn what_was_sent_arrives_before_the_end(host: Host) -> Outcome 
             Ok::<_, SendError>(Some(client))
         });
         for index in 0..10 {
-            let message = server.recv_message_async().await.map_err(RecvError::from)?;
+            let message = server.post_recv(None).await.map_err(RecvError::from)?;
             host.intact(message.header.words[0] == index, || {
                 format!("{how}: {index}")
             })?;
         }
         for _ in 0..2 {
-            match server.recv_message_async().await.map_err(RecvError::from) {
+            match server.post_recv(None).await.map_err(RecvError::from) {
                 Ok(message) => host.intact(false, || format!("{how}: {:?}", message.header))?,
                 Err(RecvError::Closed { .. }) => {}
                 Err(error) => ensure!(false, "{how}: {error}"),
@@ -50,16 +50,13 @@ pub(crate) async fn who_has_finished_still_receives(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;
     client.finish()?;
     let pool = host.pool();
-    let refused = client.send_message_async(Header::default(), filled(&pool, &[1]));
+    let refused = client.post_send(Header::default(), filled(&pool, &[1]));
     let unsent = refused.await.err().ok_or("sent after the end")?;
     ensure!(unsent.filled.len() == 1, "the jbuf comes back");
-    ensure!(
-        server.recv_message_async().await.is_err(),
-        "nothing was sent"
-    );
-    let sent = server.send_message_async(Header::new(3, [0; 3]), filled(&pool, &[2]));
+    ensure!(server.post_recv(None).await.is_err(), "nothing was sent");
+    let sent = server.post_send(Header::new(3, [0; 3]), filled(&pool, &[2]));
     sent.await.map_err(SendError::from)?;
-    let message = client.recv_message_async().await.map_err(RecvError::from)?;
+    let message = client.post_recv(None).await.map_err(RecvError::from)?;
     host.intact(message.header.kind == 3, || "another kind".into())
 }
 
@@ -69,7 +66,7 @@ pub(crate) async fn sending_to_nobody_fails(host: Host) -> Outcome {
     let pool = host.pool();
     let error = loop {
         let payload = filled(&pool, &[1; 10_000]);
-        match client.send_message_async(Header::default(), payload).await {
+        match client.post_send(Header::default(), payload).await {
             Ok(spent) => drop(spent),
             Err(unsent) => break unsent.error,
         }
@@ -85,7 +82,7 @@ pub(crate) async fn close_wakes_who_receives(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;
     let closer = client.closer();
     let receives: Vec<_> = (0..3)
-        .map(|_| host.spawn("receives", client.recv_message_async()))
+        .map(|_| host.spawn("receives", client.post_recv(None)))
         .collect();
     host.pause().await;
     closer.close();
@@ -95,7 +92,10 @@ pub(crate) async fn close_wakes_who_receives(host: Host) -> Outcome {
         let error = unreceived.error;
         ensure!(matches!(error, RecvError::ClosedLocally { .. }), "{error}");
     }
-    let error = client.try_recv_message().err().ok_or("closed")?;
+    let error = client
+        .recv_message_within(Duration::ZERO)
+        .err()
+        .ok_or("closed")?;
     ensure!(matches!(error, RecvError::ClosedLocally { .. }), "{error}");
     let error = client.try_send_message(Header::default(), &[]);
     let error = error.err().ok_or("closed")?;
@@ -103,7 +103,7 @@ pub(crate) async fn close_wakes_who_receives(host: Host) -> Outcome {
     drop(client);
     closer.close();
     // The peer learns of the end.
-    let error = server.recv_message_async().await.err().ok_or("closed")?;
+    let error = server.post_recv(None).await.err().ok_or("closed")?;
     ensure!(matches!(error.error, RecvError::Closed { .. }), "{error}");
     Ok(())
 }
@@ -116,7 +116,7 @@ pub(crate) async fn close_wakes_who_sends(host: Host) -> Outcome {
         let payload = vec![0; 1 << 18];
         loop {
             let payload = filled(&pool, &payload);
-            let sent = client.send_message_async(Header::default(), payload).await;
+            let sent = client.post_send(Header::default(), payload).await;
             if let Err(unsent) = sent {
                 break (unsent.error, unsent.filled.len());
             }
@@ -216,7 +216,7 @@ pub(crate) async fn one_listener_has_several_addresses(host: Host) -> Outcome {
         let accepted = accepting.await;
         let endpoint = connected?;
         assert_eq!(
-            (endpoint.address(), endpoint.scheme()),
+            (endpoint.info().address, endpoint.info().scheme),
             (address, host.scheme)
         );
         assert_eq!(&accepted?, address);
@@ -228,9 +228,9 @@ pub(crate) async fn the_limit_of_the_peer_holds(host: Host) -> Outcome {
     let mut options = host.options();
     options.max_message = 1000;
     let (client, server) = host.pair(&host.options(), &options).await?;
-    let limits = (client.limits().max_send, server.limits().max_send);
+    let limits = (client.info().limits.max_send, server.info().limits.max_send);
     host.intact(limits == (1000, 64 << 20), || format!("{limits:?}"))?;
-    assert_eq!(server.limits().max_receive, 1000);
+    assert_eq!(server.info().limits.max_receive, 1000);
     let pool = host.pool();
     let unsent = client.post_send(Header::default(), filled(&pool, &[0; 1001]));
     let unsent = unsent.await.err().ok_or("too long")?;
@@ -249,7 +249,7 @@ pub(crate) async fn the_limit_of_the_peer_holds(host: Host) -> Outcome {
     );
     assert_eq!(unsent.filled.len(), 1001, "the jbuf comes back");
     let send = client.post_send(Header::default(), filled(&pool, &[0; 1000]));
-    let (sent, received) = both(send, server.recv_message_async()).await;
+    let (sent, received) = both(send, server.post_recv(None)).await;
     sent.map_err(SendError::from)?;
     let message = received.map_err(RecvError::from)?;
     ensure!(message.payload.len() == 1000, "{:?}", message.header);

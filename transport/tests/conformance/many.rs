@@ -21,7 +21,7 @@ pub(crate) async fn connections_leave_nothing_behind(host: Host) -> Outcome {
         }
         let first = sends.swap_remove(0);
         let posted = (
-            server.post_recv_any(),
+            server.post_recv(None),
             client.post_recv(pool.take(3).unwrap()),
         );
         // Some messages are received, others are still under way when everything is dropped.
@@ -67,10 +67,10 @@ pub(crate) async fn many_connections_at_once(host: Host) -> Outcome {
 /// Echoes messages until the connection ends.
 async fn answer(endpoint: Endpoint, pool: jstream::Pool) -> Outcome {
     loop {
-        match endpoint.recv_message_async().await.map_err(RecvError::from) {
+        match endpoint.post_recv(None).await.map_err(RecvError::from) {
             Ok(message) => {
                 let back = filled(&pool, message.payload.as_bytes());
-                let sent = endpoint.send_message_async(message.header, back).await;
+                let sent = endpoint.post_send(message.header, back).await;
                 sent.map_err(SendError::from)?;
             }
             Err(RecvError::Closed { .. }) => return Ok(()),
@@ -86,7 +86,7 @@ async fn ask(host: Host, endpoint: Endpoint, number: u64, messages: u64) -> Outc
         let payload = bytes(size, number + index);
         let header = Header::new(1, [number, index, 0]);
         let ask = endpoint.post_send(header, filled(&pool, &payload));
-        let (asked, answer) = both(ask, endpoint.post_recv_any()).await;
+        let (asked, answer) = both(ask, endpoint.post_recv(None)).await;
         asked.map_err(SendError::from)?;
         let message = answer.map_err(RecvError::from)?;
         let right = message.header.words == header.words && message.payload.as_bytes() == payload;
@@ -108,7 +108,7 @@ pub(crate) async fn connections_share_a_queue(host: Host) -> Outcome {
             let header = Header::new(1, [number, index, 0]);
             let payload = filled(&pool, &bytes(index as usize * 50, number + index));
             queue.post_send(&client, u64::MAX, header, payload);
-            queue.post_recv_any(&server, number * messages + index);
+            queue.post_recv(&server, number * messages + index, None);
             posted += 2;
         }
         endpoints.push((client, server));

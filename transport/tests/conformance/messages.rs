@@ -13,12 +13,12 @@ async fn send(
     header: Header,
     payload: jstream::Filled,
 ) -> Result<(), SendError> {
-    endpoint.send_message_async(header, payload).await?;
+    endpoint.post_send(header, payload).await?;
     Ok(())
 }
 
 async fn receive(endpoint: &Endpoint) -> Result<jstream_transport::Message, RecvError> {
-    Ok(endpoint.recv_message_async().await?)
+    Ok(endpoint.post_recv(None).await?)
 }
 
 pub(crate) async fn every_size_arrives(host: Host) -> Outcome {
@@ -50,11 +50,11 @@ pub(crate) async fn every_size_arrives(host: Host) -> Outcome {
                 && payload == bytes(size, u64::from(index)),
             || format!("{size} bytes are others: {header:?}"),
         )?;
-        let is_ours = client.limits().moves || options.pool.contains(payload);
+        let is_ours = client.info().limits.moves || options.pool.contains(payload);
         assert!(is_ours, "{size}");
     }
     let server = sending.await?;
-    let (sent, received) = (server.counters(), client.counters());
+    let (sent, received) = (server.info().counters, client.info().counters);
     ensure!(
         (sent.messages_sent, sent.messages_received) == (count as u64, 0),
         "{sent:?}"

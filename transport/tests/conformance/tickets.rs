@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use jstream::buffer::PoolOptions;
 use jstream_transport::{Header, RecvError, SendError};
@@ -15,7 +16,7 @@ pub(crate) async fn a_cancelled_receive_takes_no_message(host: Host) -> Outcome 
     let pool = host.pool();
     for round in 0..host.scaled(50, 5) {
         let first = server.post_recv(pool.take(100).unwrap());
-        let second = server.post_recv_any();
+        let second = server.post_recv(None);
         let unreceived = first.cancel().err().ok_or("nothing was sent")?;
         ensure!(
             matches!(unreceived.error, RecvError::Cancelled),
@@ -48,7 +49,7 @@ pub(crate) async fn a_dropped_receive_loses_no_message(host: Host) -> Outcome {
     for index in 0..messages {
         // Drops receives before they get a message, in the middle of a message, or with a complete
         // message.
-        let mut dropped = vec![server.post_recv_any(), server.post_recv_any()];
+        let mut dropped = vec![server.post_recv(None), server.post_recv(None)];
         host.pause_for(index).await;
         let mut polled = dropped.swap_remove(0);
         let waker = Waker::noop();
@@ -56,7 +57,7 @@ pub(crate) async fn a_dropped_receive_loses_no_message(host: Host) -> Outcome {
         drop((polled, dropped));
         let received = match poll {
             Poll::Ready(received) => received,
-            Poll::Pending => server.recv_message_async().await,
+            Poll::Pending => server.post_recv(None).await,
         };
         let message = received.map_err(RecvError::from)?;
         let size = [3, 5000, 60_000][index as usize % 3];
@@ -107,7 +108,7 @@ pub(crate) async fn a_send_is_cancelled_or_arrives(host: Host) -> Outcome {
         let host = host.clone();
         host.clone().spawn("receives", async move {
             for index in expected {
-                let message = server.recv_message_async().await.map_err(RecvError::from)?;
+                let message = server.post_recv(None).await.map_err(RecvError::from)?;
                 let right = message.header.words[0] == index
                     && message.payload.as_bytes() == bytes(size, index);
                 host.intact(right, || format!("{index}: {:?}", message.header))?;
@@ -135,7 +136,7 @@ pub(crate) async fn a_dropped_send_is_sent(host: Host) -> Outcome {
         Ok::<_, SendError>(client)
     });
     for index in 0..20 {
-        let message = server.recv_message_async().await.map_err(RecvError::from)?;
+        let message = server.post_recv(None).await.map_err(RecvError::from)?;
         host.intact(message.header.kind == index, || {
             format!("{:?}", message.header)
         })?;
@@ -146,9 +147,12 @@ pub(crate) async fn a_dropped_send_is_sent(host: Host) -> Outcome {
 
 pub(crate) async fn try_forms_never_wait(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;
-    let error = server.try_recv_message().err().ok_or("nothing was sent")?;
+    let error = server
+        .recv_message_within(Duration::ZERO)
+        .err()
+        .ok_or("nothing was sent")?;
     ensure!(matches!(error, RecvError::Empty), "{error}");
-    let mut receive = server.post_recv_any();
+    let mut receive = server.post_recv(None);
     let nothing = receive.try_take();
     ensure!(nothing.is_none(), "{nothing:?}");
     drop(receive);
@@ -179,7 +183,7 @@ pub(crate) async fn try_forms_never_wait(host: Host) -> Outcome {
             host.pause().await;
         }
         let message = loop {
-            match server.try_recv_message() {
+            match server.recv_message_within(Duration::ZERO) {
                 Err(RecvError::Empty) => host.pause_for(1).await,
                 message => break message?,
             }
@@ -221,13 +225,13 @@ pub(crate) async fn a_full_pool_is_an_error_that_passes(host: Host) -> Outcome {
             Ok::<_, SendError>(())
         })
     };
-    let held = server.recv_message_async().await.map_err(RecvError::from)?;
-    let second = server.recv_message_async().await.map_err(RecvError::from);
+    let held = server.post_recv(None).await.map_err(RecvError::from)?;
+    let second = server.post_recv(None).await.map_err(RecvError::from);
     let second = match second {
         Err(RecvError::NoBuffer { length, .. }) => {
             host.intact(length == 300_000, || format!("{length}"))?;
             drop(held);
-            server.recv_message_async().await.map_err(RecvError::from)?
+            server.post_recv(None).await.map_err(RecvError::from)?
         }
         second => second?,
     };
@@ -250,7 +254,7 @@ pub(crate) async fn messages_are_received_into_memory(host: Host) -> Outcome {
     });
     for size in sizes.into_iter().take(5) {
         let header = loop {
-            match server.try_recv_into(&mut memory) {
+            match server.recv_into_within(&mut memory, Duration::ZERO) {
                 Err(RecvError::Empty) => host.pause_for(1).await,
                 header => break header?,
             }
@@ -261,7 +265,7 @@ pub(crate) async fn messages_are_received_into_memory(host: Host) -> Outcome {
     // A message that does not fit is kept.
     for _ in 0..2 {
         let error = loop {
-            match server.try_recv_into(&mut memory) {
+            match server.recv_into_within(&mut memory, Duration::ZERO) {
                 Err(RecvError::Empty) => host.pause_for(1).await,
                 Err(error) => break error,
                 Ok(header) => host.intact(false, || format!("{header:?}"))?,
@@ -278,7 +282,7 @@ pub(crate) async fn messages_are_received_into_memory(host: Host) -> Outcome {
             "{error}"
         );
     }
-    let message = server.recv_message_async().await.map_err(RecvError::from)?;
+    let message = server.post_recv(None).await.map_err(RecvError::from)?;
     let right = message.payload.as_bytes() == bytes(1001, 1);
     host.intact(right, || format!("{:?}", message.header))?;
     sending.await?;

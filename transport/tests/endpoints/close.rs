@@ -49,19 +49,13 @@ const WAITS: &[Wait<Endpoint>] = &[
         let object = vec![1u64; LENGTH / 8];
         again(|| Ok(endpoint.send(&object)?))
     }),
-    ("send_async", |endpoint| {
+    ("post_send_object, awaited", |endpoint| {
         let object = vec![1u64; LENGTH / 8];
         again(|| {
             block_on(async {
-                endpoint.send_async(&object)?.await?;
+                endpoint.post_send_object(0, &object)?.await?;
                 Ok(())
             })
-        })
-    }),
-    ("send_message_async", |endpoint| {
-        again(|| {
-            block_on(endpoint.send_message_async(header(0), large()))?;
-            Ok(())
         })
     }),
     ("post_send", |endpoint| {
@@ -74,6 +68,12 @@ const WAITS: &[Wait<Endpoint>] = &[
         again(|| {
             let mut ticket = endpoint.post_send(header(0), large());
             ticket.wait_timeout(LONG).ok_or("nothing within")??;
+            Ok(())
+        })
+    }),
+    ("post_send, awaited", |endpoint| {
+        again(|| {
+            block_on(endpoint.post_send(header(0), large()))?;
             Ok(())
         })
     }),
@@ -98,11 +98,11 @@ const WAITS: &[Wait<Endpoint>] = &[
     ("recv_message", |endpoint| {
         Ok(endpoint.recv_message().map(drop)?)
     }),
-    ("recv_message_timeout", |endpoint| {
-        Ok(endpoint.recv_message_timeout(LONG).map(drop)?)
+    ("recv_message_within", |endpoint| {
+        Ok(endpoint.recv_message_within(LONG).map(drop)?)
     }),
-    ("try_recv_message", |endpoint| {
-        again(|| match endpoint.try_recv_message() {
+    ("recv_message_within, no time", |endpoint| {
+        again(|| match endpoint.recv_message_within(Duration::ZERO) {
             Err(RecvError::Empty) => {
                 thread::yield_now();
                 Ok(())
@@ -113,67 +113,75 @@ const WAITS: &[Wait<Endpoint>] = &[
     ("recv_into", |endpoint| {
         Ok(endpoint.recv_into(&mut [0; 10]).map(drop)?)
     }),
-    ("recv_into_timeout", |endpoint| {
-        Ok(endpoint.recv_into_timeout(&mut [0; 10], LONG).map(drop)?)
+    ("recv_into_within", |endpoint| {
+        Ok(endpoint.recv_into_within(&mut [0; 10], LONG).map(drop)?)
     }),
     ("recv", |endpoint| Ok(endpoint.recv::<u64>().map(drop)?)),
-    ("recv_timeout", |endpoint| {
-        Ok(endpoint.recv_timeout::<u64>(LONG).map(drop)?)
+    ("recv_within", |endpoint| {
+        Ok(endpoint.recv_within::<u64>(LONG).map(drop)?)
     }),
-    ("recv_async", |endpoint| {
-        Ok(block_on(endpoint.recv_async::<u64>()).map(drop)?)
-    }),
-    ("recv_message_async", |endpoint| {
-        Ok(block_on(endpoint.recv_message_async()).map(drop)?)
+    ("post_recv_object, awaited", |endpoint| {
+        Ok(block_on(endpoint.post_recv_object::<u64>()).map(drop)?)
     }),
     ("post_recv", |endpoint| {
         let first = endpoint.post_recv(Spent::heap(10));
-        let second = endpoint.post_recv_any();
+        let second = endpoint.post_recv(None);
         second.wait().map(drop).unwrap_err();
         Ok(first.wait().map(drop)?)
     }),
     ("post_recv, for so long", |endpoint| {
-        let mut ticket = endpoint.post_recv_any();
+        let mut ticket = endpoint.post_recv(None);
         let result = ticket.wait_timeout(LONG).ok_or("nothing within")?;
         Ok(result.map(drop)?)
+    }),
+    ("post_recv, awaited", |endpoint| {
+        Ok(block_on(endpoint.post_recv(None)).map(drop)?)
     }),
     ("post_recv_object", |endpoint| {
         Ok(endpoint.post_recv_object::<u64>().wait().map(drop)?)
     }),
-    ("put", |endpoint| Ok(endpoint.put(&key(), 0, &[1])?)),
+    ("put", |endpoint| {
+        Ok(endpoint.remote().put(&key(), 0, &[1])?)
+    }),
     ("put of much", |endpoint| {
         let payload = vec![1; LENGTH];
-        again(|| Ok(endpoint.put(&key(), 0, &payload)?))
+        again(|| Ok(endpoint.remote().put(&key(), 0, &payload)?))
     }),
     ("put_notify", |endpoint| {
-        Ok(endpoint.put_notify(&key(), 0, &[1], header(0))?)
+        Ok(endpoint.remote().put_notify(&key(), 0, &[1], header(0))?)
     }),
     ("post_put", |endpoint| {
-        Ok(endpoint.post_put(&key(), 0, filled(&[1])).wait()?)
+        Ok(endpoint.remote().post_put(&key(), 0, filled(&[1])).wait()?)
     }),
     ("post_put, for so long", |endpoint| {
-        let mut ticket = endpoint.post_put(&key(), 0, filled(&[1]));
+        let mut ticket = endpoint.remote().post_put(&key(), 0, filled(&[1]));
         Ok(ticket.wait_timeout(LONG).ok_or("nothing within")??)
     }),
     ("post_put, awaited", |endpoint| {
-        Ok(block_on(endpoint.post_put(&key(), 0, filled(&[1])))?)
+        Ok(block_on(endpoint.remote().post_put(
+            &key(),
+            0,
+            filled(&[1]),
+        ))?)
     }),
     ("more puts than may be asked for at once", |endpoint| {
-        let all = [(); 100].map(|()| endpoint.post_put(&key(), 0, filled(&[1])));
+        let all = [(); 100].map(|()| endpoint.remote().post_put(&key(), 0, filled(&[1])));
         all.into_iter().try_for_each(|ticket| Ok(ticket.wait()?))
     }),
     ("get", |endpoint| {
-        Ok(endpoint.get(&key(), 0, 10).map(drop)?)
+        Ok(endpoint.remote().get(&key(), 0, 10).map(drop)?)
     }),
     ("get_into", |endpoint| {
-        Ok(endpoint.get_into(&key(), 0, &mut vec![0; LENGTH])?)
+        Ok(endpoint
+            .remote()
+            .get_into(&key(), 0, &mut vec![0; LENGTH])?)
     }),
     ("post_get, awaited", |endpoint| {
-        Ok(block_on(endpoint.post_get(&key(), 0, LENGTH)).map(drop)?)
+        Ok(block_on(endpoint.remote().post_get(&key(), 0, LENGTH)).map(drop)?)
     }),
     ("a queue that is waited at", |endpoint| {
         let queue = CompletionQueue::new()?;
-        queue.post_recv_any(endpoint, 0);
+        queue.post_recv(endpoint, 0, None);
         outcome(queue.wait(LONG).ok_or("nothing within")?.outcome)
     }),
     ("a queue that is awaited", |endpoint| {
@@ -191,7 +199,7 @@ const WAITS: &[Wait<Endpoint>] = &[
     ("what a thread carries on", |endpoint| {
         let progress = Progress::start()?;
         progress.attach(endpoint);
-        let mut ticket = endpoint.post_recv_any();
+        let mut ticket = endpoint.post_recv(None);
         loop {
             if let Some(result) = ticket.try_take() {
                 return Ok(result.map(drop)?);
@@ -368,10 +376,10 @@ fn what_was_sent_is_received_though_a_send_was_cut_short(scheme: &str) {
         }
     }
     for number in 0..MESSAGES {
-        let message = client.recv_message_timeout(LONG).unwrap();
+        let message = client.recv_message_within(LONG).unwrap();
         assert_eq!(message.header.words[0], number);
     }
-    let error = client.recv_message_timeout(LONG).unwrap_err();
+    let error = client.recv_message_within(LONG).unwrap_err();
     let gone = matches!(error, RecvError::Lost { .. } | RecvError::Closed { .. });
     assert!(gone, "{error}");
 }

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use std::thread::{self};
+use std::time::Duration;
 
 use jstream::buffer::{Pool, Spent};
 use jstream_transport::{
@@ -40,8 +41,11 @@ fn tag(received: Result<jstream_transport::Message, impl std::fmt::Debug>) -> u6
 fn posted_receives_come_first_and_in_order(scheme: &str) {
     let (client, server) = default_pair(scheme);
     let mut first = server.post_recv(Spent::heap(64));
-    let mut second = server.post_recv_any();
-    assert!(matches!(server.try_recv_message(), Err(RecvError::Empty)));
+    let mut second = server.post_recv(None);
+    assert!(matches!(
+        server.recv_message_within(Duration::ZERO),
+        Err(RecvError::Empty)
+    ));
     assert!(first.try_take().is_none());
     for number in 0..3 {
         say(&client, number);
@@ -54,20 +58,20 @@ fn posted_receives_come_first_and_in_order(scheme: &str) {
 
 fn a_dropped_ticket_loses_no_message(scheme: &str) {
     let (client, server) = default_pair(scheme);
-    let tickets: Vec<_> = (0..4).map(|_| server.post_recv_any()).collect();
+    let tickets: Vec<_> = (0..4).map(|_| server.post_recv(None)).collect();
     for number in 0..6 {
         say(&client, number);
     }
-    let mut last = server.post_recv_any();
+    let mut last = server.post_recv(None);
     assert_eq!(tag(last.wait_timeout(LONG).unwrap()), 4);
     // Tickets are dropped out of order, and messages are received in order.
     let [a, b, c, d] = tickets.try_into().unwrap();
     drop((c, a, d));
-    let mut third = server.post_recv_any();
+    let mut third = server.post_recv(None);
     assert_eq!(tag(third.try_take().unwrap()), 0);
     drop(b);
     for number in [1, 2, 3, 5] {
-        assert_eq!(tag(server.recv_message_timeout(LONG)), number);
+        assert_eq!(tag(server.recv_message_within(LONG)), number);
     }
 }
 
@@ -81,7 +85,7 @@ fn a_cancelled_receive_gives_its_jbuf_back(scheme: &str) {
     let mut ticket = server.post_recv(Spent::heap(1000));
     assert_eq!(tag(ticket.wait_timeout(LONG).unwrap()), 1);
     say(&client, 2);
-    assert_eq!(tag(server.recv_message_timeout(LONG)), 2);
+    assert_eq!(tag(server.recv_message_within(LONG)), 2);
 }
 
 fn a_small_jbuf_gets_an_error_and_the_message_stays(scheme: &str) {
@@ -109,21 +113,21 @@ fn small_messages_come_into_memory(scheme: &str) {
     let (client, server) = default_pair(scheme);
     let mut memory = [0; 4096];
     assert!(matches!(
-        server.try_recv_into(&mut memory),
+        server.recv_into_within(&mut memory, Duration::ZERO),
         Err(RecvError::Empty)
     ));
-    let error = server.recv_into_timeout(&mut memory, SHORT).unwrap_err();
+    let error = server.recv_into_within(&mut memory, SHORT).unwrap_err();
     assert!(matches!(error, RecvError::TimedOut { .. }));
     for length in [0, 1, 8, 48, 1000, 4096] {
         let payload = bytes(length, length as u64);
         let segments = [IoSlice::new(&payload)];
         client.send_message(Header::default(), &segments).unwrap();
-        let header = server.recv_into_timeout(&mut memory, LONG).unwrap();
+        let header = server.recv_into_within(&mut memory, LONG).unwrap();
         assert_eq!(header.length, length as u64);
         assert!(memory[..length] == payload);
         // In between, a message that is received in a jbuf.
         client.send_message(Header::default(), &segments).unwrap();
-        let message = server.recv_message_timeout(LONG).unwrap();
+        let message = server.recv_message_within(LONG).unwrap();
         assert!(message.payload.as_bytes() == payload);
     }
 }
@@ -135,7 +139,7 @@ fn posted_sends_arrive_in_order_before_others(scheme: &str) {
     thread::scope(|scope| {
         scope.spawn(|| {
             for number in 0..50 {
-                let message = server.recv_message_timeout(LONG).unwrap();
+                let message = server.recv_message_within(LONG).unwrap();
                 assert_eq!(message.header.tag(), number);
                 let expected = if number < 49 { 100_000 } else { 8 };
                 assert_eq!(message.payload.len(), expected);
@@ -151,7 +155,7 @@ fn posted_sends_arrive_in_order_before_others(scheme: &str) {
     for mut ticket in tickets {
         // All sends before the last one have completed.
         let spent = ticket.try_take().unwrap().unwrap();
-        assert_eq!(spent.is_none(), client.limits().moves);
+        assert_eq!(spent.is_none(), client.info().limits.moves);
     }
     assert_eq!(pool.stats().in_use, 0);
 }
@@ -238,7 +242,7 @@ fn close_ends_everything_that_is_posted(scheme: &str) {
             .into_iter()
             .map(|ticket| scope.spawn(|| ticket.wait().unwrap_err()))
             .collect();
-        let future = client.recv_message_async();
+        let future = client.post_recv(None);
         let polling = scope.spawn(|| block_on(future).unwrap_err());
         thread::sleep(SHORT);
         client.close();
@@ -259,7 +263,7 @@ fn close_ends_everything_that_is_posted(scheme: &str) {
 
 fn the_end_of_the_peer_ends_what_is_posted(scheme: &str) {
     let (client, server) = default_pair(scheme);
-    let mut tickets: Vec<_> = (0..3).map(|_| client.post_recv_any()).collect();
+    let mut tickets: Vec<_> = (0..3).map(|_| client.post_recv(None)).collect();
     say(&server, 7);
     drop(server);
     assert_eq!(tag(tickets.remove(0).wait()), 7);
@@ -303,12 +307,12 @@ fn many_threads_use_one_endpoint(scheme: &str) {
             scope.spawn(move || {
                 for turn in thread.. {
                     let received = match turn % 4 {
-                        0 => server.post_recv_any().wait().map_err(RecvError::from),
-                        1 => block_on(server.recv_message_async()).map_err(RecvError::from),
+                        0 => server.post_recv(None).wait().map_err(RecvError::from),
+                        1 => block_on(server.post_recv(None)).map_err(RecvError::from),
                         2 => server.recv_message(),
                         _ => {
                             // Many of these receives are cancelled, and no message is lost.
-                            let mut ticket = server.post_recv_any();
+                            let mut ticket = server.post_recv(None);
                             match poll_once(&mut ticket) {
                                 Poll::Ready(result) => result.map_err(RecvError::from),
                                 Poll::Pending => continue,
@@ -340,7 +344,7 @@ fn a_forgotten_future_owns_its_jbuf(scheme: &str) {
     let mut receive = server.post_recv(pool.take(64).unwrap());
     assert!(poll_once(&mut receive).is_pending());
     std::mem::forget(receive);
-    let other = server.recv_message_async();
+    let other = server.post_recv(None);
     thread::scope(|scope| {
         let waiting = scope.spawn(|| tag(block_on(other)));
         thread::sleep(SHORT / 4);
@@ -357,9 +361,9 @@ fn a_forgotten_future_owns_its_jbuf(scheme: &str) {
     thread::scope(|scope| {
         // The next send completes the forgotten one.
         scope.spawn(|| say(&client, 4));
-        let message = server.recv_message_timeout(LONG).unwrap();
+        let message = server.recv_message_within(LONG).unwrap();
         assert!(message.payload.as_bytes() == bytes(1 << 20, 3));
-        assert_eq!(tag(server.recv_message_timeout(LONG)), 4);
+        assert_eq!(tag(server.recv_message_within(LONG)), 4);
     });
 }
 
@@ -373,7 +377,7 @@ fn tasks_and_threads_wait_side_by_side(scheme: &str) {
                 let mut seen = 0;
                 loop {
                     let message = if is_task {
-                        block_on(server.recv_message_async()).map_err(RecvError::from)
+                        block_on(server.post_recv(None)).map_err(RecvError::from)
                     } else {
                         server.recv_message()
                     };
@@ -415,7 +419,7 @@ fn what_is_posted_one_way_goes_on_while_the_other_is_waited_for(scheme: &str) {
                     ticket.wait().unwrap();
                 }
                 // Waits for sends while receives are posted.
-                let receives = [(); 100].map(|()| endpoint.post_recv_any());
+                let receives = [(); 100].map(|()| endpoint.post_recv(None));
                 for _ in 0..100 {
                     let segments = [IoSlice::new(&payload)];
                     endpoint.send_message(Header::default(), &segments).unwrap();
@@ -441,7 +445,7 @@ fn a_listener_waits_no_longer_than_it_is_told(scheme: &str) {
         let accepted = incoming.establish().unwrap();
         let connected = connecting.join().unwrap();
         say(&connected, 1);
-        assert_eq!(tag(accepted.recv_message_timeout(LONG)), 1);
+        assert_eq!(tag(accepted.recv_message_within(LONG)), 1);
         let waiting = scope.spawn(|| block_on(listener.accept_async()).unwrap_err());
         thread::sleep(SHORT / 4);
         listener.closer().close();
@@ -465,7 +469,7 @@ fn whoever_is_refused_learns_why(scheme: &str) {
             // Over `inproc`, a connection is established before it is accepted.
             Ok(endpoint) => {
                 assert_eq!(scheme, "inproc");
-                assert!(endpoint.recv_message_timeout(LONG).is_err());
+                assert!(endpoint.recv_message_within(LONG).is_err());
             }
         }
     });
@@ -505,11 +509,14 @@ fn one_listener_has_several_addresses() {
             let connecting = scope.spawn(|| connect_cheapest(known, &Options::default()).unwrap());
             let accepted = listener.accept().unwrap().establish().unwrap();
             let connected = connecting.join().unwrap();
-            assert_eq!((connected.scheme(), accepted.scheme()), (scheme, scheme));
-            assert_eq!(connected.address(), known.last().unwrap());
-            assert_eq!(connected.address(), accepted.address());
+            assert_eq!(
+                (connected.info().scheme, accepted.info().scheme),
+                (scheme, scheme)
+            );
+            assert_eq!(connected.info().address, known.last().unwrap());
+            assert_eq!(connected.info().address, accepted.info().address);
             say(&accepted, 5);
-            assert_eq!(tag(connected.recv_message_timeout(LONG)), 5);
+            assert_eq!(tag(connected.recv_message_within(LONG)), 5);
         });
     }
     // An address that fails is skipped.
@@ -518,7 +525,7 @@ fn one_listener_has_several_addresses() {
     thread::scope(|scope| {
         let connecting = scope.spawn(|| connect_cheapest(&known, &Options::default()).unwrap());
         drop(listener.accept().unwrap().establish().unwrap());
-        assert_eq!(connecting.join().unwrap().scheme(), "uds");
+        assert_eq!(connecting.join().unwrap().info().scheme, "uds");
     });
     let error = connect_cheapest(&[nobody], &Options::default()).unwrap_err();
     assert!(
@@ -542,11 +549,11 @@ fn messages_are_counted() {
     let before = device_counters("uds");
     for number in 0..10 {
         say(&client, number);
-        server.recv_message_timeout(LONG).unwrap();
+        server.recv_message_within(LONG).unwrap();
     }
-    let unanswered = client.try_recv_message().unwrap_err();
+    let unanswered = client.recv_message_within(Duration::ZERO).unwrap_err();
     assert!(matches!(unanswered, RecvError::Empty));
-    let (sent, received) = (client.counters(), server.counters());
+    let (sent, received) = (client.info().counters, server.info().counters);
     assert_eq!((sent.messages_sent, sent.bytes_sent), (10, 80));
     assert_eq!((sent.messages_received, sent.bytes_received), (0, 0));
     assert_eq!(
@@ -573,7 +580,7 @@ fn a_program_polls_for_itself() {
         assert_eq!(sleep(Timespec::default()), 0, "{scheme}");
         say(&client, 1);
         let receive = || loop {
-            match server.try_recv_message() {
+            match server.recv_message_within(Duration::ZERO) {
                 Err(RecvError::Empty) if server.arm() => {}
                 Err(RecvError::Empty) => {
                     let long = Timespec {

@@ -48,7 +48,7 @@ fn cancelled_futures_lose_no_message() {
             });
             let (mut next, mut dropped) = (0, 0);
             while next < 2000 {
-                let mut receive = server.recv_message_async();
+                let mut receive = server.post_recv(None);
                 // Drops every second future after one poll, whether it has a message or not.
                 let polled = poll_once(Pin::new(&mut receive), &task);
                 match polled {
@@ -105,12 +105,12 @@ fn a_message_that_has_begun_survives_its_future() {
                     }
                     // The rest may have arrived when the future was polled. The message is kept for
                     // the next receive.
-                    if server.counters().messages_received > round {
+                    if server.info().counters.messages_received > round {
                         break;
                     }
                 }
                 if !taken {
-                    let message = block_on(server.recv_message_async()).unwrap();
+                    let message = block_on(server.post_recv(None)).unwrap();
                     assert_eq!(number(&message), round, "{scheme}");
                     assert!(message.payload.as_bytes() == payload, "{scheme}");
                 }
@@ -128,7 +128,7 @@ fn a_task_is_woken_when_something_is_there() {
         let (client, server) = pair(scheme, &options, &options);
         let task = Task::new();
         for round in 0..100 {
-            let mut receive = server.recv_message_async();
+            let mut receive = server.post_recv(None);
             assert!(poll_once(Pin::new(&mut receive), &task).is_pending());
             let before = task.woken();
             send(&client, round, &options.pool);
@@ -175,7 +175,7 @@ fn no_wake_is_lost_under_load() {
                 scope.spawn(move || {
                     let receive = || {
                         if waits {
-                            block_on(server.recv_message_async()).unwrap()
+                            block_on(server.post_recv(None)).unwrap()
                         } else {
                             server.recv_message().unwrap()
                         }
@@ -212,16 +212,14 @@ fn a_task_that_sends_is_woken_when_there_is_room() {
                     block_on(async {
                         for round in 0..5 {
                             let message = filled(payload, pool);
-                            one.send_message_async(header(round), message)
-                                .await
-                                .unwrap();
+                            one.post_send(header(round), message).await.unwrap();
                         }
                     });
                 });
                 scope.spawn(move || {
                     block_on(async {
                         for round in 0..5 {
-                            let message = other.recv_message_async().await.unwrap();
+                            let message = other.post_recv(None).await.unwrap();
                             assert_eq!(number(&message), round);
                             assert!(message.payload.as_bytes() == payload);
                         }
@@ -238,7 +236,7 @@ fn the_task_that_polled_last_is_woken() {
         let options = Options::default();
         let (client, server) = pair(scheme, &options, &options);
         let (first, second) = (Task::new(), Task::new());
-        let mut receive = server.recv_message_async();
+        let mut receive = server.post_recv(None);
         assert!(poll_once(Pin::new(&mut receive), &first).is_pending());
         assert!(poll_once(Pin::new(&mut receive), &second).is_pending());
         send(&client, 1, &options.pool);
@@ -260,11 +258,11 @@ fn a_forgotten_future_holds_up_nobody() {
         let mut forgotten = server.post_recv(options.pool.take(100).unwrap());
         assert!(poll_once(Pin::new(&mut forgotten), &task).is_pending());
         std::mem::forget(forgotten);
-        let mut sent = client.send_message_async(header(0), filled(b"forgotten", &options.pool));
+        let mut sent = client.post_send(header(0), filled(b"forgotten", &options.pool));
         let _ = poll_once(Pin::new(&mut sent), &task);
         std::mem::forget(sent);
         send(&client, 1, &options.pool);
-        let message = block_on(server.recv_message_async()).unwrap();
+        let message = block_on(server.post_recv(None)).unwrap();
         assert_eq!(
             number(&message),
             1,
@@ -272,9 +270,9 @@ fn a_forgotten_future_holds_up_nobody() {
         );
         // The connection still works in the other direction.
         send(&server, 2, &options.pool);
-        assert_eq!(number(&block_on(client.recv_message_async()).unwrap()), 2);
+        assert_eq!(number(&block_on(client.post_recv(None)).unwrap()), 2);
         client.close();
-        let end = block_on(server.recv_message_async()).unwrap_err();
+        let end = block_on(server.post_recv(None)).unwrap_err();
         assert!(
             matches!(end.error, RecvError::Closed { .. } | RecvError::Lost { .. }),
             "{scheme}: {end}"
@@ -318,7 +316,7 @@ fn one_task_waits_for_several_endpoints() {
             block_on(async {
                 let mut next = [0; 2];
                 while next != [1000; 2] {
-                    let [one, two] = [0, 1].map(|which| pairs[which].1.recv_message_async());
+                    let [one, two] = [0, 1].map(|which| pairs[which].1.post_recv(None));
                     // The future that was not ready is dropped, and created again.
                     let (which, message) = match select(one, two).await {
                         Ok(message) => (0, message),
@@ -340,8 +338,8 @@ fn a_dropped_future_leaves_its_neighbour_waiting() {
         let (client, server) = pair(scheme, &options, &options);
         let task = Task::new();
         for round in 0..100 {
-            let mut goes = server.recv_message_async();
-            let mut stays = server.recv_message_async();
+            let mut goes = server.post_recv(None);
+            let mut stays = server.post_recv(None);
             assert!(poll_once(Pin::new(&mut goes), &task).is_pending());
             assert!(poll_once(Pin::new(&mut stays), &task).is_pending());
             drop(goes);
@@ -397,7 +395,7 @@ fn a_peer_that_does_not_read_is_an_error_of_the_future() {
     options.send_timeout = testing::SHORT;
     let (client, _server) = pair("tcp", &options, &options);
     let payload = bytes(30_000_000, 1);
-    let unsent = block_on(client.send_message_async(header(0), filled(&payload, &options.pool)));
+    let unsent = block_on(client.post_send(header(0), filled(&payload, &options.pool)));
     let unsent = unsent.unwrap_err();
     assert!(
         matches!(unsent.error, SendError::Stalled { .. }),
@@ -415,7 +413,7 @@ fn a_task_accepts() {
             let accepting = scope.spawn(|| {
                 block_on(async {
                     let server = listener.accept_async().await.unwrap().establish().unwrap();
-                    server.recv_message_async().await.unwrap()
+                    server.post_recv(None).await.unwrap()
                 })
             });
             let client = connect(listener.local_address(), &options).unwrap();
@@ -441,8 +439,8 @@ fn a_waker_that_panics_holds_up_nobody() {
         let (client, server) = pair(scheme, &options, &options);
         let bad = Waker::from(Arc::new(Panics));
         let task = Task::new();
-        let mut first = pin!(server.recv_message_async());
-        let mut second = pin!(server.recv_message_async());
+        let mut first = pin!(server.post_recv(None));
+        let mut second = pin!(server.post_recv(None));
         let polled = first.as_mut().poll(&mut Context::from_waker(&bad));
         assert!(polled.is_pending(), "{scheme}");
         assert!(poll_once(second.as_mut(), &task).is_pending(), "{scheme}");

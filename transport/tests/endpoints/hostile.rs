@@ -31,7 +31,7 @@ fn message(length: u64) -> [u8; 40] {
 }
 
 fn empty(endpoint: &Endpoint) {
-    let nothing = endpoint.recv_message_timeout(SHORT / 4).unwrap_err();
+    let nothing = endpoint.recv_message_within(SHORT / 4).unwrap_err();
     assert!(matches!(nothing, RecvError::TimedOut { .. }), "{nothing}");
 }
 
@@ -101,11 +101,11 @@ fn case_2_lengths_at_the_limits(scheme: &str) {
         stream.write_all(&message(length)).unwrap();
         let payload = bytes(usize::try_from(length).unwrap(), length);
         stream.write_all(&payload).unwrap();
-        let message = endpoint.recv_message_timeout(LONG).unwrap();
+        let message = endpoint.recv_message_within(LONG).unwrap();
         assert!(message.payload.as_bytes() == payload);
     }
     stream.write_all(&message(5001)).unwrap();
-    let error = endpoint.recv_message_timeout(LONG).unwrap_err();
+    let error = endpoint.recv_message_within(LONG).unwrap_err();
     assert!(matches!(error, RecvError::TooLarge { .. }), "{error}");
 }
 
@@ -150,7 +150,7 @@ fn case_3_a_message_byte_by_byte(scheme: &str) {
     for at_once in [1, 41] {
         let (mut stream, endpoint) = receiving_over(scheme, &options);
         // Before the first byte, no timeout runs.
-        let error = endpoint.recv_message_timeout(SHORT * 3).unwrap_err();
+        let error = endpoint.recv_message_within(SHORT * 3).unwrap_err();
         assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
         thread::scope(|scope| {
             let whole = &whole;
@@ -159,7 +159,7 @@ fn case_3_a_message_byte_by_byte(scheme: &str) {
                 trickle(&stream, &whole[at_once..]);
             });
             let error = loop {
-                match endpoint.recv_message_timeout(SHORT / 3).unwrap_err() {
+                match endpoint.recv_message_within(SHORT / 3).unwrap_err() {
                     RecvError::TimedOut { .. } => {}
                     error => break error,
                 }
@@ -226,7 +226,7 @@ fn case_5_a_cap_over_all_connections(scheme: &str) {
             while !waiting.is_empty() {
                 assert!(begun.elapsed() < LONG, "{} wait", waiting.len());
                 waiting.retain(|endpoint| {
-                    match endpoint.recv_message_timeout(Duration::from_millis(1)) {
+                    match endpoint.recv_message_within(Duration::from_millis(1)) {
                         Ok(message) => {
                             assert!(message.payload.as_bytes() == payload);
                             held.push(message);
@@ -280,7 +280,7 @@ fn case_19_out_of_descriptors(scheme: &str) {
             let (here, there) = join(&listener, &patient());
             let echo = |number| {
                 here.send_message(header(number), &[]).unwrap();
-                let message = there.recv_message_timeout(LONG).unwrap();
+                let message = there.recv_message_within(LONG).unwrap();
                 assert_eq!(message.header.words[0], number);
             };
             echo(0);
@@ -311,7 +311,7 @@ fn case_19_out_of_descriptors(scheme: &str) {
                 let server = listener.accept().unwrap().establish().unwrap();
                 let client = client.join().unwrap();
                 client.send_message(Header::new(3, [0; 3]), &[]).unwrap();
-                assert_eq!(server.recv_message_timeout(LONG).unwrap().header.kind, 3);
+                assert_eq!(server.recv_message_within(LONG).unwrap().header.kind, 3);
             });
             echo(9);
         }
@@ -336,7 +336,7 @@ fn case_20_half_open_connections(scheme: &str) {
         let (mut stream, endpoint) = greeted(&listener);
         stream.write_all(&message(3)).unwrap();
         stream.write_all(b"abc").unwrap();
-        let message = endpoint.recv_message_timeout(LONG).unwrap();
+        let message = endpoint.recv_message_within(LONG).unwrap();
         assert_eq!(message.payload.as_bytes(), b"abc");
         for error in half_open {
             let error = error.join().unwrap();
@@ -373,7 +373,7 @@ fn case_20_idle_connections_cost_little() {
         let before = resident();
         let mut all: Vec<_> = (0..count).map(|_| greeted(&listener)).collect();
         for (_, endpoint) in &all {
-            let nothing = endpoint.try_recv_message().err().unwrap();
+            let nothing = endpoint.recv_message_within(Duration::ZERO).err().unwrap();
             assert!(matches!(nothing, RecvError::Empty), "{nothing}");
         }
         let each = (resident() - before) / count;
@@ -386,7 +386,7 @@ fn case_20_idle_connections_cost_little() {
         let (stream, endpoint) = &mut all[count / 2];
         stream.write_all(&message(3)).unwrap();
         stream.write_all(b"abc").unwrap();
-        let message = endpoint.recv_message_timeout(LONG).unwrap();
+        let message = endpoint.recv_message_within(LONG).unwrap();
         assert_eq!(message.payload.as_bytes(), b"abc");
         drop(warm);
     });

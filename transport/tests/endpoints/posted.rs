@@ -25,7 +25,7 @@ fn post_many(endpoint: &Endpoint) -> Vec<SendTicket> {
 fn receive_many(endpoint: &Endpoint) {
     let payload = bytes(LENGTH, 1);
     for kind in 0..MANY {
-        let message = endpoint.recv_message_timeout(LONG).unwrap();
+        let message = endpoint.recv_message_within(LONG).unwrap();
         assert_eq!(message.header.kind, kind);
         assert!(message.payload.as_bytes() == payload);
     }
@@ -48,7 +48,7 @@ fn what_was_posted_is_sent_before_the_end(scheme: &str) {
     let (client, server) = default_pair(scheme);
     drop((post_many(&client), client));
     receive_many(&server);
-    let end = server.recv_message_timeout(LONG).unwrap_err();
+    let end = server.recv_message_within(LONG).unwrap_err();
     assert!(matches!(end, RecvError::Closed { .. }), "{end}");
 }
 
@@ -61,14 +61,14 @@ fn what_a_queue_has_posted_is_sent_before_the_end(scheme: &str) {
     }
     drop((client, queue));
     receive_many(&server);
-    let end = server.recv_message_timeout(LONG).unwrap_err();
+    let end = server.recv_message_within(LONG).unwrap_err();
     assert!(matches!(end, RecvError::Closed { .. }), "{end}");
 }
 
 fn a_thread_that_sleeps_already_holds_up_nothing(scheme: &str) {
     let (client, server) = default_pair(scheme);
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| client.recv_message_timeout(LONG).map(drop));
+        let waiting = scope.spawn(|| client.recv_message_within(LONG).map(drop));
         // Long enough to fall asleep.
         thread::sleep(SHORT);
         let tickets = post_many(&client);
@@ -96,7 +96,7 @@ fn what_others_have_sent_keeps_no_connection(scheme: &str) {
         sending.join().unwrap();
     });
     drop((tickets, client));
-    let end = server.recv_message_timeout(LONG).unwrap_err();
+    let end = server.recv_message_within(LONG).unwrap_err();
     assert!(matches!(end, RecvError::Closed { .. }), "{end}");
 }
 
@@ -105,7 +105,7 @@ fn a_task_carries_on_both_directions(scheme: &str) {
     thread::scope(|scope| {
         scope.spawn(|| receive_and_answer(&server));
         let tickets = post_many(&client);
-        block_on(client.recv_message_async()).unwrap();
+        block_on(client.post_recv(None)).unwrap();
         for ticket in tickets {
             ticket.wait().unwrap();
         }
@@ -115,7 +115,7 @@ fn a_task_carries_on_both_directions(scheme: &str) {
 fn a_task_that_waits_already_holds_up_nothing(scheme: &str) {
     let (client, server) = default_pair(scheme);
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| block_on(client.recv_message_async()).map(drop));
+        let waiting = scope.spawn(|| block_on(client.post_recv(None)).map(drop));
         thread::sleep(SHORT);
         let tickets = post_many(&client);
         receive_and_answer(&server);
@@ -132,7 +132,7 @@ fn a_queue_carries_on_what_has_a_ticket(scheme: &str) {
     thread::scope(|scope| {
         scope.spawn(|| receive_and_answer(&server));
         let tickets = post_many(&client);
-        queue.post_recv_any(&client, 1);
+        queue.post_recv(&client, 1, None);
         let outcome = queue.wait(LONG).unwrap().outcome;
         assert!(matches!(outcome, Outcome::Received(Ok(_))), "{outcome:?}");
         for ticket in tickets {
@@ -159,11 +159,11 @@ fn trying_does_not_wait(scheme: &str) {
         }
         assert!(sent > 0, "{scheme}, {length}");
         for kind in 0..sent {
-            let message = server.recv_message_timeout(LONG).unwrap();
+            let message = server.recv_message_within(LONG).unwrap();
             assert_eq!(message.header.kind, kind);
             assert!(message.payload.as_bytes() == payload, "{scheme}, {length}");
         }
-        let nothing = server.try_recv_message().unwrap_err();
+        let nothing = server.recv_message_within(Duration::ZERO).unwrap_err();
         assert!(matches!(nothing, RecvError::Empty), "{nothing}");
     }
 }
@@ -179,7 +179,7 @@ fn threads_that_send_receive_meanwhile(scheme: &str) {
         for endpoint in [&client, &server] {
             let payload = &payload;
             scope.spawn(move || {
-                let received = endpoint.post_recv_any();
+                let received = endpoint.post_recv(None);
                 let segment = [IoSlice::new(payload)];
                 endpoint.send_message(Header::default(), &segment).unwrap();
                 assert!(received.wait().unwrap().payload.as_bytes() == payload);
@@ -204,7 +204,7 @@ fn a_thread_that_sleeps_in_a_send_learns_of_receives(scheme: &str) {
         let sending = scope.spawn(|| send_many(&client));
         // Long enough to fall asleep.
         thread::sleep(SHORT);
-        let post = |_| client.post_recv_any();
+        let post = |_| client.post_recv(None);
         let posted: Vec<_> = (0..MANY).map(post).collect();
         scope.spawn(|| {
             send_many(&server);
@@ -226,7 +226,7 @@ fn tasks_that_send_receive_meanwhile(scheme: &str) {
     thread::scope(|scope| {
         for endpoint in [&client, &server] {
             scope.spawn(move || {
-                let posted = (0..MANY).map(|_| endpoint.post_recv_any());
+                let posted = (0..MANY).map(|_| endpoint.post_recv(None));
                 let posted: Vec<_> = posted.collect();
                 for ticket in post_many(endpoint) {
                     block_on(ticket).unwrap();

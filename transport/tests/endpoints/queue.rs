@@ -42,7 +42,7 @@ fn many_endpoints_are_served_by_one_thread() {
                             send(client, round, &payload, pool);
                         }
                         for (client, _) in part {
-                            let reply = client.recv_message_timeout(LONG).unwrap();
+                            let reply = client.recv_message_within(LONG).unwrap();
                             assert_eq!(reply.header.words[0], round + 1000);
                         }
                     }
@@ -112,7 +112,7 @@ fn who_only_polls_is_served_too() {
         let queue_of = |endpoints: &[Endpoint]| {
             let queue = CompletionQueue::new().unwrap();
             for (user, endpoint) in (0..).zip(endpoints) {
-                queue.post_recv_any(endpoint, user);
+                queue.post_recv(endpoint, user, None);
             }
             queue
         };
@@ -136,7 +136,7 @@ fn completions_of_an_endpoint_come_in_order() {
         let (client, server) = pair(scheme, &options, &options);
         let queue = CompletionQueue::new().unwrap();
         for user in 0..100 {
-            queue.post_recv_any(&server, user);
+            queue.post_recv(&server, user, None);
         }
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -170,7 +170,7 @@ fn completions_of_an_endpoint_come_in_order() {
                 }
             });
             for number in 0..100 {
-                let message = server.recv_message_timeout(LONG).unwrap();
+                let message = server.recv_message_within(LONG).unwrap();
                 assert_eq!(message.header.words[0], number);
                 assert!(message.payload.as_bytes() == bytes(100_000, number));
             }
@@ -193,7 +193,7 @@ fn threads_share_a_queue() {
         let queue = CompletionQueue::new().unwrap();
         for (user, (_, server)) in (0..).zip(&pairs) {
             for _ in 0..4 {
-                queue.post_recv_any(server, user);
+                queue.post_recv(server, user, None);
             }
         }
         let (sum, count) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -209,7 +209,7 @@ fn threads_share_a_queue() {
                         let (user, number, _) = received(completion);
                         sum.fetch_add(number + 1, Ordering::Relaxed);
                         count.fetch_add(1, Ordering::Relaxed);
-                        queue.post_recv_any(&pairs[user as usize].1, user);
+                        queue.post_recv(&pairs[user as usize].1, user, None);
                     }
                 });
             }
@@ -291,14 +291,14 @@ fn an_operation_keeps_its_connection_until_it_is_taken() {
         let options = Options::default();
         let (client, server) = pair(scheme, &options, &options);
         let queue = CompletionQueue::new().unwrap();
-        queue.post_recv_any(&server, 0);
+        queue.post_recv(&server, 0, None);
         drop(server);
         send(&client, 5, b"still there", &options.pool);
         assert_eq!(
             received(queue.wait(LONG).unwrap()),
             (0, 5, b"still there".to_vec())
         );
-        let end = client.recv_message_timeout(LONG).unwrap_err();
+        let end = client.recv_message_within(LONG).unwrap_err();
         assert!(
             matches!(end, RecvError::Closed { .. } | RecvError::Lost { .. }),
             "{scheme}: {end}"
@@ -325,7 +325,7 @@ fn a_dropped_queue_loses_no_message() {
             let filled = options.pool.take(10).unwrap().copy_from(&[1; 10]).unwrap();
             gone.post_send(&client, 0, header(round), filled);
             drop(gone);
-            let message = server.recv_message_timeout(LONG).unwrap();
+            let message = server.recv_message_within(LONG).unwrap();
             assert_eq!(message.header.words[0], round, "{scheme}");
         }
         drop((client, server));
@@ -341,7 +341,7 @@ fn waiting_ends() {
     assert!(queue.wait(SHORT).is_none());
     let options = Options::default();
     let (_client, server) = pair("tcp", &options, &options);
-    queue.post_recv_any(&server, 0);
+    queue.post_recv(&server, 0, None);
     assert!(queue.wait(SHORT).is_none());
     assert_eq!(queue.pending(), 1);
 }
@@ -353,8 +353,8 @@ fn users_are_told_apart() {
     let queues = [(); 2].map(|()| CompletionQueue::new().unwrap());
     // Operations of two queues on one endpoint, and of three endpoints on one queue.
     for (number, (_, server)) in (0..).zip(&pairs) {
-        queues[0].post_recv_any(server, number);
-        queues[1].post_recv_any(server, number + 10);
+        queues[0].post_recv(server, number, None);
+        queues[1].post_recv(server, number + 10, None);
     }
     for (client, _) in &pairs {
         for number in 0..2 {

@@ -31,11 +31,11 @@ fn tasks_share_a_queue() {
                             break;
                         }
                         count.fetch_add(1, Ordering::Relaxed);
-                        queue.post_recv_any(&server, 0);
+                        queue.post_recv(&server, 0, None);
                     }
                 });
             }
-            queue.post_recv_any(&server, 0);
+            queue.post_recv(&server, 0, None);
             for number in 0..3000 {
                 send(&client, number, b"", &options.pool);
                 if number % 64 == 0 {
@@ -47,7 +47,7 @@ fn tasks_share_a_queue() {
             }
             // The first of these completes the pending receive; the others end the tasks.
             for _ in 0..4 {
-                queue.post_recv_any(&server, 1);
+                queue.post_recv(&server, 1, None);
             }
             for number in 0..4 {
                 send(&client, number, b"", &options.pool);
@@ -68,7 +68,7 @@ fn a_dropped_future_takes_nothing() {
     let waker = task.waker();
     let mut context = Context::from_waker(&waker);
     for number in 0..200 {
-        queue.post_recv_any(&server, number);
+        queue.post_recv(&server, number, None);
         let mut stays = pin!(queue.next());
         assert!(stays.as_mut().poll(&mut context).is_pending());
         {
@@ -101,7 +101,7 @@ fn its_descriptor_can_be_polled() {
         let queue = CompletionQueue::new().unwrap();
         let _ = queue.as_fd();
         for number in 0..100 {
-            queue.post_recv_any(&server, number);
+            queue.post_recv(&server, number, None);
             assert!(queue.poll().is_none(), "{scheme}");
             assert!(!is_readable(&queue, Duration::ZERO), "{scheme}");
             send(&client, number, b"x", &options.pool);
@@ -114,10 +114,10 @@ fn its_descriptor_can_be_polled() {
             assert_eq!(received(completion).1, number);
         }
         // A completion that was produced by another thread's receive is signalled too.
-        queue.post_recv_any(&server, 100);
+        queue.post_recv(&server, 100, None);
         assert!(queue.poll().is_none());
         thread::scope(|scope| {
-            let other = scope.spawn(|| server.recv_message_timeout(LONG).unwrap());
+            let other = scope.spawn(|| server.recv_message_within(LONG).unwrap());
             send(&client, 100, b"x", &options.pool);
             send(&client, 101, b"x", &options.pool);
             assert!(is_readable(&queue, LONG), "{scheme}");
@@ -135,16 +135,16 @@ fn others_do_not_depend_on_a_queue() {
         let (client, server) = pair(scheme, &options, &options);
         let queue = CompletionQueue::new().unwrap();
         for round in 0..100 {
-            queue.post_recv_any(&server, round);
+            queue.post_recv(&server, round, None);
             if round % 3 > 0 {
                 assert!(queue.poll().is_none());
             }
             thread::scope(|scope| {
                 let other = scope.spawn(|| {
                     if round % 2 == 0 {
-                        block_on(server.recv_message_async()).unwrap()
+                        block_on(server.post_recv(None)).unwrap()
                     } else {
-                        server.recv_message_timeout(LONG).unwrap()
+                        server.recv_message_within(LONG).unwrap()
                     }
                 });
                 send(&client, 2 * round, b"", &options.pool);

@@ -94,12 +94,12 @@ fn until_stuck(sent: &AtomicUsize) {
 }
 
 fn by_call(endpoint: &Endpoint) -> RecvError {
-    endpoint.recv_message_timeout(LONG).unwrap_err()
+    endpoint.recv_message_within(LONG).unwrap_err()
 }
 
 fn by_queue(endpoint: &Endpoint) -> RecvError {
     let queue = CompletionQueue::new().unwrap();
-    queue.post_recv_any(endpoint, 1);
+    queue.post_recv(endpoint, 1, None);
     match queue.wait(LONG).unwrap().outcome {
         Outcome::Received(received) => received.unwrap_err().error,
         other => panic!("{other:?}"),

@@ -20,7 +20,7 @@ fn joined(scheme: &str) -> (Endpoint, Endpoint) {
 
 fn expose(endpoint: &Endpoint, length: usize) -> Exposure {
     let memory = Spent::heap(length).zeroed(length).unwrap();
-    endpoint.expose(memory, Rights::Both).unwrap()
+    endpoint.remote().expose(memory, Rights::Both).unwrap()
 }
 
 fn filled(payload: &[u8]) -> Filled {
@@ -64,13 +64,14 @@ fn what_is_put_is_there(scheme: &str) {
         for (seed, size) in (1..).zip(sizes) {
             let (payload, offset) = (bytes(size, seed), 7 * seed);
             let range = offset as usize..offset as usize + size;
-            client.put(&key, offset, &payload).unwrap();
+            client.remote().put(&key, offset, &payload).unwrap();
             exposure.with(|memory| assert!(memory[range.clone()] == payload, "{size}"));
-            let got = client.get(&key, offset, size).unwrap();
+            let got = client.remote().get(&key, offset, size).unwrap();
             assert!(got.as_bytes() == payload, "{size}");
             // A posted put, and a change by the owner of the memory.
             let payload = bytes(size, 1000 + seed);
             client
+                .remote()
                 .post_put(&key, offset, filled(&payload))
                 .wait()
                 .unwrap();
@@ -81,7 +82,7 @@ fn what_is_put_is_there(scheme: &str) {
                     .for_each(|b| *b = 9)
             });
             let mut memory = vec![0; size];
-            client.get_into(&key, offset, &mut memory).unwrap();
+            client.remote().get_into(&key, offset, &mut memory).unwrap();
             assert!(memory.iter().skip(1).eq(payload.iter().skip(1)), "{size}");
             assert!(memory.first().is_none_or(|first| *first == 9));
         }
@@ -100,15 +101,17 @@ fn long_puts_go_in_pieces(scheme: &str) {
     let payload = bytes(9_999, 5);
     thread::scope(|scope| {
         scope.spawn(|| receive_all(&server));
-        client.put(&key, 1, &payload).unwrap();
-        assert!(client.get(&key, 1, 9_999).unwrap().as_bytes() == payload);
+        client.remote().put(&key, 1, &payload).unwrap();
+        assert!(client.remote().get(&key, 1, 9_999).unwrap().as_bytes() == payload);
         client
+            .remote()
             .put_notify(&key, 0, &payload, Header::default())
             .unwrap();
         let mut memory = vec![0; 9_999];
-        client.get_into(&key, 0, &mut memory).unwrap();
+        client.remote().get_into(&key, 0, &mut memory).unwrap();
         assert!(memory == payload);
         let error = client
+            .remote()
             .post_put(&key, 0, filled(&payload))
             .wait()
             .unwrap_err();
@@ -128,14 +131,22 @@ fn notices_come_behind_their_bytes(scheme: &str) {
             for round in 0..ROUNDS {
                 let (payload, notice) = (bytes(size(round), round), Header::new(5, [round; 3]));
                 if round % 2 == 0 {
-                    client.put_notify(&key, 3, &payload, notice).unwrap();
+                    client
+                        .remote()
+                        .put_notify(&key, 3, &payload, notice)
+                        .unwrap();
                 } else {
-                    let ticket = client.post_put_notify(&key, 3, filled(&payload), notice);
+                    let ticket = client
+                        .remote()
+                        .post_put_notify(&key, 3, filled(&payload), notice);
                     ticket.wait().unwrap();
                 }
                 // A put that fails sends no notice.
                 let wrong = RemoteKey::from_words([1, 50_000, 3]).unwrap();
-                client.put_notify(&wrong, 3, &payload, notice).unwrap_err();
+                client
+                    .remote()
+                    .put_notify(&wrong, 3, &payload, notice)
+                    .unwrap_err();
                 client.send_message(Header::new(6, [0; 3]), &[]).unwrap();
                 client.recv_message().unwrap();
             }
@@ -158,36 +169,39 @@ fn errors_are_values(scheme: &str) {
     let (other, _other_peer) = joined(scheme);
     let memory = Window::from(Spent::heap(100));
     let length = memory.len() as u64;
-    let reading = server.expose(&memory, Rights::Get).unwrap();
-    let writing = server.expose(&memory, Rights::Put).unwrap();
-    let elsewhere = other.expose(&memory, Rights::Both).unwrap();
-    let gone = server.expose(&memory, Rights::Both).unwrap();
+    let reading = server.remote().expose(&memory, Rights::Get).unwrap();
+    let writing = server.remote().expose(&memory, Rights::Put).unwrap();
+    let elsewhere = other.remote().expose(&memory, Rights::Both).unwrap();
+    let gone = server.remote().expose(&memory, Rights::Both).unwrap();
     let gone_key = gone.key();
     drop(gone);
     thread::scope(|scope| {
         scope.spawn(|| receive_all(&server));
         for key in [elsewhere.key(), gone_key] {
-            let error = client.put(&key, 0, &[1]).unwrap_err();
+            let error = client.remote().put(&key, 0, &[1]).unwrap_err();
             assert!(matches!(error, E::NoSuchKey { .. }), "{error}");
-            let error = client.get(&key, 0, 1).unwrap_err();
+            let error = client.remote().get(&key, 0, 1).unwrap_err();
             assert!(matches!(error, E::NoSuchKey { .. }), "{error}");
         }
-        let error = client.put(&reading.key(), 0, &[1]).unwrap_err();
+        let error = client.remote().put(&reading.key(), 0, &[1]).unwrap_err();
         assert!(matches!(error, E::NotAllowed { .. }), "{error}");
-        let error = client.get(&writing.key(), 0, 1).unwrap_err();
+        let error = client.remote().get(&writing.key(), 0, 1).unwrap_err();
         assert!(matches!(error, E::NotAllowed { .. }), "{error}");
         // A forged key that claims more memory than is exposed.
         let [number, ..] = reading.key().to_words();
         let forged = RemoteKey::from_words([number, u64::MAX, 3]).unwrap();
         for (offset, size) in [(length, 1), (0, length as usize + 1), (u64::MAX - 5, 5)] {
-            let error = client.get(&forged, offset, size).unwrap_err();
+            let error = client.remote().get(&forged, offset, size).unwrap_err();
             let out = matches!(error, E::OutOfBounds { exposed, .. } if exposed == length);
             assert!(out, "{error}");
-            let error = client.get(&reading.key(), offset, size).unwrap_err();
+            let error = client
+                .remote()
+                .get(&reading.key(), offset, size)
+                .unwrap_err();
             assert!(matches!(error, E::OutOfBounds { .. }), "{error}");
         }
         // A range that overflows is rejected without a request to the peer.
-        let error = client.get(&forged, u64::MAX, 2).unwrap_err();
+        let error = client.remote().get(&forged, u64::MAX, 2).unwrap_err();
         assert!(matches!(
             error,
             E::OutOfBounds {
@@ -195,12 +209,23 @@ fn errors_are_values(scheme: &str) {
                 ..
             }
         ));
-        client.put(&writing.key(), 1, &[5]).unwrap();
+        client.remote().put(&writing.key(), 1, &[5]).unwrap();
         assert_eq!(
-            client.get(&reading.key(), 0, 3).unwrap().as_bytes(),
+            client
+                .remote()
+                .get(&reading.key(), 0, 3)
+                .unwrap()
+                .as_bytes(),
             [0, 5, 0]
         );
-        assert_eq!(client.get(&reading.key(), length, 0).unwrap().len(), 0);
+        assert_eq!(
+            client
+                .remote()
+                .get(&reading.key(), length, 0)
+                .unwrap()
+                .len(),
+            0
+        );
         drop(client);
     });
 }
@@ -217,7 +242,7 @@ fn messages_stay_in_order(scheme: &str) {
             .unwrap();
     };
     let receive = |at: &Endpoint, number: u64| {
-        let message = at.recv_message_timeout(LONG).unwrap();
+        let message = at.recv_message_within(LONG).unwrap();
         assert_eq!(message.header.words[0], number);
         assert!(message.payload.as_bytes() == bytes(number as usize * 300, number));
     };
@@ -227,7 +252,10 @@ fn messages_stay_in_order(scheme: &str) {
     for number in 0..MESSAGES {
         send(&server, number);
         send(&client, number);
-        client.put(&key, number, &[number as u8 + 1]).unwrap();
+        client
+            .remote()
+            .put(&key, number, &[number as u8 + 1])
+            .unwrap();
     }
     let mut memory = [0; 64 << 10];
     for number in 0..MESSAGES {
@@ -264,18 +292,18 @@ fn messages_that_nobody_receives_block(scheme: &str) {
             receive_all(server);
             exposure.with(|memory| assert_eq!(memory[..2], [1, 2]));
         });
-        let first = client.recv_message_timeout(LONG).unwrap();
+        let first = client.recv_message_within(LONG).unwrap();
         assert_eq!(first.header.words[0], 0);
-        let error = client.put(&key, 0, &[1]).unwrap_err();
+        let error = client.remote().put(&key, 0, &[1]).unwrap_err();
         assert!(
             matches!(error, RemoteError::Blocked { messages: 2, .. }),
             "{error}"
         );
         for number in 1..MESSAGES {
-            let message = client.recv_message_timeout(LONG).unwrap();
+            let message = client.recv_message_within(LONG).unwrap();
             assert_eq!(message.header.words[0], number);
         }
-        client.put(&key, 1, &[2]).unwrap();
+        client.remote().put(&key, 1, &[2]).unwrap();
         drop(client);
     });
 }
@@ -298,12 +326,12 @@ fn both_sides_and_many_threads(scheme: &str) {
                             let payload = bytes(size, thread * ROUNDS + round);
                             let offset = thread * SIZE as u64;
                             if round % 4 == 0 {
-                                let posted = end.post_put(&key, offset, filled(&payload));
+                                let posted = end.remote().post_put(&key, offset, filled(&payload));
                                 posted.wait().unwrap();
                             } else {
-                                end.put(&key, offset, &payload).unwrap();
+                                end.remote().put(&key, offset, &payload).unwrap();
                             }
-                            let got = end.get(&key, offset, size).unwrap();
+                            let got = end.remote().get(&key, offset, size).unwrap();
                             assert!(got.as_bytes() == payload);
                         }
                     })
@@ -317,7 +345,7 @@ fn both_sides_and_many_threads(scheme: &str) {
                     .for_each(|worker| worker.join().unwrap());
                 finished.fetch_add(1, Ordering::AcqRel);
                 while finished.load(Ordering::Acquire) < 2 {
-                    let error = end.recv_message_timeout(SHORT / 20).unwrap_err();
+                    let error = end.recv_message_within(SHORT / 20).unwrap_err();
                     assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
                 }
             });
@@ -331,12 +359,16 @@ fn more_requests_than_may_fly(scheme: &str) {
     let key = exposure.key();
     exposure.with_mut(|memory| memory.copy_from_slice(&bytes(300_000, 1)));
     let gets: Vec<_> = (0..200)
-        .map(|index| client.post_get(&key, index, 299_000))
+        .map(|index| client.remote().post_get(&key, index, 299_000))
         .collect();
     // The tickets of these requests are dropped.
     for index in 0..200 {
-        drop(client.post_put(&key, index, filled(&[index as u8])));
-        drop(client.post_get(&key, index, 299_000));
+        drop(
+            client
+                .remote()
+                .post_put(&key, index, filled(&[index as u8])),
+        );
+        drop(client.remote().post_get(&key, index, 299_000));
     }
     thread::scope(|scope| {
         scope.spawn(|| receive_all(&server));
@@ -344,7 +376,7 @@ fn more_requests_than_may_fly(scheme: &str) {
         for (index, get) in gets.into_iter().enumerate() {
             assert!(get.wait().unwrap().as_bytes() == &memory[index..index + 299_000]);
         }
-        client.put(&key, 200, &[200]).unwrap();
+        client.remote().put(&key, 200, &[200]).unwrap();
         exposure.with(|memory| assert!(memory[..=200].iter().copied().eq(0..=200)));
         drop(client);
     });
@@ -361,7 +393,7 @@ fn withdrawn_while_it_is_put_to(scheme: &str) {
             let putting = scope.spawn(|| {
                 let mut put = 0u64;
                 loop {
-                    match client.put(&key, 0, &[round; 10_000]) {
+                    match client.remote().put(&key, 0, &[round; 10_000]) {
                         Ok(()) => put += 1,
                         Err(RemoteError::NoSuchKey { .. }) => return put,
                         Err(error) => panic!("{error}"),
@@ -371,7 +403,7 @@ fn withdrawn_while_it_is_put_to(scheme: &str) {
             });
             scope.spawn(|| {
                 while !served.load(Ordering::Acquire) {
-                    let _ = server.recv_message_timeout(SHORT / 20);
+                    let _ = server.recv_message_within(SHORT / 20);
                 }
             });
             while !begun.load(Ordering::Acquire) {
@@ -392,9 +424,9 @@ fn an_end_ends_requests(scheme: &str) {
         let exposure = expose(&server, 1 << 20);
         let key = exposure.key();
         let gets: Vec<_> = (0..100)
-            .map(|_| client.post_get(&key, 0, 1 << 20))
+            .map(|_| client.remote().post_get(&key, 0, 1 << 20))
             .collect();
-        let put = client.post_put(&key, 0, filled(&[1; 1000]));
+        let put = client.remote().post_put(&key, 0, filled(&[1; 1000]));
         if closes {
             client.close();
         }
@@ -404,8 +436,8 @@ fn an_end_ends_requests(scheme: &str) {
             assert!(matches!(error, RemoteError::Unanswered { .. }), "{error}");
         }
         put.wait().unwrap_err();
-        client.put(&key, 0, &[1]).unwrap_err();
-        client.get(&key, 0, 1).unwrap_err();
+        client.remote().put(&key, 0, &[1]).unwrap_err();
+        client.remote().get(&key, 0, 1).unwrap_err();
         // The exposed memory can be taken back.
         assert_eq!(exposure.withdraw().into_filled().unwrap().len(), 1 << 20);
     }
@@ -419,22 +451,32 @@ fn a_progress_thread_serves(scheme: &str) {
     let key = exposure.key();
     for round in 0..100 {
         let payload = bytes(10 * round, round as u64);
-        client.put(&key, 5, &payload).unwrap();
-        assert!(client.get(&key, 5, payload.len()).unwrap().as_bytes() == payload);
+        client.remote().put(&key, 5, &payload).unwrap();
+        assert!(
+            client
+                .remote()
+                .get(&key, 5, payload.len())
+                .unwrap()
+                .as_bytes()
+                == payload
+        );
     }
     let notice = Header::new(3, [4; 3]);
-    client.put_notify(&key, 0, &[1; 1 << 20], notice).unwrap();
-    assert_eq!(server.recv_message_timeout(LONG).unwrap().header.kind, 3);
+    client
+        .remote()
+        .put_notify(&key, 0, &[1; 1 << 20], notice)
+        .unwrap();
+    assert_eq!(server.recv_message_within(LONG).unwrap().header.kind, 3);
     // More messages than are kept for a later receive; they are received meanwhile.
     thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..300 {
                 client.send_message(Header::default(), &[]).unwrap();
             }
-            client.put(&key, 0, &[2]).unwrap();
+            client.remote().put(&key, 0, &[2]).unwrap();
         });
         for _ in 0..300 {
-            server.recv_message_timeout(LONG).unwrap();
+            server.recv_message_within(LONG).unwrap();
         }
     });
     exposure.with(|memory| assert_eq!(memory[..2], [2, 1]));
@@ -449,17 +491,29 @@ fn tickets_are_futures(scheme: &str) {
     block_on(async {
         for round in 0..20 {
             let payload = bytes(50_000 * round, round as u64);
-            client.post_put(&key, 0, filled(&payload)).await.unwrap();
-            let got = client.post_get(&key, 0, payload.len()).await.unwrap();
+            client
+                .remote()
+                .post_put(&key, 0, filled(&payload))
+                .await
+                .unwrap();
+            let got = client
+                .remote()
+                .post_get(&key, 0, payload.len())
+                .await
+                .unwrap();
             assert!(got.as_bytes() == payload);
         }
         let wrong = RemoteKey::from_words([1, 10, 3]).unwrap();
-        client.post_get(&wrong, 0, 1).await.unwrap_err();
-        client.post_get(&key, 1 << 20, 1).await.unwrap_err();
+        client.remote().post_get(&wrong, 0, 1).await.unwrap_err();
+        client
+            .remote()
+            .post_get(&key, 1 << 20, 1)
+            .await
+            .unwrap_err();
     });
     // The result of a get that is not complete can be taken later.
     drop(progress);
-    let mut get = client.post_get(&key, 0, 10);
+    let mut get = client.remote().post_get(&key, 0, 10);
     assert!(get.try_take().is_none());
     assert!(get.wait_timeout(SHORT).is_none());
     thread::scope(|scope| {
@@ -475,8 +529,8 @@ fn a_window_on_two_endpoints(scheme: &str) {
     let (client, server) = joined(scheme);
     let (client2, server2) = joined(scheme);
     let window = Window::from(Region::anonymous(8192).unwrap());
-    let writing = server.expose(&window, Rights::Put).unwrap();
-    let reading = server2.expose(&window, Rights::Get).unwrap();
+    let writing = server.remote().expose(&window, Rights::Put).unwrap();
+    let reading = server2.remote().expose(&window, Rights::Get).unwrap();
     let registered = |exposure: &Exposure| {
         let registration = exposure.registration().unwrap();
         registration.region().registered()
@@ -487,8 +541,11 @@ fn a_window_on_two_endpoints(scheme: &str) {
     thread::scope(|scope| {
         scope.spawn(|| receive_all(&server));
         scope.spawn(|| receive_all(&server2));
-        client.put(&writing.key(), 8000, &[1, 2, 3]).unwrap();
-        let got = client2.get(&reading.key(), 8001, 2).unwrap();
+        client
+            .remote()
+            .put(&writing.key(), 8000, &[1, 2, 3])
+            .unwrap();
+        let got = client2.remote().get(&reading.key(), 8001, 2).unwrap();
         assert_eq!(got.as_bytes(), [2, 3]);
         let (client, client2) = (client, client2);
         drop((client, client2));
@@ -500,7 +557,10 @@ fn a_window_on_two_endpoints(scheme: &str) {
     let memory = window.into_filled().unwrap();
     // Only this registration is left.
     assert_eq!(memory.register().unwrap().region().registered(), 1);
-    let on_heap = server.expose(Spent::heap(10), Rights::Get).unwrap();
+    let on_heap = server
+        .remote()
+        .expose(Spent::heap(10), Rights::Get)
+        .unwrap();
     assert!(on_heap.registration().is_none());
     assert_eq!(memory.as_bytes()[8000..8003], [1, 2, 3]);
 }

@@ -27,7 +27,7 @@ const PIECE: u32 = 256 << 10;
 fn exposing(options: &Options) -> (TcpStream, Endpoint, Exposure, u64) {
     let (stream, endpoint) = receiving(options);
     let memory = Spent::heap(1000).zeroed(1000).unwrap();
-    let exposure = endpoint.expose(memory, Rights::Both).unwrap();
+    let exposure = endpoint.remote().expose(memory, Rights::Both).unwrap();
     let [number, ..] = exposure.key().to_words();
     (stream, endpoint, exposure, number)
 }
@@ -46,12 +46,12 @@ fn answer(stream: &mut TcpStream) -> (u32, u32, [u64; 3], u64) {
 fn verdict(bytes: &[u8]) -> HeaderError {
     let (mut stream, endpoint, exposure, _) = exposing(&patient());
     stream.write_all(bytes).unwrap();
-    let error = endpoint.recv_message_timeout(LONG).unwrap_err();
+    let error = endpoint.recv_message_within(LONG).unwrap_err();
     let RecvError::Malformed { source, .. } = error else {
         panic!("{error}");
     };
     // The connection has ended, and the program still works.
-    endpoint.put(&exposure.key(), 0, &[1]).unwrap_err();
+    endpoint.remote().put(&exposure.key(), 0, &[1]).unwrap_err();
     exposure.with(|memory| assert!(memory.iter().all(|byte| *byte == 0)));
     source
 }
@@ -120,7 +120,7 @@ fn requests_out_of_bounds_are_answered() {
     // A message follows all requests.
     requests.extend(frame(0, 5, [0; 3], 0));
     stream.write_all(&requests).unwrap();
-    assert_eq!(endpoint.recv_message_timeout(LONG).unwrap().header.kind, 5);
+    assert_eq!(endpoint.recv_message_within(LONG).unwrap().header.kind, 5);
     for ((op, kind, exposed), request) in expected {
         let (got_op, got_kind, words, length) = answer(&mut stream);
         if (op, kind, request % 2) == (DONE, 0, 1) {
@@ -144,7 +144,7 @@ fn a_flood_of_gets_is_bounded() {
     options.pool = Pool::new(limit);
     let (mut stream, endpoint) = receiving(&options);
     let memory = Spent::heap(PIECE as usize);
-    let exposure = endpoint.expose(memory, Rights::Get).unwrap();
+    let exposure = endpoint.remote().expose(memory, Rights::Get).unwrap();
     let [key, ..] = exposure.key().to_words();
     thread::scope(|scope| {
         scope.spawn(move || {
@@ -159,7 +159,7 @@ fn a_flood_of_gets_is_bounded() {
             // Until the peer notices the end.
             let _ = stream.read_to_end(&mut Vec::new());
         });
-        let error = endpoint.recv_message_timeout(LONG).unwrap_err();
+        let error = endpoint.recv_message_within(LONG).unwrap_err();
         let RecvError::Malformed { source, .. } = error else {
             panic!("{error}");
         };
@@ -181,14 +181,14 @@ fn answers_that_are_not_read_end_the_connection() {
     options.send_timeout = SHORT;
     let (mut stream, endpoint) = receiving(&options);
     let memory = Spent::heap(PIECE as usize);
-    let exposure = endpoint.expose(memory, Rights::Get).unwrap();
+    let exposure = endpoint.remote().expose(memory, Rights::Get).unwrap();
     let [key, ..] = exposure.key().to_words();
     // The system buffers some of the answers, so more requests are allowed.
     let mut request = 0;
     let ended = (0..1000).any(|_| {
         let sent = stream.write_all(&frame(GET, PIECE, [key, 0, request], 0));
         request += 1;
-        let received = endpoint.recv_message_timeout(Duration::from_millis(5));
+        let received = endpoint.recv_message_within(Duration::from_millis(5));
         sent.is_err() || !matches!(received, Err(RecvError::TimedOut { .. }))
     });
     assert!(ended);
@@ -225,7 +225,7 @@ fn answers_that_do_not_fit_the_request() {
         (DONE, 1, 1, 0),
     ] {
         let (mut stream, endpoint) = receiving(&patient());
-        let get = endpoint.post_get(&key, 0, 100);
+        let get = endpoint.remote().post_get(&key, 0, 100);
         assert_eq!(answer(&mut stream), (GET, 100, [5, 0, 0], 0));
         stream
             .write_all(&frame(op, kind, [word, 0, 0], length))
@@ -236,14 +236,16 @@ fn answers_that_do_not_fit_the_request() {
     }
     // The answer to a put has no data, and each request has one answer.
     let (mut stream, endpoint) = receiving(&patient());
-    let put = endpoint.post_put(&key, 9, Spent::heap(1).zeroed(1).unwrap());
+    let put = endpoint
+        .remote()
+        .post_put(&key, 9, Spent::heap(1).zeroed(1).unwrap());
     assert_eq!(answer(&mut stream), (PUT, 0, [5, 9, 0], 1));
     let mut answers = frame(DONE, 0, [0; 3], 0).to_vec();
     answers.extend(frame(DONE, 0, [0; 3], 0));
     stream.write_all(&answers).unwrap();
     // Both answers may be seen at once. The first one is accepted.
     put.wait().unwrap();
-    let error = endpoint.recv_message_timeout(LONG).unwrap_err();
+    let error = endpoint.recv_message_within(LONG).unwrap_err();
     assert!(matches!(error, RecvError::Malformed { .. }), "{error}");
 }
 
@@ -253,7 +255,7 @@ fn a_get_of_pieces_that_fails_gives_its_memory_back() {
     let key = RemoteKey::from_words([5, 10 << 20, 1]).unwrap();
     let options = patient();
     let (mut stream, endpoint) = receiving(&options);
-    let get = endpoint.post_get(&key, 0, 2 << 20);
+    let get = endpoint.remote().post_get(&key, 0, 2 << 20);
     for request in 0..8 {
         let offset = u64::from(PIECE) * request;
         assert_eq!(answer(&mut stream), (GET, PIECE, [5, offset, request], 0));
@@ -268,13 +270,13 @@ fn a_get_of_pieces_that_fails_gives_its_memory_back() {
             let mut stream = stream.try_clone().unwrap();
             thread::scope(|scope| {
                 scope.spawn(move || stream.write_all(&piece).unwrap());
-                let _ = endpoint.recv_message_timeout(SHORT / 4);
+                let _ = endpoint.recv_message_within(SHORT / 4);
             });
         }
     }
     let error = get.wait().unwrap_err();
     assert!(matches!(error, RemoteError::NoRoom { .. }), "{error}");
-    let get = endpoint.post_get(&key, 0, 2 << 20);
+    let get = endpoint.remote().post_get(&key, 0, 2 << 20);
     drop(stream);
     get.wait().unwrap_err();
     drop(endpoint);

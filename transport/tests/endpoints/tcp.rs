@@ -93,7 +93,7 @@ fn a_byte_at_a_time_is_fine_in_time() {
         for length in [300, 5000] {
             // Timeouts in between lose no data.
             let message = loop {
-                match endpoint.recv_message_timeout(Duration::from_millis(2)) {
+                match endpoint.recv_message_within(Duration::from_millis(2)) {
                     Err(RecvError::TimedOut { .. }) => {}
                     result => break result.unwrap(),
                 }
@@ -124,7 +124,7 @@ fn an_end_inside_a_message() {
             stream.write_all(&message[..part]).unwrap();
             if reset {
                 // The bytes have to be received before the reset discards them.
-                let error = endpoint.recv_message_timeout(SHORT).unwrap_err();
+                let error = endpoint.recv_message_within(SHORT).unwrap_err();
                 assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
                 SockRef::from(&stream)
                     .set_linger(Some(Duration::ZERO))
@@ -162,7 +162,7 @@ fn many_messages_in_one_packet() {
         all.extend(farewell());
         scope.spawn(|| stream.write_all(&all).unwrap());
         for length in 0..400u64 {
-            let message = endpoint.recv_message_timeout(LONG).unwrap();
+            let message = endpoint.recv_message_within(LONG).unwrap();
             assert!(
                 message.payload.as_bytes()
                     == testing::patterns::bytes(length as usize * 13, length)

@@ -95,15 +95,15 @@ fn objects_arrive() {
 #[test]
 fn receiving_may_end_without_an_object() {
     over_all(&Options::default(), |us, them| {
-        let empty = them.try_recv::<u64>().unwrap_err();
+        let empty = them.recv_within::<u64>(Duration::ZERO).unwrap_err();
         assert!(matches!(empty, RecvObjectError::Receive(RecvError::Empty)));
-        let late = them.recv_timeout::<u64>(Duration::from_millis(5));
+        let late = them.recv_within::<u64>(Duration::from_millis(5));
         assert!(matches!(
             late.unwrap_err(),
             RecvObjectError::Receive(RecvError::TimedOut { .. })
         ));
         us.try_send(&7u64).unwrap();
-        assert_eq!(*them.recv_timeout::<u64>(LONG).unwrap().get(), 7);
+        assert_eq!(*them.recv_within::<u64>(LONG).unwrap().get(), 7);
         drop(us);
         let closed = them.recv::<u64>().unwrap_err();
         assert!(matches!(
@@ -150,16 +150,16 @@ fn a_received_object_is_sent_on() {
             assert_eq!(received.get()[3], 3 + round);
             let place = address_of(&received);
             received = change(received);
-            from.send_received_tagged(round, received).unwrap();
-            if from.limits().moves {
+            from.send_received(round, received).unwrap();
+            if from.info().limits.moves {
                 let (tag, moved) = to.recv_tagged::<Vec<u64>>().unwrap();
                 assert_eq!((tag, address_of(&moved)), (round, place));
-                to.send_received(moved).unwrap();
+                to.send_received(0, moved).unwrap();
                 let moved = from.recv::<Vec<u64>>().unwrap();
-                from.send_received(moved).unwrap();
+                from.send_received(0, moved).unwrap();
             }
         }
-        let last = them.recv_timeout::<Vec<u64>>(LONG).unwrap();
+        let last = them.recv_within::<Vec<u64>>(LONG).unwrap();
         assert_eq!(last.get()[3], 7);
         drop(last);
         assert_eq!(pool.stats().in_use, 0);
@@ -182,21 +182,21 @@ fn an_object_that_moved_is_read_as_what_is_asked_for() {
             them.recv().unwrap()
         };
         // The message is read as another type with the same structure.
-        them.send_received(received()).unwrap();
+        them.send_received(0, received()).unwrap();
         let texts = us.recv::<&[&str]>().unwrap();
         assert_eq!(texts.get()[19], "word 19");
         // If the structures differ, the read fails.
-        them.send_received(received()).unwrap();
+        them.send_received(0, received()).unwrap();
         let wrong = us.recv::<Vec<u64>>().unwrap_err();
         assert!(matches!(wrong, RecvObjectError::Read { .. }), "{wrong}");
         // The message is received as bytes.
-        them.send_received_tagged(5, received()).unwrap();
+        them.send_received(5, received()).unwrap();
         let message = us.recv_message().unwrap();
         assert_eq!(message.header.tag(), 5);
         assert_eq!(message.header.length, message.payload.len() as u64);
         let read = Reader::default().read::<Words>(message.payload).unwrap();
         assert_eq!(*read.get()[3], *"word 3");
-        them.send_received(received()).unwrap();
+        them.send_received(0, received()).unwrap();
         assert_eq!(
             us.post_recv_object::<Words>().wait().unwrap().get().len(),
             20
@@ -221,7 +221,7 @@ fn a_moved_object_that_became_longer_does_not_fit_and_is_received_next() {
         client.send(&twice).unwrap();
         let mut received = server.recv::<Twice<'_>>().unwrap();
         received.with_mut(|twice| twice.other = twice.one);
-        server.send_received(received).unwrap();
+        server.send_received(0, received).unwrap();
         let mut memory = [0; 5000];
         let error = client.recv_into(&mut memory).unwrap_err();
         assert!(
@@ -240,7 +240,7 @@ fn an_object_that_is_not_sent_on_comes_back() {
         us.send(&words(5)).unwrap();
         let received = them.recv::<Words>().unwrap();
         them.close();
-        let unsent = them.send_received(received).unwrap_err();
+        let unsent = them.send_received(0, received).unwrap_err();
         assert!(matches!(
             unsent.error,
             SendObjectError::Send(SendError::ClosedLocally { .. })
@@ -259,7 +259,7 @@ fn posted_objects_are_sent_and_received_in_order() {
     over_all(&Options::default(), |us, them| {
         let receives: Vec<ObjectTicket<Words>> = (0..10).map(|_| them.post_recv_object()).collect();
         let sends: Vec<_> = (0..10)
-            .map(|count| us.post_send_object(&words(count * 100)).unwrap())
+            .map(|count| us.post_send_object(0, &words(count * 100)).unwrap())
             .collect();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -293,17 +293,20 @@ fn objects_are_awaited() {
             scope.spawn(|| {
                 block_on(async {
                     for count in 0..50 {
-                        them.send_async(&words(count)).unwrap().await.unwrap();
-                        let answer = them.recv_async::<u64>().await.unwrap();
+                        them.post_send_object(0, &words(count))
+                            .unwrap()
+                            .await
+                            .unwrap();
+                        let answer = them.post_recv_object::<u64>().await.unwrap();
                         assert_eq!(*answer.get(), count as u64);
                     }
                 });
             });
             block_on(async {
                 for _ in 0..50 {
-                    let words = us.recv_async::<Words>().await.unwrap();
+                    let words = us.post_recv_object::<Words>().await.unwrap();
                     let count = words.get().len() as u64;
-                    us.send_async(&count).unwrap().await.unwrap();
+                    us.post_send_object(0, &count).unwrap().await.unwrap();
                 }
             });
         });

@@ -39,7 +39,7 @@ fn read(stream: &mut TcpStream, number: u64) {
 fn all_back(endpoint: &Endpoint, pool: &Pool) {
     let begun = Instant::now();
     while pool.stats().in_use > 0 {
-        let nothing = endpoint.recv_message_timeout(Duration::from_millis(1));
+        let nothing = endpoint.recv_message_within(Duration::from_millis(1));
         assert!(matches!(nothing, Err(RecvError::TimedOut { .. })));
         assert!(begun.elapsed() < LONG, "{} in use", pool.stats().in_use);
     }
@@ -49,7 +49,7 @@ fn all_back(endpoint: &Endpoint, pool: &Pool) {
 fn a_posted_jbuf_is_kept_and_goes_back_to_its_pool() {
     let options = lending();
     let (mut stream, endpoint) = receiving_over("uring", &options);
-    assert_eq!(endpoint.degraded(), Vec::<String>::new());
+    assert_eq!(endpoint.info().degraded, Vec::<String>::new());
     let tickets: Vec<_> = (0..40)
         .map(|number| endpoint.post_send(header(number), jbuf(&options.pool, number)))
         .collect();
@@ -86,7 +86,7 @@ fn both_ways_at_once() {
     let begun = Instant::now();
     while options.pool.stats().in_use > 0 {
         for endpoint in [&one, &other] {
-            let _ = endpoint.recv_message_timeout(Duration::from_millis(1));
+            let _ = endpoint.recv_message_within(Duration::from_millis(1));
         }
         assert!(begun.elapsed() < LONG);
     }

@@ -50,9 +50,9 @@ fn is_refused(endpoint: &Endpoint, queue: &CompletionQueue) {
     assert!(matches!(error, SendError::Forked { .. }), "{error}");
     let error = endpoint.recv_message().unwrap_err();
     assert!(matches!(error, RecvError::Forked { .. }), "{error}");
-    let error = endpoint.try_recv_message().unwrap_err();
+    let error = endpoint.recv_message_within(Duration::ZERO).unwrap_err();
     assert!(matches!(error, RecvError::Forked { .. }), "{error}");
-    let missed = endpoint.post_recv_any().wait().unwrap_err();
+    let missed = endpoint.post_recv(None).wait().unwrap_err();
     let error = RecvError::from(missed);
     assert!(matches!(error, RecvError::Forked { .. }), "{error}");
     let pool = Options::default().pool;
@@ -60,7 +60,7 @@ fn is_refused(endpoint: &Endpoint, queue: &CompletionQueue) {
     let unsent = endpoint.post_send(Header::default(), stray).wait();
     let error = SendError::from(unsent.unwrap_err());
     assert!(matches!(error, SendError::Forked { .. }), "{error}");
-    queue.post_recv_any(endpoint, 9);
+    queue.post_recv(endpoint, 9, None);
     while let Some(completion) = queue.wait(Duration::MAX) {
         match completion.outcome {
             Outcome::Received(Err(missed)) => {
@@ -79,7 +79,7 @@ fn endpoints_of_a_parent_are_refused_and_go_on_there() {
             let (client, server) = default_pair(scheme);
             exchange(&client, &server);
             let queue = CompletionQueue::new().unwrap();
-            queue.post_recv_any(&server, 1);
+            queue.post_recv(&server, 1, None);
             assert!(queue.poll().is_none());
             let mut all = Some((client, server, queue));
             in_child(|| {

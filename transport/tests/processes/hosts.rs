@@ -25,7 +25,7 @@ fn on_a_host() {
     let me = world.rank();
     for peer in (0..world.size()).filter(|peer| *peer != me) {
         let expected = if peer / 2 == me / 2 { "shm" } else { "tcp" };
-        assert_eq!(world.endpoint(peer).unwrap().scheme(), expected);
+        assert_eq!(world.endpoint(peer).unwrap().info().scheme, expected);
         world.send(peer, 1, &[me]).unwrap();
     }
     for peer in (0..world.size()).filter(|peer| *peer != me) {

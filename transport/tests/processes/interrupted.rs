@@ -72,7 +72,7 @@ fn talks(scheme: &str, receive: impl Fn(&Endpoint) -> Message) {
                 here.send_message(header(number), &[]).unwrap();
                 assert_eq!(receive(&here).header, header(number));
                 let begun = Instant::now();
-                let error = here.recv_message_timeout(IN_VAIN).unwrap_err();
+                let error = here.recv_message_within(IN_VAIN).unwrap_err();
                 assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
                 assert!(begun.elapsed() + TICK >= IN_VAIN);
             }
@@ -87,7 +87,7 @@ fn who_waits_for_messages_goes_on(scheme: &str) {
 fn who_waits_at_a_queue_goes_on(scheme: &str) {
     let queue = CompletionQueue::new().unwrap();
     talks(scheme, |endpoint| {
-        queue.post_recv_any(endpoint, 1);
+        queue.post_recv(endpoint, 1, None);
         match queue.wait(LONG).unwrap().outcome {
             Outcome::Received(received) => received.unwrap(),
             other => panic!("{other:?}"),

@@ -130,12 +130,12 @@ fn in_a_namespace() {
             let endpoint = listener.accept().unwrap().establish().unwrap();
             let mut sum = 0u64;
             for number in 0..MESSAGES {
-                let message = endpoint.recv_message_timeout(LONG).unwrap();
+                let message = endpoint.recv_message_within(LONG).unwrap();
                 assert_eq!(message.header.words[0], number);
                 assert_eq!(message.payload.len(), length(number));
                 sum = sum.wrapping_add(checksum(message.payload.as_bytes()));
             }
-            let end = endpoint.recv_message_timeout(LONG).unwrap_err();
+            let end = endpoint.recv_message_within(LONG).unwrap_err();
             assert!(matches!(end, RecvError::Closed { .. }), "{end}");
             println!("received {sum}");
         }
@@ -154,7 +154,7 @@ fn in_a_namespace() {
         "lend" => {
             let options = lending();
             let endpoint = connect(&by_uring, &options).unwrap();
-            assert_eq!(endpoint.degraded(), Vec::<String>::new());
+            assert_eq!(endpoint.info().degraded, Vec::<String>::new());
             let (mut sum, mut lent) = (0u64, 0);
             for number in 0..MESSAGES {
                 let bytes = bytes(length(number), number);

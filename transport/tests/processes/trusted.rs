@@ -56,7 +56,7 @@ fn with(role: &str) -> (Endpoint, Other) {
     let listener = bound();
     let other = spawn(role, listener.local_address());
     let endpoint = accept(&listener);
-    assert_eq!(endpoint.degraded(), Vec::<String>::new());
+    assert_eq!(endpoint.info().degraded, Vec::<String>::new());
     (endpoint, other)
 }
 
@@ -199,7 +199,7 @@ fn objects_are_read_where_the_other_process_wrote_them() {
             assert!(is_shared(text.as_bytes()));
         }
     }
-    let ticket = endpoint.post_send_object(&numbers(1000)).unwrap();
+    let ticket = endpoint.post_send_object(0, &numbers(1000)).unwrap();
     // The jbuf has moved to the other process.
     assert!(ticket.wait().unwrap().is_none());
     assert!(is_shared(
@@ -214,7 +214,7 @@ fn a_peer_that_was_not_asked_to_is_not_trusted() {
     let listener = bound();
     let mut other = spawn("wary", listener.local_address());
     let endpoint = accept(&listener);
-    assert!(endpoint.degraded()[0].contains("does not trust"));
+    assert!(endpoint.info().degraded[0].contains("does not trust"));
     let bytes = pattern(100_000, 1);
     let message = filled(&endpoint, &bytes);
     assert!(!is_shared(message.as_bytes()));

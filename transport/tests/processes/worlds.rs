@@ -97,7 +97,7 @@ fn processes_are_a_world() {
         let world = processes("pass on", &[fresh(scheme)], 4).unwrap();
         assert_eq!(pass_on(&world), 1 + 2 + 3, "{scheme}");
         for rank in 1..4 {
-            assert_eq!(world.endpoint(rank).unwrap().scheme(), scheme);
+            assert_eq!(world.endpoint(rank).unwrap().info().scheme, scheme);
         }
         world.finish().unwrap();
     }
@@ -108,7 +108,7 @@ fn processes_of_one_host_share_memory() {
     let world = processes("pass on", &[fresh("tcp"), fresh("shm")], 3).unwrap();
     assert_eq!(pass_on(&world), 3);
     for rank in 1..3 {
-        assert_eq!(world.endpoint(rank).unwrap().scheme(), "shm");
+        assert_eq!(world.endpoint(rank).unwrap().info().scheme, "shm");
     }
     world.finish().unwrap();
 }

@@ -52,7 +52,7 @@ fn who_receives_from_the_connection_beside_a_rank_gets_nothing() {
         let (rank, endpoint, bare) = against(scheme);
         let message = bytes(LENGTH, 1);
         let mut memory = vec![0u8; LENGTH];
-        let posted = endpoint.post_recv_any();
+        let posted = endpoint.post_recv(None);
         thread::scope(|threads| {
             threads.spawn(|| {
                 bare.send_message(eager(1), &[IoSlice::new(&message)])
@@ -62,14 +62,16 @@ fn who_receives_from_the_connection_beside_a_rank_gets_nothing() {
                 let receiving = scope.irecv(1, 1, &mut memory);
                 while !receiving.is_done() {
                     // The received part of the message is in memory that is lent to the rank.
-                    let nothing = endpoint.try_recv_message().unwrap_err();
+                    let nothing = endpoint.recv_message_within(Duration::ZERO).unwrap_err();
                     assert!(matches!(nothing, RecvError::Taken { .. }), "{nothing}");
-                    let nothing = endpoint.try_recv_into(&mut [0; 64]).unwrap_err();
+                    let nothing = endpoint
+                        .recv_into_within(&mut [0; 64], Duration::ZERO)
+                        .unwrap_err();
                     assert!(matches!(nothing, RecvError::Taken { .. }), "{nothing}");
                     let timeout = Duration::from_micros(100);
-                    let nothing = endpoint.recv_message_timeout(timeout).unwrap_err();
+                    let nothing = endpoint.recv_message_within(timeout).unwrap_err();
                     assert!(matches!(nothing, RecvError::Taken { .. }), "{nothing}");
-                    drop(endpoint.post_recv_any());
+                    drop(endpoint.post_recv(None));
                 }
                 receiving.wait().unwrap();
             });
@@ -99,7 +101,7 @@ fn a_message_that_was_begun_before_the_rank_was_made_is_its_first() {
                         .unwrap();
                 });
                 // The header has arrived by then, and much of the payload has not.
-                let mut ticket = endpoint.post_recv_any();
+                let mut ticket = endpoint.post_recv(None);
                 let here = ticket.wait_timeout(Duration::from_millis(1));
                 if let Some(all) = here {
                     assert_eq!(all.unwrap().payload.len(), length);

@@ -100,8 +100,8 @@ fn side(
         return Ok(Box::new(Many::new(case, endpoints)?));
     }
     let endpoint = endpoints.into_iter().next().ok_or("no connection")?;
-    if subject == "jstream-trusted" && !endpoint.degraded().is_empty() {
-        return Err(endpoint.degraded().concat().into());
+    if subject == "jstream-trusted" && !endpoint.info().degraded.is_empty() {
+        return Err(endpoint.info().degraded.concat().into());
     }
     let messages = Messages {
         endpoint,
@@ -284,7 +284,7 @@ macro_rules! channel {
         impl Channel for Received<$t> {
             fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
                 match self.kept.take() {
-                    Some(kept) => self.endpoint.send_received(kept).map_err(|e| e.error)?,
+                    Some(kept) => self.endpoint.send_received(0, kept).map_err(|e| e.error)?,
                     None => self.endpoint.send(&self.first)?,
                 }
                 Ok(())
@@ -364,7 +364,7 @@ impl Many {
     fn new(case: &Case, endpoints: Vec<Endpoint>) -> Result<Self, Failure> {
         let queue = CompletionQueue::new()?;
         for (user, endpoint) in (0..).zip(&endpoints) {
-            queue.post_recv_any(endpoint, user);
+            queue.post_recv(endpoint, user, None);
         }
         Ok(Self {
             endpoints,

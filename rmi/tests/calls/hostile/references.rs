@@ -209,7 +209,7 @@ impl Peer {
         let begun = Instant::now();
         let mut count = 0;
         while let Some(left) = LOOKED.checked_sub(begun.elapsed()) {
-            match self.endpoint.recv_message_timeout(left) {
+            match self.endpoint.recv_message_within(left) {
                 Ok(message) => {
                     let words = message.header.words;
                     let is_renewal = words[..2] == [REFERENCES << 32, RENEW];

@@ -19,12 +19,12 @@ fn lend(endpoint: &Endpoint, memory: &mut [u8]) -> usize {
 
 fn own(endpoint: &Endpoint, message: Filled, received: Received<&'static str>) {
     std::mem::forget(endpoint.post_send(Header::default(), message));
-    let _ = endpoint.send_received(received);
+    let _ = endpoint.send_received(0, received);
 }
 
 async fn wait(endpoint: &Endpoint) -> u64 {
-    endpoint.send_async(&7u64).unwrap().await.unwrap();
-    *endpoint.recv_async::<u64>().await.unwrap().get()
+    endpoint.post_send_object(0, &7u64).unwrap().await.unwrap();
+    *endpoint.post_recv_object::<u64>().await.unwrap().get()
 }
 
 fn main() {

@@ -3,7 +3,7 @@
 use jstream_transport::{Endpoint, Header};
 
 async fn send(endpoint: &Endpoint, memory: &[u8]) {
-    let _ = endpoint.send_message_async(Header::default(), memory).await;
+    let _ = endpoint.post_send(Header::default(), memory).await;
 }
 
 fn main() {

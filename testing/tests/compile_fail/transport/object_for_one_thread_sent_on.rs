@@ -11,7 +11,7 @@ struct Link<'b> {
 }
 
 fn send_on(endpoint: &Endpoint, received: Received<Link<'static>>) {
-    let _ = endpoint.send_received(received);
+    let _ = endpoint.send_received(0, received);
 }
 
 fn main() {

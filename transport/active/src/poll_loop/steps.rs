@@ -32,7 +32,7 @@ impl PollLoop {
             // A thread that moves the connection either finds the receive, or no receive is posted.
             let _stays = link.moving();
             if link.set_posted(self, true) {
-                queue.post_recv_any(link.endpoint(), 0);
+                queue.post_recv(link.endpoint(), 0, None);
             }
         }
         has_room

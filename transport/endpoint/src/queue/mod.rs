@@ -103,22 +103,13 @@ impl CompletionQueue {
         member.visit(true);
     }
 
-    /// Posts a buffer for the next message that no other operation waits for. The completion
-    /// carries `user`.
-    pub fn post_recv(&self, endpoint: &Endpoint, user: u64, spent: Spent) {
-        self.post_receive(endpoint, user, Some(spent));
-    }
-
-    /// As [`post_recv`](Self::post_recv), but takes a buffer from the pool in the endpoint's
-    /// options when the message arrives.
-    pub fn post_recv_any(&self, endpoint: &Endpoint, user: u64) {
-        self.post_receive(endpoint, user, None);
-    }
-
-    fn post_receive(&self, endpoint: &Endpoint, user: u64, spent: Option<Spent>) {
+    /// Posts a receive of the next message that no other operation waits for. The message arrives
+    /// in the given buffer. With `None`, the buffer is taken from the pool in the endpoint's
+    /// options when the message arrives. The completion carries `user`.
+    pub fn post_recv(&self, endpoint: &Endpoint, user: u64, buffer: impl Into<Option<Spent>>) {
         let member = self.member(endpoint, Half::In);
         let notify = Notify::Sink(member.clone(), user);
-        endpoint.shared().post_recv(spent, notify);
+        endpoint.shared().post_recv(buffer.into(), notify);
         // One visit serves all receives that are posted together.
         self.hub.ring(member);
     }

@@ -41,7 +41,7 @@ fn endpoints_with_nothing_to_do_are_not_visited() {
     let pairs = pairs(PAIRS, &options);
     let queue = CompletionQueue::new().unwrap();
     for (user, (_, server)) in (0..).zip(&pairs) {
-        queue.post_recv_any(server, user);
+        queue.post_recv(server, user, None);
     }
     for _ in 0..=LOOKS {
         assert!(queue.poll().is_none());
@@ -59,7 +59,7 @@ fn endpoints_with_nothing_to_do_are_not_visited() {
             .send_message(Header::default(), &[IoSlice::new(b"x")])
             .unwrap();
         assert_eq!(queue.wait(LONG).unwrap().user, user);
-        queue.post_recv_any(server, user);
+        queue.post_recv(server, user, None);
     }
     for _ in 0..=LOOKS {
         assert!(queue.poll().is_none());
@@ -76,8 +76,8 @@ fn a_dropped_queue_leaves_nothing() {
     let pairs = pairs(3, &options);
     let queue = CompletionQueue::new().unwrap();
     for (client, server) in &pairs {
-        queue.post_recv_any(server, 0);
-        queue.post_recv_any(client, 0);
+        queue.post_recv(server, 0, None);
+        queue.post_recv(client, 0, None);
         let filled = options.pool.take(1).unwrap().copy_from(b"x").unwrap();
         queue.post_send(client, 0, Header::default(), filled);
     }
@@ -101,7 +101,7 @@ fn members_of_connections_that_are_gone_are_forgotten() {
     for _ in 0..30 {
         for (client, server) in pairs(10, &options) {
             drop(client);
-            queue.post_recv_any(&server, 0);
+            queue.post_recv(&server, 0, None);
             assert!(queue.wait(LONG).is_some());
         }
     }
@@ -118,7 +118,7 @@ fn whoever_relies_on_being_woken_is() {
     let queue = CompletionQueue::new().unwrap();
     for round in 0..ROUNDS {
         let (client, server) = &pairs[round % 2];
-        queue.post_recv_any(server, round as u64);
+        queue.post_recv(server, round as u64, None);
         // The direction was polled without result, and is possibly not armed yet.
         for _ in 0..round % 5 {
             assert!(queue.poll().is_none());
@@ -144,7 +144,7 @@ fn the_source_tells_what_was_only_looked_at() {
     let pairs = pairs(1, &options);
     let (client, server) = &pairs[0];
     let queue = CompletionQueue::new().unwrap();
-    queue.post_recv_any(server, 0);
+    queue.post_recv(server, 0, None);
     assert!(queue.poll().is_none());
     let is_readable = |timeout| {
         let source = (queue.as_fd(), Interest::Readable);
@@ -175,12 +175,12 @@ fn an_endpoint_that_another_queue_goes_on_with_is_forgotten() {
         CompletionQueue::new().unwrap(),
         CompletionQueue::new().unwrap(),
     );
-    queue.post_recv_any(&server, 0);
+    queue.post_recv(&server, 0, None);
     let member = member_of(&queue, &server);
     let hub = Arc::downgrade(&queue.hub);
     queue.forget(&server);
     // The direction has work, but not for the first queue, which may still poll it.
-    other.post_recv_any(&server, 1);
+    other.post_recv(&server, 1, None);
     for _ in 0..=LOOKS {
         assert!(queue.poll().is_none());
     }
@@ -199,7 +199,7 @@ fn what_came_before_an_endpoint_was_forgotten_is_taken() {
     let [(client, server)] = pairs(1, &options).try_into().unwrap();
     let queue = CompletionQueue::new().unwrap();
     for user in 0..3 {
-        queue.post_recv_any(&server, user);
+        queue.post_recv(&server, user, None);
     }
     let member = member_of(&queue, &server);
     client
@@ -233,7 +233,7 @@ fn an_endpoint_that_is_looked_at_while_it_is_forgotten_keeps_nothing() {
         }
         for round in 0..ROUNDS {
             let queue = &queues[round % 2];
-            queue.post_recv_any(&server, 0);
+            queue.post_recv(&server, 0, None);
             members.push(member_of(queue, &server));
             if round % 3 == 0 {
                 thread::yield_now();

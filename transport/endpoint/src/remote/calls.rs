@@ -29,13 +29,27 @@ use jstream_device::connection::{Body, Outbound};
 /// buffer.
 const NOTICED: usize = 16 << 10;
 
-/// Number of simultaneous gets of one [`Endpoint::get_into`].
+/// Number of simultaneous gets of one [`Remote::get_into`].
 const AHEAD: usize = 4;
 
 /// Interval at which a blocked caller checks whether the messages before its answer were received.
 const BLOCKED: Duration = Duration::from_millis(1);
 
+/// Puts and gets of an endpoint; see [`Endpoint::remote`].
+#[derive(Debug, Clone, Copy)]
+pub struct Remote<'a>(&'a Endpoint);
+
 impl Endpoint {
+    /// Returns the one-sided operations: exposing memory to the peer, and writing and reading
+    /// memory that the peer has exposed.
+    #[inline]
+    #[must_use]
+    pub fn remote(&self) -> Remote<'_> {
+        Remote(self)
+    }
+}
+
+impl Remote<'_> {
     /// Exposes memory to the peer, which may put or get as `rights` permit while the [`Exposure`]
     /// exists. Send its [key](Exposure::key) to the peer.
     ///
@@ -50,7 +64,7 @@ impl Endpoint {
     ///
     /// The error of the system if it provides no random numbers.
     pub fn expose(&self, window: impl Into<Window>, rights: Rights) -> io::Result<Exposure> {
-        let (window, shared) = (window.into(), self.shared());
+        let (window, shared) = (window.into(), self.0.shared());
         let length = window.len() as u64;
         loop {
             let number = random()?;
@@ -76,7 +90,7 @@ impl Endpoint {
     ///
     /// [`RemoteError`].
     pub fn put(&self, key: &RemoteKey, offset: u64, bytes: &[u8]) -> Result<(), RemoteError> {
-        let shared = self.shared();
+        let shared = self.0.shared();
         let target = self.target(key, offset, bytes.len() as u64)?;
         let max = shared.info().limits.max_send;
         let piece = usize::try_from(max).unwrap_or(usize::MAX).max(1);
@@ -106,7 +120,7 @@ impl Endpoint {
         notice: Header,
     ) -> Result<(), RemoteError> {
         let target = self.target(key, offset, bytes.len() as u64)?;
-        let info = self.shared().info();
+        let info = self.0.shared().info();
         let max = usize::try_from(info.limits.max_send).unwrap_or(usize::MAX);
         let before = bytes.len().saturating_sub(NOTICED.min(max));
         let (first, last) = bytes.split_at(before);
@@ -157,10 +171,10 @@ impl Endpoint {
         notice: Option<Header>,
     ) -> PutTicket {
         let length = filled.len() as u64;
-        let max = self.limits().max_send;
+        let max = self.0.shared().info().limits.max_send;
         let checked = self.target(key, offset, length).and_then(|target| {
             if length > max {
-                let peer = self.peer().clone();
+                let peer = self.0.peer().clone();
                 let source = SendError::TooLarge { length, max, peer };
                 return Err(RemoteError::Unsent { source });
             }
@@ -197,7 +211,7 @@ impl Endpoint {
         memory: &mut [u8],
     ) -> Result<(), RemoteError> {
         self.target(key, offset, memory.len() as u64)?;
-        let piece = piece(self.limits().max_receive) as usize;
+        let piece = piece(self.0.shared().info().limits.max_receive) as usize;
         if memory.len() <= piece {
             let got = self.get(key, offset, memory.len())?;
             memory.copy_from_slice(got.as_bytes());
@@ -223,7 +237,7 @@ impl Endpoint {
 
     /// Posts a get. The ticket reports any error.
     pub fn post_get(&self, key: &RemoteKey, offset: u64, length: usize) -> GetTicket {
-        let info = self.shared().info();
+        let info = self.0.shared().info();
         let piece = piece(info.limits.max_receive);
         let checked = self.target(key, offset, length as u64).and_then(|target| {
             let filling = if length > piece as usize {
@@ -241,7 +255,7 @@ impl Endpoint {
     }
 
     fn ask(&self, ask: Result<Ask, RemoteError>) -> RemoteRequest {
-        let shared = self.shared();
+        let shared = self.0.shared();
         let posted = ask.and_then(|ask| match shared.unsendable() {
             Some(source) => Err(RemoteError::Unsent { source }),
             None => Ok(shared.post_ask(ask)),
@@ -258,7 +272,7 @@ impl Endpoint {
                 offset,
                 length,
                 exposed: key.length,
-                peer: self.peer().clone(),
+                peer: self.0.peer().clone(),
             });
         }
         Ok(Target {

@@ -38,11 +38,12 @@ mod state;
 mod ticket;
 mod window;
 
+pub use self::calls::Remote;
 pub use self::error::RemoteError;
 pub use self::exposure::Exposure;
 pub use self::frame::MOST_REQUESTS;
 pub use self::key::{RemoteKey, Rights};
 pub(super) use self::serving::ServeOutcome;
-pub(super) use self::state::Remote;
+pub(super) use self::state::RemoteState;
 pub use self::ticket::{GetTicket, PutTicket};
 pub use self::window::Window;

@@ -5,7 +5,7 @@ use super::owner::Exposed;
 
 /// State of puts and gets in the receive direction.
 #[derive(Default)]
-pub(crate) struct Remote {
+pub(crate) struct RemoteState {
     pub(super) exposed: Exposed,
     pub(super) asks: Asks,
     /// True if no more messages can be kept for later, so that frames behind them have to wait.
@@ -16,7 +16,7 @@ pub(crate) struct Remote {
     pub(crate) kept_bytes: u64,
 }
 
-impl Remote {
+impl RemoteState {
     /// Returns true if frames may arrive. Then a thread that drives the direction receives them,
     /// even if no receive waits for a message.
     #[inline]

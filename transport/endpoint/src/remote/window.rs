@@ -8,7 +8,7 @@ use jstream::buffer::{Filled, Region, Registration, Spent};
 /// Memory that can be exposed on one or more endpoints. Clones refer to the same memory.
 ///
 /// Puts, gets and the program access the memory under one lock, so a put is atomic. A long put is
-/// atomic only by piece; see [`Endpoint::put`](crate::Endpoint::put).
+/// atomic only by piece; see [`Remote::put`](crate::Remote::put).
 #[derive(Clone)]
 pub struct Window {
     memory: Arc<RwLock<Filled>>,

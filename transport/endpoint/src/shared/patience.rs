@@ -20,6 +20,17 @@ pub enum Patience {
 const LONG: Duration = Duration::from_millis(1);
 
 impl Patience {
+    /// Returns the patience of a call with a timeout. A call with a timeout of zero does not wait
+    /// and does not read the clock.
+    #[inline]
+    pub(crate) fn within(timeout: Duration) -> Self {
+        if timeout.is_zero() {
+            Self::None
+        } else {
+            Self::For(timeout)
+        }
+    }
+
     /// Returns true if the timeout is long enough to sleep without polling first.
     #[inline]
     pub(super) fn is_long(self) -> bool {

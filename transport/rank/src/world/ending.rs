@@ -57,7 +57,7 @@ pub(super) fn farewell(
 ) -> io::Result<BTreeMap<u32, String>> {
     let queue = CompletionQueue::new()?;
     for (rank, endpoint) in &peers {
-        queue.post_recv_any(endpoint, u64::from(*rank));
+        queue.post_recv(endpoint, u64::from(*rank), None);
     }
     let finishing = peers.clone();
     // Runs in a separate thread: each call may wait for a peer that waits until its own messages
@@ -86,7 +86,7 @@ pub(super) fn farewell(
             Outcome::Received(Ok(message)) => {
                 tracing::debug!(rank, header = ?message.header, "message dropped at the end");
                 if let Some(endpoint) = open.get(&rank) {
-                    queue.post_recv_any(endpoint, completion.user);
+                    queue.post_recv(endpoint, completion.user, None);
                 }
             }
             Outcome::Received(Err(Unreceived { error, .. })) => {

@@ -25,7 +25,7 @@ pub(super) trait Member {
     /// complete.
     fn lives(&self) -> bool {
         matches!(
-            self.endpoint().try_recv_message(),
+            self.endpoint().recv_message_within(Duration::ZERO),
             Err(RecvError::Empty | RecvError::NoBuffer { .. })
         )
     }

@@ -210,7 +210,7 @@ impl Crowd<'_> {
             let filled =
                 filled.map_err(|_| lost("the pool has no room for its table".to_owned()))?;
             queue.post_send(&guest.endpoint, u64::from(*rank), header, filled);
-            queue.post_recv_any(&guest.endpoint, u64::from(*rank));
+            queue.post_recv(&guest.endpoint, u64::from(*rank), None);
         }
         let mut waiting = self.guests.len();
         while waiting > 0 {

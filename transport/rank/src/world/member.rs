@@ -68,7 +68,7 @@ impl Joining<'_> {
         match Word::hear(endpoint, self.left()) {
             Ok(Word::Welcome(session, seen)) => Ok((session, seen)),
             Ok(Word::Refused(refusal)) => Err(WorldError::Refused {
-                address: endpoint.address().clone(),
+                address: endpoint.info().address.clone(),
                 rank: self.rank,
                 refusal,
             }),
@@ -141,7 +141,7 @@ impl Joining<'_> {
     /// Waits for the table of addresses from rank 0.
     fn table(&self, first: &Endpoint) -> Result<Vec<Vec<Address>>, WorldError> {
         let message = first
-            .recv_message_timeout(self.left())
+            .recv_message_within(self.left())
             .map_err(|error| self.unheard(0, Unheard::Nothing(error)))?;
         let others = self.size.saturating_sub(1);
         match Word::from_message(&message.header, message.payload.as_bytes()) {
@@ -192,10 +192,12 @@ impl Joining<'_> {
 
     fn unheard(&self, rank: u32, unheard: Unheard) -> WorldError {
         match unheard {
-            Unheard::Nothing(RecvError::TimedOut { .. }) => WorldError::TimedOut {
-                after: self.options.timeout,
-                what: format!("rank {rank} did not answer"),
-            },
+            Unheard::Nothing(RecvError::TimedOut { .. } | RecvError::Empty) => {
+                WorldError::TimedOut {
+                    after: self.options.timeout,
+                    what: format!("rank {rank} did not answer"),
+                }
+            }
             Unheard::Nothing(error) => WorldError::Lost {
                 rank,
                 reason: error.to_string(),

@@ -192,7 +192,7 @@ impl Word {
     pub(super) fn hear(endpoint: &Endpoint, wait: Duration) -> Result<Self, Unheard> {
         let mut memory = [0; LONGEST];
         let header = endpoint
-            .recv_into_timeout(&mut memory, wait)
+            .recv_into_within(&mut memory, wait)
             .map_err(Unheard::Nothing)?;
         let length = usize::try_from(header.length).unwrap_or(usize::MAX);
         Self::from_message(&header, memory.get(..length).unwrap_or_default())
@@ -201,7 +201,7 @@ impl Word {
 
     /// Receives a message of any length. Returns `None` if none has arrived.
     pub(super) fn try_hear(endpoint: &Endpoint) -> Result<Option<Self>, Unheard> {
-        match endpoint.try_recv_message() {
+        match endpoint.recv_message_within(Duration::ZERO) {
             Ok(message) => Self::from_message(&message.header, message.payload.as_bytes())
                 .map(Some)
                 .map_err(Unheard::Nonsense),

@@ -58,7 +58,7 @@ pub(crate) fn refuse(endpoint: &Endpoint, reason: &str) -> Result<(), Failure> {
 
 /// Receives the next message, which must be of this kind.
 pub(crate) fn hear(endpoint: &Endpoint, kind: u32, patience: Duration) -> Result<Message, Failure> {
-    let message = endpoint.recv_message_timeout(patience)?;
+    let message = endpoint.recv_message_within(patience)?;
     expect(&message.header, kind, Some(message.payload.as_bytes()))?;
     Ok(message)
 }

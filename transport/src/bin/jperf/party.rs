@@ -163,12 +163,12 @@ impl<'e> Party<'e> {
         let header = match self.work.receive {
             Receive::Into => {
                 let bytes = self.to.next();
-                let header = self.endpoint.recv_into_timeout(bytes, self.patience)?;
+                let header = self.endpoint.recv_into_within(bytes, self.patience)?;
                 self.received = self.received.wrapping_add(1);
                 look(bytes, &header, &self.work, self.received).map(|()| header)
             }
             Receive::Copied => {
-                let message = self.endpoint.recv_message_timeout(self.patience)?;
+                let message = self.endpoint.recv_message_within(self.patience)?;
                 let (bytes, came) = (self.to.next(), message.payload.as_bytes());
                 if let Some(bytes) = bytes.get_mut(..came.len()) {
                     bytes.copy_from_slice(came);
@@ -177,7 +177,7 @@ impl<'e> Party<'e> {
                 look(bytes, &message.header, &self.work, self.received).map(|()| message.header)
             }
             Receive::Jbuf | Receive::Trusted | Receive::Moved => {
-                let message = self.endpoint.recv_message_timeout(self.patience)?;
+                let message = self.endpoint.recv_message_within(self.patience)?;
                 self.received = self.received.wrapping_add(1);
                 let bytes = message.payload.as_bytes();
                 let looked = look(bytes, &message.header, &self.work, self.received);
@@ -248,14 +248,14 @@ impl<'e> Party<'e> {
     /// Announces a message, and sends it when it is requested.
     fn announce(&mut self, kind: u32) -> Result<(), Failure> {
         tell(self.endpoint, ANNOUNCED, [self.work.size as u64, 0, 0])?;
-        let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
+        let header = self.endpoint.recv_into_within(&mut [], self.patience)?;
         expect(&header, WANTED, None)?;
         self.send(kind)
     }
 
     /// Waits for an announcement, requests the message, and receives it.
     fn ask(&mut self) -> Result<u32, Failure> {
-        let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
+        let header = self.endpoint.recv_into_within(&mut [], self.patience)?;
         expect(&header, ANNOUNCED, None)?;
         tell(self.endpoint, WANTED, [0; 3])?;
         self.recv()
@@ -276,7 +276,7 @@ impl Exchange for Party<'_> {
                 for left in (0..self.work.window).rev() {
                     self.send(if left == 0 { kind } else { DATA })?;
                 }
-                let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
+                let header = self.endpoint.recv_into_within(&mut [], self.patience)?;
                 expect(&header, ACK, None)
             }
             Op::Rendezvous => {

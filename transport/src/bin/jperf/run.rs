@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let mut endpoints = connect_all()?;
     let first = endpoints.first();
     let notes = first
-        .map(|endpoint| endpoint.degraded())
+        .map(|endpoint| endpoint.info().degraded)
         .unwrap_or_default();
     if settings.trust && (address.scheme() != "shm" || !notes.is_empty()) {
         let why = match address.scheme() {

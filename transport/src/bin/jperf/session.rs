@@ -24,7 +24,7 @@ pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failur
         false => Ok(()),
     };
     loop {
-        let message = match endpoint.recv_message_timeout(limits.idle) {
+        let message = match endpoint.recv_message_within(limits.idle) {
             Err(RecvError::Closed { .. }) => return Ok(()),
             message => message?,
         };
@@ -65,7 +65,7 @@ fn farewell(endpoint: &Endpoint) {
     }
     let begun = Instant::now();
     while let Some(left) = FAREWELL.checked_sub(begun.elapsed()) {
-        if endpoint.recv_message_timeout(left).is_err() {
+        if endpoint.recv_message_within(left).is_err() {
             return;
         }
     }

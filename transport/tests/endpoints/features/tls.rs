@@ -89,7 +89,7 @@ fn disagreement(client: Tls, server: Tls) -> (String, String) {
 #[test]
 fn both_directions_at_once() {
     let (here, there) = pair();
-    assert_eq!(here.scheme(), "tls");
+    assert_eq!(here.info().scheme, "tls");
     assert_eq!(here.peer().scheme(), "tls");
     let lengths = [0, 1, 17, 16 << 10, (16 << 10) + 1, 3 << 20, 3];
     thread::scope(|scope| {
@@ -430,7 +430,7 @@ fn ranks_meet_over_it() {
             scope.spawn(move || {
                 let world = World::join(address, rank, 3, options).unwrap();
                 let (next, before) = ((rank + 1) % 3, (rank + 2) % 3);
-                assert_eq!(world.endpoint(next).unwrap().scheme(), "tls");
+                assert_eq!(world.endpoint(next).unwrap().info().scheme, "tls");
                 world.send(next, 7, &[rank]).unwrap();
                 let mut number = [9];
                 world.recv(before, 7, &mut number).unwrap();

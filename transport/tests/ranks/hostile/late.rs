@@ -153,7 +153,7 @@ fn what_a_rank_has_left_behind_outlasts_what_comes_for_it() {
         let mut receiving = rank.irecv(1, 3);
         let wanted = loop {
             assert!(receiving.test().is_none());
-            if let Ok(message) = bare.recv_message_timeout(SOON) {
+            if let Ok(message) = bare.recv_message_within(SOON) {
                 break message.header;
             }
         };

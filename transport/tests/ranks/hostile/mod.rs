@@ -48,7 +48,7 @@ fn say(bare: &Endpoint, kind: u32, words: [u64; 3], payload: &[u8]) {
 }
 
 fn hear(bare: &Endpoint) -> (Header, Vec<u8>) {
-    let message = bare.recv_message_timeout(LONG).unwrap();
+    let message = bare.recv_message_within(LONG).unwrap();
     (message.header, message.payload.as_bytes().to_vec())
 }
 
@@ -60,7 +60,7 @@ fn refused(rank: &Rank, other: &Rank, bare: &Endpoint, case: &str) {
     };
     assert!(why.contains("unexpected"), "{case}: {why}");
     // Rank 1 learns of the end.
-    while bare.recv_message_timeout(LONG).is_ok() {}
+    while bare.recv_message_within(LONG).is_ok() {}
     other.send(0, 5, &[8u8]).unwrap();
     rank.recv(2, 5, &mut [0u8]).unwrap();
 }
@@ -323,7 +323,7 @@ fn who_takes_back_what_was_announced_may_announce_again() {
             let (mut withdrawn, mut credit) = (0, 0);
             while withdrawn < 3 || credit < 3 {
                 assert!(rank.iprobe(1, 10).unwrap().is_none());
-                if let Ok(message) = bare.recv_message_timeout(soon) {
+                if let Ok(message) = bare.recv_message_within(soon) {
                     match message.header.kind {
                         WITHDRAWN => withdrawn += message.header.words[1],
                         CREDIT => credit += message.header.words[0],

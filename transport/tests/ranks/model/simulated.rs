@@ -109,10 +109,10 @@ async fn pass_on(from: Endpoint, to: Endpoint, every: u64) {
     const EAGER: u32 = 0x6a73_7201;
     let send = |message: Message| to.post_send(message.header, message.payload);
     let mut count = 0;
-    while let Ok(message) = from.post_recv_any().await {
+    while let Ok(message) = from.post_recv(None).await {
         count += u64::from(message.header.kind == EAGER);
         if message.header.kind == EAGER && count % every == 0 {
-            if let Some(Ok(next)) = unless_late(from.post_recv_any()).await {
+            if let Some(Ok(next)) = unless_late(from.post_recv(None)).await {
                 drop(send(next).await);
             }
         }

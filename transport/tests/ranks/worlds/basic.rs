@@ -82,7 +82,7 @@ fn all_reach_all(scheme: &str) {
         for peer in 0..7 {
             let endpoint = world.endpoint(peer);
             assert_eq!(endpoint.is_none(), peer == world.rank());
-            assert!(endpoint.is_none_or(|endpoint| endpoint.scheme() == scheme));
+            assert!(endpoint.is_none_or(|endpoint| endpoint.info().scheme == scheme));
         }
         assert!(world.endpoint(7).is_none());
         greet_all(world);
@@ -194,7 +194,7 @@ fn each_pair_takes_the_cheapest_device() {
                 (0, 3) | (1, _) => "tcp",
                 _ => "shm",
             };
-            let scheme = world.endpoint(peer).unwrap().scheme();
+            let scheme = world.endpoint(peer).unwrap().info().scheme;
             assert_eq!(scheme, expected, "{rank} to {peer}");
         }
     }
@@ -213,9 +213,9 @@ fn members_listen_where_they_are_told() {
         let others = [1, 2].map(|rank| scope.spawn(move || join(rank)));
         let first = meeting.join().unwrap();
         let [one, two] = others.map(|other| other.join().unwrap());
-        assert_eq!(first.endpoint(2).unwrap().scheme(), "tcp");
-        assert_eq!(one.endpoint(2).unwrap().scheme(), "shm");
-        assert_eq!(two.endpoint(1).unwrap().scheme(), "shm");
+        assert_eq!(first.endpoint(2).unwrap().info().scheme, "tcp");
+        assert_eq!(one.endpoint(2).unwrap().info().scheme, "shm");
+        assert_eq!(two.endpoint(1).unwrap().info().scheme, "shm");
     });
 }
 

@@ -28,7 +28,7 @@ fn ask(address: &Address, words: [u64; 3], session: &[u8]) -> (Endpoint, Header,
     endpoint
         .send_message(header, &[IoSlice::new(session)])
         .unwrap();
-    let answer = endpoint.recv_message_timeout(LONG).unwrap();
+    let answer = endpoint.recv_message_within(LONG).unwrap();
     (endpoint, answer.header, answer.payload.as_bytes().to_vec())
 }
 
@@ -65,7 +65,7 @@ fn strangers_and_liars_are_refused_by_rank_0() {
     for (kind, payload) in [(0, &[][..]), (HERE, b"shm://x"), (ASK, &[0; 1 << 20])] {
         let endpoint = connect(address, &testing::transport::patient()).unwrap();
         let _ = endpoint.send_message(Header::new(kind, [1, 1, 2]), &[IoSlice::new(payload)]);
-        let answer = endpoint.recv_message_timeout(LONG);
+        let answer = endpoint.recv_message_within(LONG);
         assert!(answer.is_err_and(|_| payload.len() > 16) || payload.len() <= 16);
     }
     thread::scope(|scope| {
@@ -141,10 +141,7 @@ fn by_hand(words: impl FnOnce(&Endpoint) + Send, rank: u32, size: u32) -> WorldE
     thread::scope(|scope| {
         let joining = scope.spawn(|| World::join(&address, rank, size, &patient()).unwrap_err());
         let endpoint = listener.accept().unwrap().establish().unwrap();
-        assert_eq!(
-            endpoint.recv_message_timeout(LONG).unwrap().header.kind,
-            ASK
-        );
+        assert_eq!(endpoint.recv_message_within(LONG).unwrap().header.kind, ASK);
         words(&endpoint);
         let error = joining.join().unwrap();
         drop(endpoint);
@@ -179,7 +176,7 @@ fn a_first_rank_that_makes_no_sense_is_an_error() {
         is_nonsense(by_hand(
             |first| {
                 say(first, WELCOME, [1, 0, 0], &[1; 16]);
-                assert_eq!(first.recv_message_timeout(LONG).unwrap().header.kind, HERE);
+                assert_eq!(first.recv_message_within(LONG).unwrap().header.kind, HERE);
                 say(first, TABLE, [count, 0, 0], table.as_bytes());
             },
             1,
@@ -190,7 +187,7 @@ fn a_first_rank_that_makes_no_sense_is_an_error() {
     let error = by_hand(
         |first| {
             say(first, WELCOME, [1, 0, 0], &[1; 16]);
-            assert_eq!(first.recv_message_timeout(LONG).unwrap().header.kind, HERE);
+            assert_eq!(first.recv_message_within(LONG).unwrap().header.kind, HERE);
             say(first, TABLE, [2, 0, 0], b"shm://nobody-is-here\nshm://b");
         },
         2,
@@ -209,9 +206,9 @@ fn strangers_at_a_member_are_refused() {
     thread::scope(|scope| {
         let joining = scope.spawn(|| World::join(address, 1, 3, &patient()));
         let first = listener.accept().unwrap().establish().unwrap();
-        first.recv_message_timeout(LONG).unwrap();
+        first.recv_message_within(LONG).unwrap();
         say(&first, WELCOME, [1, 0, 0], &[7; 16]);
-        let here = first.recv_message_timeout(LONG).unwrap();
+        let here = first.recv_message_within(LONG).unwrap();
         let place = String::from_utf8(here.payload.as_bytes().to_vec()).unwrap();
         let place: Address = place.parse().unwrap();
         say(
@@ -233,7 +230,7 @@ fn strangers_at_a_member_are_refused() {
         }
         let (second, answer, _) = ask(&place, [1, 2, 3], &[7; 16]);
         assert_eq!(answer.kind, WELCOME);
-        let ready = first.recv_message_timeout(LONG).unwrap();
+        let ready = first.recv_message_within(LONG).unwrap();
         assert_eq!(ready.header.kind, READY);
         say(&first, GO, [0; 3], &[]);
         let world = joining.join().unwrap().unwrap();
@@ -253,7 +250,7 @@ fn a_member_that_goes_while_all_connect_ends_it_for_all() {
         let leaving = scope.spawn(|| {
             let (endpoint, _, _) = ask(address, [1, 2, 3], &[0; 16]);
             say(&endpoint, HERE, [0; 3], b"tcp://127.0.0.1:1");
-            let table = endpoint.recv_message_timeout(LONG).unwrap();
+            let table = endpoint.recv_message_within(LONG).unwrap();
             assert_eq!(table.header.kind, TABLE);
         });
         let first = meeting.join().unwrap_err();

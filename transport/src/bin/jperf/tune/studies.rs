@@ -200,7 +200,7 @@ fn remote_reads(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Findin
     });
     let [reads, copies] = pairs;
     let (reads, copies) = (reads?, copies?);
-    if !reads.endpoint.degraded().is_empty() {
+    if !reads.endpoint.info().degraded.is_empty() {
         // The operating system does not allow it.
         return Ok(None);
     }

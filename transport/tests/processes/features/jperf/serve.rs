@@ -55,7 +55,7 @@ fn tell(endpoint: &Endpoint, kind: u32, words: [u64; 3]) {
 }
 
 fn hear(endpoint: &Endpoint) -> Message {
-    endpoint.recv_message_timeout(LONG).unwrap()
+    endpoint.recv_message_within(LONG).unwrap()
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn several_addresses_until_a_signal() {
         server.signal(signal);
         let said = server.end();
         assert_eq!(said.matches("has connected").count(), 4, "{said}");
-        assert!(idle.recv_message_timeout(LONG).is_err());
+        assert!(idle.recv_message_within(LONG).is_err());
     }
 }
 
@@ -134,13 +134,13 @@ fn garbage_harms_nobody() {
         let endpoint = connect(&server.address().parse().unwrap(), &Options::default()).unwrap();
         tell(&endpoint, kind, [u64::MAX; 3]);
         assert!(
-            endpoint.recv_message_timeout(LONG).is_err(),
+            endpoint.recv_message_within(LONG).is_err(),
             "the connection did not end"
         );
         let endpoint = client(server.address());
         tell(&endpoint, kind, [u64::MAX; 3]);
         assert!(
-            endpoint.recv_message_timeout(LONG).is_err(),
+            endpoint.recv_message_within(LONG).is_err(),
             "the connection did not end"
         );
         let endpoint = client(server.address());
@@ -149,14 +149,14 @@ fn garbage_harms_nobody() {
         if kind != DATA {
             tell(&endpoint, kind, [u64::MAX; 3]);
             assert!(
-                endpoint.recv_message_timeout(LONG).is_err(),
+                endpoint.recv_message_within(LONG).is_err(),
                 "the connection did not end"
             );
         }
     }
     // A silent client is disconnected after a while.
     let silent = client(server.address());
-    assert!(silent.recv_message_timeout(LONG).is_err());
+    assert!(silent.recv_message_within(LONG).is_err());
     works(server.address());
     drop(streams);
     server.signal(Signal::TERM);
@@ -174,7 +174,7 @@ fn who_stays_too_long_is_ended() {
     assert_eq!(hear(&silent).header.kind, READY);
     // A rank announces its bounds first.
     assert_eq!(hear(&silent).header.kind, 0x6a73_7209);
-    assert!(silent.recv_message_timeout(LONG).is_err());
+    assert!(silent.recv_message_within(LONG).is_err());
     works(server.address());
     server.signal(Signal::TERM);
     server.end();
@@ -244,7 +244,7 @@ fn another_payload_than_was_sent_is_told() {
             let wrong = hear(endpoint).header;
             assert_eq!((wrong.kind, wrong.words[0]), (WRONG, 1));
             assert!(
-                endpoint.recv_message_timeout(LONG).is_err(),
+                endpoint.recv_message_within(LONG).is_err(),
                 "the connection did not end"
             );
         }
