@@ -193,7 +193,9 @@ fn jbufs_and_queued_messages_wait_for_credit(scheme: &str) {
     );
     let serving = server.start().unwrap();
     queued.wait().unwrap();
-    asked.map(|ticket| drop(ticket.wait().unwrap()));
+    for ticket in asked {
+        ticket.wait().unwrap();
+    }
     assert_eq!(last.wait().unwrap().payload.as_bytes(), b"jbuf");
     client
         .send_with(tell, 1, jbuf(), Backpressure::Wait(None))
