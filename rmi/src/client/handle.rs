@@ -133,7 +133,7 @@ impl Client {
 
     /// Serves calls from the other side until the connection ends.
     pub fn serve(&self) {
-        self.connection.peer().serve();
+        self.connection.peer().serve(None);
     }
 
     /// Starts a thread that serves calls from the other side until its handle is dropped.
@@ -154,7 +154,8 @@ impl Client {
     /// until then.
     pub async fn ready(&self, bytes: usize) {
         // If the connection has ended, the next call returns the error.
-        let _ = self.connection.peer().ready(bytes).await;
+        let attendant = self.connection.peer().attendant();
+        let _ = attendant.ready(bytes).await;
     }
 
     /// Ends the connection. Calls in flight fail on both sides.

@@ -336,7 +336,7 @@ impl Wake for Unused {
         drop(connections);
         if let Some((peer, reminder)) = done {
             drop(reminder);
-            if !peer.has_served() {
+            if !peer.status().has_served {
                 peer.close();
             }
         }
@@ -354,7 +354,7 @@ impl Drop for Entry {
     fn drop(&mut self) {
         if let Some(state) = self.state.upgrade() {
             let open = lock(&state.connections).remove(&self.number);
-            if open.is_some_and(|open| !open.peer.has_served()) {
+            if open.is_some_and(|open| !open.peer.status().has_served) {
                 state.throttle.note(Instant::now());
             }
         }

@@ -137,11 +137,12 @@ impl ServingState {
 /// client has unread answers.
 fn calls(peers: &[Peer]) -> usize {
     let each = peers.iter().map(|peer| {
-        let unread = usize::from(peer.backlog() > 0);
+        let status = peer.status();
+        let unread = usize::from(status.backlog > 0);
         let session = peer.attached::<Session>();
         let kept = session.filter(|session| session.is_first());
         let kept = kept.map_or(0, |session| session.references().results.count());
-        peer.under_way().saturating_add(unread).saturating_add(kept)
+        status.under_way.saturating_add(unread).saturating_add(kept)
     });
     each.fold(0, usize::saturating_add)
 }

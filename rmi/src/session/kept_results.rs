@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use jstream_transport::active::{Replier, Reply, Request, RequestError, WeakPeer};
+use jstream_transport::active::{Backpressure, Replier, Reply, Request, RequestError, WeakPeer};
 
 use crate::frame::{CallHeader, Code, length};
 use crate::session::connection::Connection;
@@ -44,7 +44,7 @@ impl Session {
         }
         // If the client has no other calls in flight, sending the result at once is faster.
         if !results.is_shared.load(Ordering::Relaxed) {
-            if replier.peer().under_way() < 2 {
+            if replier.peer().status().under_way < 2 {
                 return None;
             }
             results.is_shared.store(true, Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl Leaving {
     fn leave(self: &Arc<Self>, connection: &Connection) {
         if self.is_stuck(connection) {
             let peer = connection.peer();
-            peer.wake_at_credit(&Waker::from(self.clone()));
+            peer.attendant().wake_at_credit(&Waker::from(self.clone()));
             // Credit may have arrived before the waker was registered.
             self.is_stuck(connection);
         }
@@ -113,8 +113,8 @@ impl Leaving {
     fn is_stuck(&self, connection: &Connection) -> bool {
         let word = CallHeader::results().to_wire();
         let handler = connection.session().calls;
-        let number = [IoSlice::new(&self.number)];
-        let sent = connection.peer().try_send_segments(handler, word, &number);
+        let (peer, number) = (connection.peer(), &self.number);
+        let sent = peer.send_with(handler, word, number, Backpressure::Fail);
         let is_stuck = matches!(sent, Err(RequestError::NoCredit));
         self.is_said.store(!is_stuck, Ordering::Relaxed);
         is_stuck

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::time::Instant;
 
-use jstream_transport::active::{RequestError, Ticket};
+use jstream_transport::active::{Backpressure, RequestError, Ticket};
 
 use crate::frame::{CallHeader, length, names_a_call};
 use crate::session::connection::Connection;
@@ -33,7 +33,8 @@ impl Connection {
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
         if length(segments) < MUCH {
-            return self.peer.request_in_turn(session.calls, word, segments);
+            let (peer, handler) = (&self.peer, session.calls);
+            return peer.request_with(handler, word, segments, Backpressure::QueueInPlace);
         }
         self.call_with_much(word, segments, until)
     }
@@ -59,11 +60,12 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let (handler, until) = (self.session().calls, self.system(until));
+        let (peer, handler) = (&self.peer, self.session().calls);
+        let until = self.system(until);
         if length(segments) < MUCH {
-            return self.peer.request_in_turn(handler, word, segments);
+            return peer.request_with(handler, word, segments, Backpressure::QueueInPlace);
         }
-        self.peer.request_segments(handler, word, segments, until)
+        peer.request_with(handler, word, segments, Backpressure::Wait(until))
     }
 
     /// Requests the result of a call that the other side keeps.
@@ -79,7 +81,7 @@ impl Connection {
     #[cold]
     pub(crate) fn note_large_result(&self) {
         if let Some(lane) = &self.session().lane {
-            if self.peer.outstanding() > 0 && lane.is_closed() {
+            if self.peer.status().outstanding > 0 && lane.is_closed() {
                 let main = self.clone();
                 // The caller that waits for the result does not wait for the lane. If no thread can
                 // be started, there is no lane.
@@ -103,7 +105,8 @@ impl Connection {
         let road = self.road(word, segments);
         let on = road.as_ref().unwrap_or(self);
         let (handler, until) = (on.session().calls, on.system(until));
-        on.peer.send_segments(handler, word, segments, until)
+        let wait = Backpressure::Wait(until);
+        on.peer.send_with(handler, word, segments, wait).map(drop)
     }
 
     /// Returns the time limit for blocking in the transport: `None` if the connection uses a manual
@@ -114,8 +117,9 @@ impl Connection {
 
     /// Sends a message about references, without blocking.
     pub(crate) fn tell(&self, word: u64, segments: &[IoSlice<'_>]) -> Result<(), RequestError> {
-        let handler = self.session().referenced;
-        self.peer.try_send_segments(handler, word, segments)
+        let (peer, handler) = (&self.peer, self.session().referenced);
+        let sent = peer.send_with(handler, word, segments, Backpressure::Fail);
+        sent.map(drop)
     }
 
     /// Sends a message about references. Blocks until there is credit.
@@ -125,7 +129,8 @@ impl Connection {
         segments: &[IoSlice<'_>],
     ) -> Result<(), RequestError> {
         let handler = self.session().referenced;
-        self.peer.send_segments(handler, word, segments, None)
+        let wait = Backpressure::Wait(None);
+        self.peer.send_with(handler, word, segments, wait).map(drop)
     }
 
     /// Sends a part of a stream, without blocking.
@@ -134,7 +139,8 @@ impl Connection {
         word: u64,
         segments: &[IoSlice<'_>],
     ) -> Result<(), RequestError> {
-        let handler = self.session().streams;
-        self.peer.try_send_segments(handler, word, segments)
+        let (peer, handler) = (&self.peer, self.session().streams);
+        let sent = peer.send_with(handler, word, segments, Backpressure::Fail);
+        sent.map(drop)
     }
 }

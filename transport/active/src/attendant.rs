@@ -1,35 +1,21 @@
 //! Waiting for events other than answers.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::{Arc, Weak};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Instant;
 
+use super::error::{RequestError, Returned};
+use super::ledger::Held;
 use super::link::Link;
 use super::peer::Peer;
 use super::ticket::Waiting;
 use jstream_device::deadline::Deadline;
 
 impl Peer {
-    /// Serves until `attempt` returns a value, or until the deadline; then returns `None`. Before
-    /// the thread sleeps, `attempt` gets the waker to call when a value may be available. Other
-    /// threads can't receive while `attempt` runs, so it must return quickly.
-    pub fn wait_until<R>(
-        &self,
-        until: Option<Instant>,
-        mut attempt: impl FnMut(Option<&Waker>) -> Option<R>,
-    ) -> Option<R> {
-        let until = until.map_or(Deadline::NEVER, Deadline::at);
-        self.link().wait(None, until, |_, waker| attempt(waker))
-    }
-
-    /// Wakes a task when there is credit again, or the connection has ended.
-    pub fn wake_at_credit(&self, task: &Waker) {
-        self.link().ledger().want(task);
-    }
-
-    /// Returns an object that serves on behalf of a task that waits for an event other than an
-    /// answer.
+    /// Returns a handle for code that waits for events other than answers, as layers above active
+    /// messages do.
     #[must_use]
     pub fn attendant(&self) -> Attendant {
         Attendant {
@@ -47,7 +33,8 @@ impl Peer {
     }
 }
 
-/// Serves on behalf of a task, as a polled [`Ticket`](super::Ticket) does.
+/// Handle for waiting for events other than answers: credit, returned messages, and events of the
+/// program. See [`Peer::attendant`].
 #[derive(Debug)]
 pub struct Attendant {
     peer: Peer,
@@ -55,10 +42,71 @@ pub struct Attendant {
 }
 
 impl Attendant {
-    /// Handles the available messages. Returns true if the task should check its condition again;
-    /// otherwise the task is woken when there are more messages.
+    /// Serves on behalf of a task, as a polled [`Ticket`](super::Ticket) does: handles the
+    /// available messages. Returns true if the task should check its condition again; otherwise the
+    /// task is woken when there are more messages.
     pub fn attend(&mut self, task: &Waker) -> bool {
         self.waiting.attend(self.peer.link(), task)
+    }
+
+    /// Serves until `attempt` returns a value, or until the deadline; then returns `None`. Before
+    /// the thread sleeps, `attempt` gets the waker to call when a value may be available. Other
+    /// threads can't receive while `attempt` runs, so it must return quickly.
+    pub fn wait_until<R>(
+        &self,
+        until: Option<Instant>,
+        mut attempt: impl FnMut(Option<&Waker>) -> Option<R>,
+    ) -> Option<R> {
+        let until = until.map_or(Deadline::NEVER, Deadline::at);
+        let link = self.peer.link();
+        link.wait(None, until, |_, waker| attempt(waker))
+    }
+
+    /// Wakes a task when there is credit again, or the connection has ended.
+    pub fn wake_at_credit(&self, task: &Waker) {
+        self.peer.link().ledger().want(task);
+    }
+
+    /// Waits, as a task, until there is credit for a request or message of `length` bytes. Serves
+    /// meanwhile, as a polled [`Ticket`](super::Ticket) does. A message that is sent immediately
+    /// afterwards does not wait, unless another thread or task uses the credit first.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError::Ended`], or [`RequestError::Forked`].
+    pub async fn ready(mut self, length: usize) -> Result<(), RequestError> {
+        poll_fn(|context| self.poll_ready(length as u64, context.waker())).await
+    }
+
+    fn poll_ready(&mut self, length: u64, task: &Waker) -> Poll<Result<(), RequestError>> {
+        let link = self.peer.link();
+        loop {
+            link.check()?;
+            link.ledger().want(task);
+            let has_credit = link.ledger().has_credit(length);
+            match has_credit {
+                Ok(()) if !link.is_first(task) => {}
+                Err(Held::NoCredit) if link.free_aside() => continue,
+                Err(Held::NoCredit) => {}
+                credit => return Poll::Ready(credit.map_err(|held| self.peer.held(held))),
+            }
+            if !self.waiting.attend(link, task) {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Receives the available messages, if no other thread is polling, but runs no handlers:
+    /// requests are queued for the next thread that serves. So answers and credit are processed
+    /// even if no thread waits.
+    pub fn look(&self) {
+        self.peer.link().group().look_aside();
+    }
+
+    /// Takes the oldest returned message that no ticket waits for.
+    #[must_use]
+    pub fn take_returned(&self) -> Option<Returned> {
+        self.peer.link().take_returned()
     }
 }
 

@@ -21,7 +21,7 @@
 //!         .function("sum", |numbers: Received<Vec<f64>>| numbers.get().iter().sum::<f64>())
 //!         .build();
 //!     let endpoint = listener.accept().unwrap().establish().unwrap();
-//!     Peer::join(endpoint, &handlers, Settings::default()).unwrap().serve();
+//!     Peer::join(endpoint, &handlers, Settings::default()).unwrap().serve(None);
 //! });
 //!
 //! let endpoint = connect(&address, &Options::default())?;
@@ -67,11 +67,12 @@
 //! A side sends only as much as its peer has granted: a number of messages and a number of bytes
 //! that the peer has not completed. A thread that has no credit serves requests until it has. So
 //! two sides that send as fast as they can both make progress, and the memory they hold is bounded
-//! whatever the peer does. Answers need no credit. Tasks [await credit](Peer::ready) instead.
+//! whatever the peer does. Answers need no credit. Requests of tasks are [queued](Backpressure)
+//! instead, or the task [awaits credit](Attendant::ready).
 //!
 //! A message that can't be delivered is returned with a [`Reason`], and with its payload if the
 //! handler had not taken that. A returned request is reported by its ticket; other returned
-//! messages go to [`Peer::take_returned`].
+//! messages go to [`Attendant::take_returned`].
 
 // The modules, from the bottom up. The files of the connection (`link.rs`), the poll group
 // (`poll_loop.rs`), the request (`request.rs`) and the handler table (`handlers.rs`) define types
@@ -140,7 +141,7 @@ pub use self::executor::{Executor, Job, ThreadPool};
 pub use self::guarded::{Guarded, Held, When};
 pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
-pub use self::peer::{Departure, Function, Handler, Peer, Ready};
+pub use self::peer::{Backpressure, Departure, Function, Handler, Payload, Peer, PeerStatus};
 pub use self::poll_group::PollGroup;
 pub use self::request::{Mark, Replier, Request, WeakMark};
 pub use self::settings::Settings;

@@ -1,19 +1,20 @@
 //! One end of a connection with handlers.
 
+mod departure;
 mod lookup;
+mod payload;
 mod sending;
-mod tasks;
 
 use std::any::Any;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::Instant;
 
+pub use self::departure::Departure;
 pub use self::lookup::{Function, Handler};
-pub use self::tasks::{Departure, Ready};
-use super::error::{JoinError, Returned};
+pub use self::payload::{Backpressure, Payload};
+use super::error::JoinError;
 use super::handlers::Handlers;
 use super::hello::exchange;
 use super::link::Link;
@@ -42,6 +43,22 @@ use jstream_endpoint::Endpoint;
 #[derive(Clone)]
 pub struct Peer {
     link: Arc<Link>,
+}
+
+/// State of a connection at the time of [`Peer::status`]. In a forked child, the counts of a
+/// connection of the parent process are 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PeerStatus {
+    /// Number of messages of the peer that this side has not completed.
+    pub under_way: usize,
+    /// Number of requests of this side whose answers were not taken yet.
+    pub outstanding: usize,
+    /// Number of sent bytes that this side still queues because the peer has not taken them. They
+    /// usually belong to answers, as requests wait for credit before they are sent.
+    pub backlog: u64,
+    /// True if the peer has sent a request or a one-way message.
+    pub has_served: bool,
 }
 
 impl Peer {
@@ -80,12 +97,6 @@ impl Peer {
         self.link.endpoint()
     }
 
-    /// Returns the handlers of this side.
-    #[must_use]
-    pub fn handlers(&self) -> &Handlers {
-        self.link.handlers()
-    }
-
     /// Attaches a value of the program to the connection, for its handlers and for all users of the
     /// peer. Returns false if a value was attached before.
     ///
@@ -107,42 +118,21 @@ impl Peer {
         self.link.on_end(Box::new(work));
     }
 
-    /// Returns true if the peer has sent a request or a one-way message.
-    #[must_use]
-    pub fn has_served(&self) -> bool {
-        self.link.has_served()
-    }
-
     /// Receives and handles the available messages, up to a limit, without blocking. Returns their
     /// number.
     pub fn poll(&self) -> usize {
         self.link.poll()
     }
 
-    /// Receives the available messages, if no other thread is polling, but runs no handlers:
-    /// requests are queued for the next thread that serves. So answers and credit are processed
-    /// even if no thread waits.
-    pub fn look(&self) {
-        self.link.group().look_aside();
-    }
-
-    /// Serves until the connection has ended.
-    pub fn serve(&self) {
-        self.link
-            .wait(None, Deadline::NEVER, |_, waker| self.ended(waker));
-    }
-
-    /// As [`serve`](Self::serve), but returns at `until` at the latest.
-    pub fn serve_until(&self, until: Instant) {
-        self.link
-            .wait(None, Deadline::at(until), |_, waker| self.ended(waker));
-    }
-
-    fn ended(&self, waker: Option<&Waker>) -> Option<()> {
-        if let Some(waker) = waker {
-            self.link.ledger().want(waker);
-        }
-        self.link.has_ended().then_some(())
+    /// Serves until the connection has ended, or until the given time.
+    pub fn serve(&self, until: Option<Instant>) {
+        let until = until.map_or(Deadline::NEVER, Deadline::at);
+        self.link.wait(None, until, |_, waker| {
+            if let Some(waker) = waker {
+                self.link.ledger().want(waker);
+            }
+            self.link.has_ended().then_some(())
+        });
     }
 
     /// Starts a thread that serves the group that contains the connection now, until the handle is
@@ -155,35 +145,32 @@ impl Peer {
         Serving::start(self.link.group(), 1, 1, Box::new(|work| work()))
     }
 
-    /// Takes the oldest returned message that no ticket waits for.
-    #[must_use]
-    pub fn take_returned(&self) -> Option<Returned> {
-        self.link.take_returned()
-    }
-
     /// Stops accepting requests: new ones are returned with
     /// [`Reason::Ending`](super::Reason::Ending). Running handlers continue.
     pub fn stop_serving(&self) {
         self.link.stop();
     }
 
-    /// Returns the number of messages of the peer that this side has not completed.
+    /// Returns the state of the connection.
     #[must_use]
-    pub fn under_way(&self) -> usize {
-        self.link.ledger().under_way()
-    }
-
-    /// Returns the number of requests of this side whose answers were not taken yet.
-    #[must_use]
-    pub fn outstanding(&self) -> usize {
-        self.link.ledger().outstanding()
-    }
-
-    /// Returns the number of sent bytes that this side still queues because the peer has not taken
-    /// them. They usually belong to answers, as requests wait for credit before they are sent.
-    #[must_use]
-    pub fn backlog(&self) -> u64 {
-        self.link.backlog()
+    pub fn status(&self) -> PeerStatus {
+        let link = &self.link;
+        let has_served = link.has_served();
+        // In a forked child, the lock of the ledger may be held forever.
+        if link.is_elsewhere() {
+            return PeerStatus {
+                has_served,
+                ..PeerStatus::default()
+            };
+        }
+        let backlog = link.backlog();
+        let ledger = link.ledger();
+        PeerStatus {
+            under_way: ledger.under_way(),
+            outstanding: ledger.outstanding(),
+            backlog,
+            has_served,
+        }
     }
 
     /// Returns true if the connection is known to have ended.

@@ -171,7 +171,7 @@ impl Request {
         self.replier.attached()
     }
 
-    /// Returns the [`Peer::backlog`](super::Peer::backlog) of the sender.
+    /// Returns the [`PeerStatus::backlog`](super::PeerStatus::backlog) of the sender.
     #[must_use]
     pub fn backlog(&self) -> u64 {
         self.replier.link.backlog()

@@ -143,7 +143,7 @@ fn a_connection_moves_from_who_sleeps_there(scheme: &str) {
     bundles[1].remove(&server);
     let waits = asked(&client, 7, &[]);
     thread::sleep(QUIET);
-    assert_eq!(client.outstanding(), 1);
+    assert_eq!(client.status().outstanding, 1);
     bundles[0].add(&server);
     answered(waits, 7, 0);
     // The connection moves while requests are under way.

@@ -11,7 +11,8 @@ use std::thread;
 use std::time::Duration;
 
 use jstream_transport::active::{
-    Guarded, Handlers, JoinError, Peer, Reason, Request, RequestError, Settings, yield_now,
+    Backpressure, Guarded, Handlers, JoinError, Peer, Reason, Request, RequestError, Settings,
+    yield_now,
 };
 use jstream_transport::{Endpoint, Header, Options};
 use testing::patterns::bytes;
@@ -58,7 +59,7 @@ fn requests_of_who_has_gone_do_not_hold_up_others() {
             client.send_message(header, &[]).unwrap();
         }
         drop(client);
-        peer.serve();
+        peer.serve(None);
         let ran = ran.load(Ordering::Relaxed) as u64;
         assert!(ran < MANY / 2, "{ran} handlers have run over {scheme}");
     }
@@ -82,7 +83,7 @@ fn answers_that_are_too_long_leave_the_windows_whole(scheme: &str) {
         let other = scope.spawn(|| Peer::join(server, &handlers, settings.clone()).unwrap());
         let one = Peer::join(client, &Handlers::none(), settings.clone()).unwrap();
         let other = other.join().unwrap();
-        thread::spawn(move || other.serve());
+        thread::spawn(move || other.serve(None));
         one
     });
     let long = one.handler("long").unwrap();
@@ -103,8 +104,8 @@ fn who_does_not_read_is_cut_off(scheme: &str) {
     settings.window_messages = 16;
     let (client, peer) = bare(scheme, &handlers, &settings);
     let serving = thread::spawn(move || {
-        peer.serve();
-        peer.handlers().counters().ran_inline
+        peer.serve(None);
+        handlers.counters().ran_inline
     });
     const MOST: u64 = 4000;
     let payload = vec![7; 64 << 10];
@@ -142,13 +143,17 @@ fn windows_are_whole_after_cancels_at_every_moment(scheme: &str) {
     let mut settings = Settings::default();
     settings.window_messages = 8;
     let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     let (yields, keep) = (
         client.handler("yield").unwrap(),
         client.handler("keep").unwrap(),
     );
     for turn in 0..150u64 {
-        let mut ticket = pin!(client.request_async(yields, turn % 7, b"payload").unwrap());
+        let mut ticket = pin!(
+            client
+                .request_with(yields, turn % 7, b"payload", Backpressure::Queue)
+                .unwrap()
+        );
         let mut context = Context::from_waker(Waker::noop());
         for _ in 0..turn % 5 {
             if ticket.as_mut().poll(&mut context).is_ready() {
@@ -167,7 +172,7 @@ fn windows_are_whole_after_cancels_at_every_moment(scheme: &str) {
     }
     assert_eq!(running.load(Ordering::Relaxed), 0);
     assert!(matches!(
-        client.try_request(keep, 0, &[]),
+        client.request_with(keep, 0, b"", Backpressure::Fail),
         Err(RequestError::NoCredit)
     ));
     kept.lock().unwrap().drain(..).for_each(Request::echo);
@@ -206,7 +211,7 @@ fn down(settings: &Settings, scheme: &str, depth: u64) -> Result<u64, RequestErr
             .build()
     };
     let (one, other) = joined_by(scheme, &table(), &table(), settings);
-    let serving = thread::spawn(move || other.serve());
+    let serving = thread::spawn(move || other.serve(None));
     let down = one.handler("down").unwrap();
     let outcome = one.request(down, depth, &[]).unwrap().wait();
     drop(one);
@@ -236,7 +241,7 @@ fn every_wait_ends_with_the_peer(scheme: &str) {
     settings.backoff = Duration::from_millis(40);
     let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
     let its = server.clone();
-    let serving = thread::spawn(move || its.serve());
+    let serving = thread::spawn(move || its.serve(None));
     let (keep, nack) = (
         client.handler("keep").unwrap(),
         client.handler("nack").unwrap(),
@@ -252,7 +257,9 @@ fn every_wait_ends_with_the_peer(scheme: &str) {
             scope.spawn(|| block_on(polled).is_err()),
             // These requests have no credit.
             scope.spawn(|| {
-                let later = client.request_async(keep, 0, &[]).unwrap();
+                let later = client
+                    .request_with(keep, 0, b"", Backpressure::Queue)
+                    .unwrap();
                 block_on(later).is_err()
             }),
             scope.spawn(|| {
@@ -263,7 +270,7 @@ fn every_wait_ends_with_the_peer(scheme: &str) {
                 }
             }),
             scope.spawn(|| {
-                client.serve();
+                client.serve(None);
                 client.has_ended()
             }),
         ];
@@ -323,7 +330,7 @@ fn panics_in_drop_harm_nobody(scheme: &str) {
         .on("echo", Request::echo)
         .build();
     let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &Settings::default());
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     let (panics, echo) = (
         client.handler("panics").unwrap(),
         client.handler("echo").unwrap(),
@@ -355,7 +362,7 @@ fn handlers_of_messages_end_with_the_connection(scheme: &str) {
         .build();
     let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &Settings::default());
     let its = server.clone();
-    let serving = thread::spawn(move || its.serve());
+    let serving = thread::spawn(move || its.serve(None));
     let wait = client.handler("wait").unwrap();
     for _ in 0..5 {
         client.send(wait, 0, b"one way").unwrap();
@@ -384,8 +391,8 @@ fn random_frames_harm_nobody(scheme: &str) {
         let (client, peer) = bare(scheme, &handlers, &Settings::default());
         let noise = bytes(20_000, seed);
         let serving = thread::spawn(move || {
-            peer.serve();
-            while peer.take_returned().is_some() {}
+            peer.serve(None);
+            while peer.attendant().take_returned().is_some() {}
         });
         let reading = client.clone();
         let read = thread::spawn(move || while reading.recv_message().is_ok() {});
@@ -500,7 +507,7 @@ fn numbers_of_others_cancel_nothing() {
     say(REQUEST, 1);
     say(CANCEL, 2);
     say(CANCEL, u64::from(u16::MAX));
-    while peer.poll() > 0 || peer.handlers().counters().moved == 0 {}
+    while peer.poll() > 0 || handlers.counters().moved == 0 {}
     *gate.lock() = true;
     let answer = loop {
         match client.recv_message_within(Duration::ZERO) {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 
-use jstream_transport::active::{Handlers, Peer, Request, RequestError, Settings};
+use jstream_transport::active::{Backpressure, Handlers, Peer, Request, RequestError, Settings};
 use jstream_transport::{Address, Options, connect, listen};
 use testing::transport::peers::joined;
 use testing::{LONG, over_devices};
@@ -52,7 +52,7 @@ fn all_kinds_keep_their_order(scheme: &str) {
         .on("tell", move |request: Request| take(&told, &request))
         .build();
     let (peer, server) = joined(scheme, &Handlers::none(), &handlers);
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     let (ask, tell) = (peer.handler("ask").unwrap(), peer.handler("tell").unwrap());
     let mut waiting = VecDeque::new();
     for word in 0..3000u64 {
@@ -85,7 +85,7 @@ fn all_kinds_keep_their_order(scheme: &str) {
 fn who_never_waits_holds_nothing_up(scheme: &str) {
     let (handlers, words, kept) = noting();
     let (peer, server) = joined(scheme, &Handlers::none(), &handlers);
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     let of = |name: &str| peer.handler(name).unwrap();
     let (note, keep) = (of("note"), of("keep"));
     // No other message is under way.
@@ -122,7 +122,7 @@ fn a_long_handler_holds_up_no_answer(scheme: &str) {
         })
         .build();
     let (peer, server) = joined(scheme, &Handlers::none(), &handlers);
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     let (echo, long) = (peer.handler("echo").unwrap(), peer.handler("long").unwrap());
     for word in 0..20 {
         let quick = [(); 3].map(|()| peer.request(echo, word, b"quick").unwrap());
@@ -148,17 +148,17 @@ fn a_peer_that_is_slow_gets_all_of_them(scheme: &str) {
     // The server does not serve yet, so the client runs out of credit.
     loop {
         let bytes = testing::patterns::bytes(2000, told);
-        match peer.try_request(echo, told, &bytes) {
+        match peer.request_with(echo, told, &bytes, Backpressure::Fail) {
             Ok(ticket) => waiting.push((ticket, bytes)),
             Err(RequestError::NoCredit) => break,
             Err(error) => panic!("{error}"),
         }
-        if peer.try_send(note, told, &[]).is_err() {
+        if peer.send_with(note, told, b"", Backpressure::Fail).is_err() {
             break;
         }
         told += 1;
     }
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     (0..told).for_each(|word| hear(&words, word));
     for (ticket, bytes) in waiting {
         assert_eq!(ticket.wait().unwrap().payload.as_bytes(), bytes);
@@ -180,7 +180,7 @@ fn what_waits_is_sent_before_the_end(scheme: &str) {
             peer.close();
         }
         drop(peer);
-        server.serve();
+        server.serve(None);
         (0..50).for_each(|word| hear(&words, word));
         // A kept request holds its connection, which holds the handlers; this breaks the cycle.
         kept.lock().unwrap().clear();
@@ -250,7 +250,7 @@ fn an_answer_waits_for_that_of_whom_it_has_woken() {
     let serving = thread::spawn(move || {
         let endpoint = listener.accept().unwrap().establish().unwrap();
         let peer = Peer::join(endpoint, &handlers, Settings::default()).unwrap();
-        peer.serve();
+        peer.serve(None);
     });
     let endpoint = connect(&address, &Options::default()).unwrap();
     let peer = Peer::join(endpoint, &Handlers::none(), Settings::default()).unwrap();

@@ -57,10 +57,10 @@ fn requests_wait_until_their_sender_reads(scheme: &str) {
     let handler = client.handler("much").unwrap();
     let ask = |word| client.request(handler, word, &[]).unwrap();
     let tickets: Vec<_> = (0..ASKED).map(ask).collect();
-    until(|| server.backlog() > MOST || ran.lock().unwrap().len() as u64 == ASKED);
+    until(|| server.status().backlog > MOST || ran.lock().unwrap().len() as u64 == ASKED);
     if scheme != "inproc" {
         // The device buffers a limited amount, and so does the server.
-        assert!(server.backlog() <= MOST + LENGTH as u64);
+        assert!(server.status().backlog <= MOST + LENGTH as u64);
         assert!((ran.lock().unwrap().len() as u64) < ASKED);
     }
     // Deferred requests move with their connection.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use jstream::Received;
 use jstream_transport::active::{
-    Guarded, Handlers, JoinError, LookupError, Outcome, Peer, PollGroup, Reason, Replier, Request,
-    RequestError, Returned, Settings, yield_now,
+    Backpressure, Guarded, Handlers, JoinError, LookupError, Outcome, Peer, PollGroup, Reason,
+    Replier, Request, RequestError, Returned, Settings, yield_now,
 };
 use testing::tasks::block_on;
 use testing::transport::peers::joined_by;
@@ -19,7 +19,7 @@ use testing::{LONG, over_devices};
 /// Runs `ask` with a client whose peer serves the handlers `there` until the client is gone.
 fn asking(scheme: &str, there: &Handlers, ask: impl FnOnce(Peer)) {
     let (client, server) = joined_by(scheme, &Handlers::none(), there, &Settings::default());
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     ask(client);
     serving.join().unwrap();
 }
@@ -64,7 +64,11 @@ fn requests_are_answered(scheme: &str) {
         }
         let echo = peer.handler("echo").unwrap();
         let jbuf = filled(&testing::patterns::bytes(70_000, 2));
-        let reply = peer.request_filled(echo, 3, jbuf).unwrap().wait().unwrap();
+        let reply = peer
+            .request_with(echo, 3, jbuf, Backpressure::Queue)
+            .unwrap()
+            .wait()
+            .unwrap();
         assert_eq!(
             reply.payload.as_bytes(),
             testing::patterns::bytes(70_000, 2)
@@ -100,12 +104,19 @@ fn tasks_wait_for_answers(scheme: &str) {
         let inc = peer.handler("inc").unwrap();
         block_on(async {
             for word in 0..200 {
-                let reply = peer.request_async(inc, word, &[]).unwrap().await.unwrap();
+                let reply = peer
+                    .request_with(inc, word, b"", Backpressure::Queue)
+                    .unwrap()
+                    .await
+                    .unwrap();
                 assert_eq!(reply.word, word + 1);
             }
             // More requests than there is credit for.
             let tickets: Vec<_> = (0..1000)
-                .map(|word| peer.request_async(inc, word, &[]).unwrap())
+                .map(|word| {
+                    peer.request_with(inc, word, b"", Backpressure::Queue)
+                        .unwrap()
+                })
                 .collect();
             for (word, ticket) in (0..).zip(tickets) {
                 assert_eq!(ticket.await.unwrap().word, word + 1);
@@ -170,7 +181,7 @@ fn what_is_not_delivered_comes_back(scheme: &str) {
         let mut returned = Vec::new();
         while returned.len() < 2 {
             peer.poll();
-            returned.extend(peer.take_returned());
+            returned.extend(peer.attendant().take_returned());
         }
         let reasons: Vec<_> = returned.iter().map(|returned| returned.reason).collect();
         assert_eq!(reasons, [Reason::Refused, Reason::Panicked]);
@@ -318,7 +329,9 @@ fn both_sides_ask_each_other_inside_their_handlers(scheme: &str) {
                 } else {
                     let peer = request.peer();
                     let down = peer.handler("down async").unwrap();
-                    let ticket = peer.request_async(down, word - 1, &[]).unwrap();
+                    let ticket = peer
+                        .request_with(down, word - 1, b"", Backpressure::Queue)
+                        .unwrap();
                     ticket.await.unwrap().word + 1
                 };
                 request.reply(answer, &[]);
@@ -326,7 +339,7 @@ fn both_sides_ask_each_other_inside_their_handlers(scheme: &str) {
             .build()
     }
     let (one, other) = joined_by(scheme, &table(), &table(), &Settings::default());
-    let serving = thread::spawn(move || other.serve());
+    let serving = thread::spawn(move || other.serve(None));
     for name in ["down", "down async"] {
         let down = one.handler(name).unwrap();
         // The last depth exceeds the limit for nested waits of a thread.
@@ -534,7 +547,7 @@ fn a_lent_request_comes_back_where_it_is_left(scheme: &str) {
         }
         let returned = std::iter::repeat_with(|| {
             peer.poll();
-            peer.take_returned()
+            peer.attendant().take_returned()
         });
         let returned = returned.flatten().next().unwrap();
         assert_eq!(returned.reason, Reason::Panicked);

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use jstream_transport::active::{Handlers, Peer, Reason, Request, RequestError, Settings};
+use jstream_transport::active::{
+    Backpressure, Handlers, Peer, Reason, Request, RequestError, Settings,
+};
 use jstream_transport::{Endpoint, Header};
 use testing::patterns::bytes;
 use testing::transport::peers::joined_by;
@@ -63,12 +65,12 @@ fn both_send_as_fast_as_they_can(scheme: &str) {
         let sums = thread::scope(|scope| {
             let back = scope.spawn(|| {
                 let sum = storm(&other, 300, 1000);
-                other.serve();
+                other.serve(None);
                 sum
             });
             let sum = storm(&one, 300, 5000);
             // The peer may still be sending.
-            while at_here.load(Ordering::Relaxed) == 0 || !done(&one) {
+            while at_here.load(Ordering::Relaxed) == 0 || !done(&here) {
                 one.poll();
                 thread::yield_now();
             }
@@ -89,8 +91,8 @@ fn both_send_as_fast_as_they_can(scheme: &str) {
 }
 
 /// Returns true if the peer has sent its last request.
-fn done(peer: &Peer) -> bool {
-    peer.handlers().counters_of("sent").unwrap().ran_inline > 0
+fn done(handlers: &Handlers) -> bool {
+    handlers.counters_of("sent").unwrap().ran_inline > 0
 }
 
 over_devices!(inproc shm uds tcp uring: {
@@ -129,7 +131,7 @@ fn is_cut_off(frames: &[(u32, [u64; 3], usize)]) {
             &[std::io::IoSlice::new(&vec![0; *length])],
         );
     }
-    peer.serve();
+    peer.serve(None);
     assert!(peer.has_ended());
     while client.recv_message().is_ok() {}
 }
@@ -169,7 +171,7 @@ fn who_sends_more_than_the_window_is_cut_off() {
     for number in 0..3 {
         let _ = client.send_message(Header::new(REQUEST, [number, 0, 0]), &[]);
     }
-    peer.serve();
+    peer.serve(None);
     assert!(peer.has_ended());
     // The requests own the handlers, and the handlers own the requests; this breaks the cycle.
     kept.lock().unwrap().clear();
@@ -192,7 +194,7 @@ fn a_number_that_is_open_is_not_used_again() {
     for _ in 0..2 {
         let _ = client.send_message(Header::new(REQUEST, [5, 0, 0]), &[]);
     }
-    peer.serve();
+    peer.serve(None);
     assert!(peer.has_ended());
     // The requests own the handlers, and the handlers own the requests; this breaks the cycle.
     kept.lock().unwrap().clear();
@@ -237,8 +239,8 @@ fn what_comes_back_unasked_is_kept_up_to_a_number() {
             .unwrap();
     }
     client.finish().unwrap();
-    peer.serve();
-    let kept: Vec<_> = std::iter::from_fn(|| peer.take_returned()).collect();
+    peer.serve(None);
+    let kept: Vec<_> = std::iter::from_fn(|| peer.attendant().take_returned()).collect();
     assert_eq!(kept.len(), 3);
     assert!(
         kept.iter()
@@ -264,7 +266,7 @@ fn who_gives_no_credit_is_not_sent_to() {
     peer.send(handler, 0, &[]).unwrap();
     peer.send(handler, 0, &[0; 600]).unwrap();
     assert!(matches!(
-        peer.try_send(handler, 0, &[]),
+        peer.send_with(handler, 0, b"", Backpressure::Fail),
         Err(RequestError::NoCredit)
     ));
     assert!(matches!(

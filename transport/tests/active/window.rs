@@ -12,9 +12,10 @@ use std::time::Instant;
 
 use jstream::Received;
 use jstream_transport::active::{
-    Guarded, Handlers, Peer, Request, RequestError, Settings, ThreadPool,
+    Backpressure, Guarded, Handlers, Peer, Request, RequestError, Settings, ThreadPool,
 };
 use testing::tasks::block_on;
+use testing::transport::filled;
 use testing::transport::peers::joined_by;
 use testing::{LONG, over_devices};
 
@@ -90,18 +91,28 @@ fn tasks_wait_for_their_turns_on_one_thread(scheme: &str) {
             let bytes = [u8::try_from(time).unwrap(); 40];
             match (task + time) % 4 {
                 0 => {
-                    let ticket = client.request_async(echo, time, &bytes).unwrap();
+                    let ticket = client
+                        .request_with(echo, time, &bytes, Backpressure::Queue)
+                        .unwrap();
                     assert_eq!(ticket.await.unwrap().payload.as_bytes(), bytes);
                 }
                 1 => {
-                    let ticket = client.call_async(sum, &vec![task, time]).unwrap();
+                    let ticket = client
+                        .call_with(sum, &vec![task, time], Backpressure::Queue)
+                        .unwrap();
                     assert_eq!(*ticket.await.unwrap().get(), task + time);
                 }
-                2 => client.send_async(tell, 1, &bytes).unwrap().await.unwrap(),
+                2 => client
+                    .send_with(tell, 1, &bytes, Backpressure::Queue)
+                    .unwrap()
+                    .await
+                    .unwrap(),
                 _ => {
-                    client.ready(bytes.len()).await.unwrap();
+                    client.attendant().ready(bytes.len()).await.unwrap();
                     // No other task runs in between, so the credit is still there.
-                    let ticket = client.try_request(echo, time, &bytes).unwrap();
+                    let ticket = client
+                        .request_with(echo, time, &bytes, Backpressure::Fail)
+                        .unwrap();
                     assert_eq!(ticket.await.unwrap().payload.as_bytes(), bytes);
                 }
             }
@@ -112,7 +123,9 @@ fn tasks_wait_for_their_turns_on_one_thread(scheme: &str) {
     run(&server, tasks.collect());
     assert_eq!(answered.get(), TASKS * TIMES);
     // The last one-way messages may still be under way; a request arrives after them.
-    let last = client.request_async(echo, 0, &[]).unwrap();
+    let last = client
+        .request_with(echo, 0, b"", Backpressure::Queue)
+        .unwrap();
     let last: Task<'_> = Box::pin(async { drop(last.await.unwrap()) });
     run(&server, vec![last]);
     assert_eq!(told.load(Ordering::Relaxed), TASKS * TIMES / 4);
@@ -122,10 +135,19 @@ fn who_waits_for_its_turn_is_told_of_the_end(scheme: &str) {
     let told = Arc::new(AtomicU64::new(0));
     let (client, server) = joined(scheme, &handlers(&told));
     let echo = client.handler("echo").unwrap();
-    let asked = [(); 2].map(|()| client.try_request(echo, 0, &[]).unwrap());
-    let full = client.try_request(echo, 0, &[]).unwrap_err();
+    let asked = [(); 2].map(|()| {
+        client
+            .request_with(echo, 0, b"", Backpressure::Fail)
+            .unwrap()
+    });
+    let full = client
+        .request_with(echo, 0, b"", Backpressure::Fail)
+        .unwrap_err();
     assert!(matches!(full, RequestError::NoCredit), "{full}");
-    let (ready, told) = (client.ready(0), client.send_async(echo, 0, &[]).unwrap());
+    let (ready, told) = (
+        client.attendant().ready(0),
+        client.send_with(echo, 0, b"", Backpressure::Queue).unwrap(),
+    );
     let closing = thread::spawn(move || server.close());
     let ended = block_on(ready).unwrap_err();
     assert!(matches!(ended, RequestError::Ended { .. }), "{ended}");
@@ -133,6 +155,58 @@ fn who_waits_for_its_turn_is_told_of_the_end(scheme: &str) {
     assert!(matches!(ended, RequestError::Ended { .. }), "{ended}");
     closing.join().unwrap();
     drop(asked);
+}
+
+/// Payloads in jbufs obey each choice, and a thread waits for a queued one-way message.
+fn jbufs_and_queued_messages_wait_for_credit(scheme: &str) {
+    let told = Arc::new(AtomicU64::new(0));
+    let (client, server) = joined(scheme, &handlers(&told));
+    let (echo, tell) = (
+        client.handler("echo").unwrap(),
+        client.handler("tell").unwrap(),
+    );
+    let jbuf = || filled(b"jbuf");
+    let asked = [(); 2].map(|()| client.request(echo, 0, b"").unwrap());
+    let refused = client.request_with(echo, 0, jbuf(), Backpressure::Fail);
+    assert!(matches!(refused, Err(RequestError::NoCredit)));
+    let refused = client.send_with(tell, 1, jbuf(), Backpressure::Fail);
+    assert!(matches!(refused, Err(RequestError::NoCredit)));
+    let late = Backpressure::Wait(Some(Instant::now()));
+    let late = client.request_with(echo, 0, jbuf(), late);
+    assert!(matches!(late, Err(RequestError::TimedOut { .. })));
+    // Dropped while it is queued, so it is not sent.
+    drop(
+        client
+            .send_with(tell, 100, jbuf(), Backpressure::Queue)
+            .unwrap(),
+    );
+    let queued = client
+        .send_with(tell, 1, jbuf(), Backpressure::Queue)
+        .unwrap();
+    let last = client
+        .request_with(echo, 0, jbuf(), Backpressure::Queue)
+        .unwrap();
+    let status = server.status();
+    assert_eq!(
+        (status.under_way, status.outstanding, status.has_served),
+        (0, 0, false)
+    );
+    let serving = server.start().unwrap();
+    queued.wait().unwrap();
+    for ticket in asked {
+        ticket.wait().unwrap();
+    }
+    assert_eq!(last.wait().unwrap().payload.as_bytes(), b"jbuf");
+    client
+        .send_with(tell, 1, jbuf(), Backpressure::Wait(None))
+        .unwrap()
+        .wait()
+        .unwrap();
+    drop(client.request(echo, 0, b"").unwrap().wait().unwrap());
+    assert_eq!(told.load(Ordering::Relaxed), 2);
+    assert!(server.status().has_served);
+    assert_eq!(client.status().outstanding, 0);
+    drop(serving);
 }
 
 /// The moment at which a handler sends a request.
@@ -160,10 +234,14 @@ fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, asks: Asks) {
             let peer = request.peer();
             let echo = peer.handler("echo").unwrap();
             let asked = match asks {
-                Asks::Again => peer.wait_until(None, |waker| {
-                    let _ = waker.map(|waker| peer.wake_at_credit(waker));
-                    peer.try_request(echo, 0, &[3; LENGTH]).ok()
-                }),
+                Asks::Again => {
+                    let attendant = peer.attendant();
+                    attendant.wait_until(None, |waker| {
+                        let _ = waker.map(|waker| attendant.wake_at_credit(waker));
+                        let asked = peer.request_with(echo, 0, &[3; LENGTH], Backpressure::Fail);
+                        asked.ok()
+                    })
+                }
                 _ => peer.request(echo, 0, &[3; LENGTH]).ok(),
             };
             let reply = asked.unwrap().wait();
@@ -183,7 +261,7 @@ fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, asks: Asks) {
             // The client runs this request while it waits for the answer to its first one.
             let reply = server.request(ask, 0, &[]).unwrap().wait().unwrap();
             assert_eq!(reply.word, LENGTH as u64);
-            server.serve();
+            server.serve(None);
         });
         let receiving = scope.spawn(|| {
             until(|| begun.load(Ordering::Acquire));
@@ -224,8 +302,10 @@ fn who_waits_for_room_goes_before_what_an_answer_wakes(scheme: &str) {
             async move {
                 let peer = request.peer();
                 let (hold, tell) = (peer.handler("hold").unwrap(), peer.handler("tell").unwrap());
-                let mut held = peer.request_async(hold, 0, &[]).unwrap();
-                let departure = peer.send_async(tell, 1, &[]).unwrap();
+                let mut held = peer
+                    .request_with(hold, 0, b"", Backpressure::Queue)
+                    .unwrap();
+                let departure = peer.send_with(tell, 1, b"", Backpressure::Queue).unwrap();
                 let answer = poll_fn(|context| {
                     let polled = Pin::new(&mut held).poll(context);
                     waits.fetch_or(polled.is_pending(), Ordering::Release);
@@ -276,7 +356,9 @@ fn what_was_let_go_goes_on_though_it_has_waited_for_its_turn(scheme: &str) {
         client.handler("work").unwrap(),
     );
     let firsts = [(); 2].map(|()| client.request(echo, 0, &[]).unwrap());
-    let waited = client.request_async(work, 0, &[]).unwrap();
+    let waited = client
+        .request_with(work, 0, b"", Backpressure::Queue)
+        .unwrap();
     for first in firsts {
         first.wait().unwrap();
     }
@@ -308,12 +390,16 @@ fn who_waits_for_a_number_is_told_of_one() {
     let mut tickets: Vec<_> = (0..asked).map(ask).collect();
     until(|| client.poll() == 0 && ran.load(Ordering::Relaxed) == asked);
     // Waits for the last answer, which may still be under way.
-    until(|| client.poll() == 0 && server.under_way() == 0);
+    until(|| client.poll() == 0 && server.status().under_way == 0);
     client.poll();
-    let full = client.try_request(count, 0, &[]).unwrap_err();
+    let full = client
+        .request_with(count, 0, b"", Backpressure::Fail)
+        .unwrap_err();
     assert!(matches!(full, RequestError::NoCredit), "{full}");
-    let waits = client.request_async(count, 0, &[]).unwrap();
-    let mut ready = std::pin::pin!(client.ready(0));
+    let waits = client
+        .request_with(count, 0, b"", Backpressure::Queue)
+        .unwrap();
+    let mut ready = std::pin::pin!(client.attendant().ready(0));
     let task = testing::tasks::Task::new();
     assert!(testing::tasks::poll_once(ready.as_mut(), &task).is_pending());
     let before = task.woken();
@@ -338,7 +424,7 @@ fn answers_of_many_threads_give_back_in_order(scheme: &str) {
         .executor(Arc::new(ThreadPool::new(4)))
         .build();
     let (client, server) = joined_within(scheme, &Handlers::none(), &handlers, (8, 5 * 16_000));
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     let answer = client.handler("answer").unwrap();
     thread::scope(|scope| {
         for asker in 0..8 {
@@ -359,6 +445,7 @@ fn answers_of_many_threads_give_back_in_order(scheme: &str) {
 over_devices!(inproc shm uds tcp uring: {
     tasks_wait_for_their_turns_on_one_thread
     who_waits_for_its_turn_is_told_of_the_end
+    jbufs_and_queued_messages_wait_for_credit
     who_waits_beneath_a_handler_that_waits_lets_it_go_first
     room_that_was_given_beneath_a_handler_that_waits_is_taken_back
     who_waits_for_room_goes_before_what_an_answer_wakes

@@ -66,7 +66,7 @@ fn one_that_wakes_itself_goes_on_where_it_began(scheme: &str) {
     let counted = handlers.clone();
     let (client, server) = joined(scheme, &Handlers::none(), &handlers);
     let serving = thread::spawn(move || {
-        server.serve();
+        server.serve(None);
         thread::current().id()
     });
     for name in ["glances", "wakes", "yields"] {
@@ -143,7 +143,7 @@ fn a_task_of_the_other_side_goes_on_elsewhere(scheme: &str) {
         })
         .build();
     let (client, server) = joined(scheme, &here, &there);
-    let serving = thread::spawn(move || server.serve());
+    let serving = thread::spawn(move || server.serve(None));
     let task = client.handler("task").unwrap();
     let ticket = client.request(task, 0, &[]).unwrap();
     let poke = client.handler("poke").unwrap();

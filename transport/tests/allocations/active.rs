@@ -70,7 +70,7 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
     let serving = thread::spawn(move || {
         let endpoint = listener.accept().unwrap().establish().unwrap();
         let peer = Peer::join(endpoint, &table(), Settings::default()).unwrap();
-        peer.serve();
+        peer.serve(None);
     });
     let endpoint = connect(&address, &options).unwrap();
     let peer = Peer::join(endpoint, &Handlers::none(), Settings::default()).unwrap();

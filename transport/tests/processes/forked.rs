@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Duration;
 
-use jstream_transport::active::{Handlers, Peer, PollGroup, Request, RequestError, Settings};
+use jstream_transport::active::{
+    Backpressure, Handlers, Peer, PollGroup, Request, RequestError, Settings,
+};
 use jstream_transport::{
     CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError,
 };
@@ -136,11 +138,11 @@ fn peers_and_bundles_of_a_parent_are_refused_and_go_on_there() {
                 is_forked(first.wait());
                 is_forked(block_on(second));
                 is_forked(client.request(echo, 0, &[]));
-                is_forked(client.try_send(echo, 0, &[]));
-                is_forked(block_on(client.ready(0)));
+                is_forked(client.send_with(echo, 0, b"", Backpressure::Fail));
+                is_forked(block_on(client.attendant().ready(0)));
                 // Each of these calls would block for ever.
                 bundle.serve();
-                server.serve();
+                server.serve(None);
                 drop(bundle.start().unwrap());
                 assert!(client.has_ended());
                 assert_eq!((bundle.poll(), server.poll()), (0, 0));

@@ -184,7 +184,7 @@ fn asked(
 ) -> Result<(Peer, JoinHandle<()>), Failure> {
     let (endpoint, server) = joined(scheme, cores, move |endpoint| {
         if let Ok(peer) = Peer::join(endpoint, &handlers(), Settings::default()) {
-            peer.serve();
+            peer.serve(None);
         }
     })?;
     let peer = Peer::join(endpoint, &Handlers::none(), Settings::default())?;

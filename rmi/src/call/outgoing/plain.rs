@@ -4,6 +4,8 @@
 
 use std::io::IoSlice;
 
+use jstream_transport::active::Backpressure;
+
 use crate::call::outgoing::failure::unsent;
 use crate::call::outgoing::sent::Sent;
 use crate::frame::length;
@@ -36,7 +38,7 @@ impl Object {
         let mut deadline = None;
         let ticket = if length(segments) < BRIEF {
             let peer = connection.peer();
-            peer.request_in_turn(plain.handler, word, segments)
+            peer.request_with(plain.handler, word, segments, Backpressure::QueueInPlace)
         } else {
             deadline = self.span.deadline();
             connection.call(connection.session(), word, segments, deadline)

@@ -73,7 +73,7 @@ impl RetryState {
     /// Serves calls from the peer until the given time.
     pub(crate) fn pause(&self, until: Instant) {
         if let Some(connection) = self.object.connection() {
-            connection.peer().serve_until(until);
+            connection.peer().serve(Some(until));
         }
     }
 }

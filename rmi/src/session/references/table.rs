@@ -219,7 +219,7 @@ impl References {
         }
         if is_stuck {
             // Credit becomes available when the messages that have arrived are processed.
-            connection.peer().look();
+            connection.peer().attendant().look();
         }
         if is_stuck || follows {
             self.tending.again(connection, &self.clock);
@@ -252,7 +252,7 @@ impl References {
         if lock(&self.followed).is_empty() {
             return false;
         }
-        connection.peer().look();
+        connection.peer().attendant().look();
         let now = Instant::now();
         let mut known = Vec::new();
         let mut followed = lock(&self.followed);

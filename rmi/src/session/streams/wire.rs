@@ -51,7 +51,7 @@ impl Wire {
                 if std::mem::replace(&mut is_told, true) {
                     return;
                 }
-                connection.peer().wake_at_credit(&self.again);
+                connection.peer().attendant().wake_at_credit(&self.again);
                 // Credit may have arrived before the waker was registered.
                 continue;
             }
@@ -87,7 +87,7 @@ impl Line for Connection {
     ) -> Poll<Result<(), SendError>> {
         let mut sent = self.send_part(word, segments);
         if let Err(RequestError::NoCredit) = sent {
-            self.peer().wake_at_credit(task);
+            self.peer().attendant().wake_at_credit(task);
             sent = self.send_part(word, segments);
         }
         Poll::Ready(match sent {
@@ -116,6 +116,7 @@ impl Line for Connection {
 
     fn wait(&self, signal: &Signal, until: Option<Instant>) {
         self.peer()
+            .attendant()
             .wait_until(until, |task| signal.is_set_or_tells(task).then_some(()));
     }
 

@@ -1,16 +1,17 @@
-//! Requests and messages of threads: if there is no credit, the thread serves until there is.
+//! Requests, one-way messages and calls.
 
 use std::io::IoSlice;
-use std::time::Instant;
 
 use jstream::Transportable;
 use jstream::buffer::Filled;
 
+use super::departure::Departure;
+use super::payload::{Backpressure, Payload};
 use super::{Function, Handler, Peer};
 use crate::error::RequestError;
-use crate::frame::Frame;
+use crate::frame::{Credit, Frame};
 use crate::ledger::{Haste, Held};
-use crate::link::{BegunRequest, Grant, Link, Message};
+use crate::link::{BegunRequest, Grant, Link, Message, Turn};
 use crate::ticket::{ObjectTicket, Ticket};
 use jstream_base::Header;
 use jstream_base::SendError;
@@ -18,16 +19,6 @@ use jstream_device::deadline::Deadline;
 
 /// Length in bytes above which a payload is sent in place, without a copy.
 const LARGE: u64 = 32 << 10;
-
-/// Behaviour of a request if there is no credit.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Wait {
-    No,
-    /// Queue the request if there is no credit or others are queued before it.
-    InTurn,
-    /// Serve until there is credit, until that time, or for the credit timeout, whichever is first.
-    Until(Option<Instant>),
-}
 
 impl Peer {
     /// Sends a request to a handler of the peer. Returns when the request is on its way. If there
@@ -43,102 +34,73 @@ impl Peer {
         word: u64,
         bytes: &[u8],
     ) -> Result<Ticket, RequestError> {
-        self.request_segments(handler, word, &[IoSlice::new(bytes)], None)
+        self.request_with(handler, word, bytes, Backpressure::Wait(None))
     }
 
-    /// As [`request`](Self::request), with a payload in several segments, and an optional deadline
-    /// for the wait for credit. A long payload is sent in place: then this returns when the
-    /// connection has taken it, and serves meanwhile.
+    /// As [`request`](Self::request), with a payload in any form, and a choice of what happens if
+    /// there is no credit. If the ticket of a queued request is dropped, the request is not sent.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]. In that case nothing was sent, unless the connection broke.
-    pub fn request_segments(
+    /// [`RequestError::NoCredit`] if there is no credit and the request is to
+    /// [fail](Backpressure::Fail), or another [`RequestError`]. In that case nothing was sent,
+    /// unless the connection broke.
+    #[inline]
+    pub fn request_with<'a>(
         &self,
         handler: Handler,
         word: u64,
-        segments: &[IoSlice<'_>],
-        until: Option<Instant>,
+        payload: impl Into<Payload<'a>>,
+        backpressure: Backpressure,
     ) -> Result<Ticket, RequestError> {
-        self.request_by(handler, word, segments, Wait::Until(until))
+        match payload.into() {
+            Payload::Bytes(bytes) => {
+                self.request_segments(handler, word, &[IoSlice::new(bytes)], backpressure)
+            }
+            Payload::Segments(segments) => {
+                self.request_segments(handler, word, segments, backpressure)
+            }
+            Payload::Filled(filled) => self.request_filled(handler, word, filled, backpressure),
+        }
     }
 
-    /// As [`request`](Self::request), without waiting for credit.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestError::NoCredit`] if there is no credit, or another [`RequestError`].
-    pub fn try_request(
-        &self,
-        handler: Handler,
-        word: u64,
-        bytes: &[u8],
-    ) -> Result<Ticket, RequestError> {
-        self.try_request_segments(handler, word, &[IoSlice::new(bytes)])
-    }
-
-    pub(super) fn try_request_segments(
-        &self,
-        handler: Handler,
-        word: u64,
-        segments: &[IoSlice<'_>],
-    ) -> Result<Ticket, RequestError> {
-        self.request_by(handler, word, segments, Wait::No)
-    }
-
-    /// Sends a request whose payload is in a buffer of the pool. The handler may keep that buffer,
-    /// and if the device can, it moves to the peer without a copy. Does not block: if there is no
-    /// credit, the request is queued.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestError`]. In that case nothing was sent.
-    pub fn request_filled(
+    fn request_filled(
         &self,
         handler: Handler,
         word: u64,
         filled: Filled,
+        backpressure: Backpressure,
     ) -> Result<Ticket, RequestError> {
-        self.link.check()?;
-        if self.link.has_queue() {
-            return Ok(self.queue_filled(handler, word, filled));
-        }
+        let link = &self.link;
+        link.check()?;
         let length = filled.len() as u64;
-        let begun = match self.link.begin(handler.number, word, length) {
-            Err(Held::NoCredit) => return Ok(self.queue_filled(handler, word, filled)),
-            begun => begun.map_err(|held| self.held(held))?,
+        let Some(begun) = self.begin(handler, word, length, backpressure)? else {
+            return Ok(self.queue_request(handler, word, filled));
         };
         let asked = begun.asked;
-        match self.link.send_filled(begun.header, filled) {
-            Ok(()) => Ok(Ticket::new(
-                self.link.clone(),
-                handler.number,
-                asked,
-                length,
-            )),
-            Err((error, _)) => {
-                self.link.unsend(Some(asked.number), length, begun.credit);
-                Err(error.into())
-            }
+        if let Err((error, _)) = link.send_filled(begun.header, filled) {
+            link.unsend(Some(asked.number), length, begun.credit);
+            return Err(error.into());
         }
+        Ok(Ticket::new(link.clone(), handler.number, asked, length))
     }
 
-    pub(super) fn request_by(
+    fn request_segments(
         &self,
         handler: Handler,
         word: u64,
         segments: &[IoSlice<'_>],
-        wait: Wait,
+        backpressure: Backpressure,
     ) -> Result<Ticket, RequestError> {
         let link = &self.link;
         link.check()?;
         let length = total(segments);
-        if wait.is_free(link) {
+        if backpressure.is_free(link) {
             if let Ok(begun) = link.begin(handler.number, word, length) {
-                return self.put_request(handler, length, segments, wait, &begun);
+                return self.put_request(handler, length, segments, backpressure, &begun);
             }
         }
-        self.request_later(handler, word, (segments, length), wait)
+        self.request_later(handler, word, (segments, length), backpressure)
     }
 
     /// Sends a request that has credit and a number.
@@ -148,11 +110,11 @@ impl Peer {
         handler: Handler,
         length: u64,
         segments: &[IoSlice<'_>],
-        wait: Wait,
+        backpressure: Backpressure,
         begun: &BegunRequest,
     ) -> Result<Ticket, RequestError> {
         let (link, asked) = (&self.link, begun.asked);
-        if let Err(error) = self.put(begun.header, length, segments, (wait, begun.haste)) {
+        if let Err(error) = self.put(begun.header, length, segments, (backpressure, begun.haste)) {
             link.unsend(Some(asked.number), length, begun.credit);
             return Err(error.into());
         }
@@ -166,23 +128,38 @@ impl Peer {
         handler: Handler,
         word: u64,
         (segments, length): (&[IoSlice<'_>], u64),
-        wait: Wait,
+        backpressure: Backpressure,
     ) -> Result<Ticket, RequestError> {
+        match self.begin(handler, word, length, backpressure)? {
+            Some(begun) => self.put_request(handler, length, segments, backpressure, &begun),
+            None => {
+                let payload = self.endpoint().shared().gather(segments);
+                Ok(self.queue_request(handler, word, payload))
+            }
+        }
+    }
+
+    /// Begins a request. Returns `None` if it is to be queued.
+    fn begin(
+        &self,
+        handler: Handler,
+        word: u64,
+        length: u64,
+        backpressure: Backpressure,
+    ) -> Result<Option<BegunRequest>, RequestError> {
         let link = &self.link;
         let mut begun = Err(Held::NoCredit);
-        if wait.is_free(link) {
+        if backpressure.is_free(link) {
             begun = link.begin(handler.number, word, length);
             if matches!(begun, Err(Held::NoCredit)) && link.free_aside() {
                 begun = link.begin(handler.number, word, length);
             }
         }
-        let begun = match begun {
-            Ok(begun) => begun,
-            Err(Held::NoCredit) => match wait {
-                Wait::No => return Err(RequestError::NoCredit),
-                Wait::InTurn => return Ok(self.queue(handler, word, segments)),
-                Wait::Until(until) => {
-                    let grant = self.until_credit(until, handler, word, length, true)?;
+        match begun {
+            Ok(begun) => Ok(Some(begun)),
+            Err(Held::NoCredit) => {
+                let grant = self.without_credit(handler, word, length, true, backpressure)?;
+                Ok(grant.map(|grant| {
                     let Some(asked) = grant.asked else {
                         unreachable!("it is a request");
                     };
@@ -192,11 +169,10 @@ impl Peer {
                         credit: grant.credit,
                         haste: grant.haste,
                     }
-                }
-            },
-            Err(held) => return Err(self.held(held)),
-        };
-        self.put_request(handler, length, segments, wait, &begun)
+                }))
+            }
+            Err(held) => Err(self.held(held)),
+        }
     }
 
     /// Sends a frame that has credit.
@@ -206,46 +182,78 @@ impl Peer {
         header: Header,
         length: u64,
         segments: &[IoSlice<'_>],
-        (wait, haste): (Wait, Haste),
+        (backpressure, haste): (Backpressure, Haste),
     ) -> Result<(), SendError> {
-        if length > LARGE && !matches!(wait, Wait::No) {
+        if length > LARGE && backpressure.may_block() {
             return self.link.send_large(header, segments);
         }
         self.link.send(header, segments, haste)
     }
 
-    /// Serves until there is credit.
+    /// Waits for credit, fails, or returns `None` if the message is to be queued.
     #[cold]
-    fn until_credit(
+    fn without_credit(
         &self,
-        until: Option<Instant>,
         handler: Handler,
         word: u64,
         length: u64,
         asks: bool,
-    ) -> Result<Grant, RequestError> {
+        backpressure: Backpressure,
+    ) -> Result<Option<Grant>, RequestError> {
+        let until = match backpressure {
+            Backpressure::Wait(until) => until.map_or(Deadline::NEVER, Deadline::at),
+            Backpressure::Fail => return Err(RequestError::NoCredit),
+            Backpressure::Queue | Backpressure::QueueInPlace => return Ok(None),
+        };
         let after = self.link.settings.credit_timeout;
-        let until = until.map_or(Deadline::NEVER, Deadline::at);
         let until = until.or_sooner(Deadline::after(after));
-        let mut turn = self.link.enqueue(Message {
-            handler: handler.number,
-            word,
-            length,
-            asks,
-            payload: None,
-        });
+        let mut turn = self.enqueue(handler, word, length, asks, None);
         let _stays = turn.stay();
         let granted = self.link.wait(None, until, |_, waker| turn.come(waker));
-        granted.unwrap_or_else(|| {
+        let granted = granted.unwrap_or_else(|| {
             Err(RequestError::TimedOut {
                 peer: self.endpoint().peer().clone(),
                 after,
             })
+        });
+        granted.map(Some)
+    }
+
+    /// Queues a message until there is credit for it. Without a payload, the owner of the entry
+    /// sends the message.
+    fn enqueue(
+        &self,
+        handler: Handler,
+        word: u64,
+        length: u64,
+        asks: bool,
+        payload: Option<Filled>,
+    ) -> Turn {
+        self.link.enqueue(Message {
+            handler: handler.number,
+            word,
+            length,
+            asks,
+            payload,
         })
     }
 
     #[cold]
-    pub(super) fn held(&self, held: Held) -> RequestError {
+    fn queue_request(&self, handler: Handler, word: u64, payload: Filled) -> Ticket {
+        let length = payload.len() as u64;
+        let turn = self.enqueue(handler, word, length, true, Some(payload));
+        Ticket::queued(self.link.clone(), handler.number, turn, length)
+    }
+
+    #[cold]
+    fn queue_message(&self, handler: Handler, word: u64, payload: Filled) -> Departure {
+        let length = payload.len() as u64;
+        let turn = self.enqueue(handler, word, length, false, Some(payload));
+        Departure::queued(self.clone(), turn)
+    }
+
+    #[cold]
+    pub(crate) fn held(&self, held: Held) -> RequestError {
         match held {
             Held::NoCredit => RequestError::NoCredit,
             Held::Ended => RequestError::Ended {
@@ -254,91 +262,114 @@ impl Peer {
         }
     }
 
-    /// Sends a one-way message. If it can't be delivered, it is [returned](Self::take_returned).
-    /// Waits for credit as [`request`](Self::request) does.
+    /// Sends a one-way message. If it can't be delivered, it is
+    /// [returned](crate::Attendant::take_returned). Waits for credit as [`request`](Self::request)
+    /// does.
     ///
     /// # Errors
     ///
     /// [`RequestError`]. In that case nothing was sent.
     pub fn send(&self, handler: Handler, word: u64, bytes: &[u8]) -> Result<(), RequestError> {
-        self.send_segments(handler, word, &[IoSlice::new(bytes)], None)
+        let sent = self.send_with(handler, word, bytes, Backpressure::Wait(None));
+        sent.map(drop)
     }
 
-    /// As [`send`](Self::send), with a payload in several segments; see
-    /// [`request_segments`](Self::request_segments).
+    /// As [`send`](Self::send), with a payload in any form, and a choice of what happens if there
+    /// is no credit. A message that is not queued is on its way when this returns.
     ///
     /// # Errors
     ///
-    /// [`RequestError`]. In that case nothing was sent, unless the connection broke.
-    pub fn send_segments(
+    /// As for [`request_with`](Self::request_with).
+    #[inline]
+    pub fn send_with<'a>(
+        &self,
+        handler: Handler,
+        word: u64,
+        payload: impl Into<Payload<'a>>,
+        backpressure: Backpressure,
+    ) -> Result<Departure, RequestError> {
+        match payload.into() {
+            Payload::Bytes(bytes) => {
+                self.send_segments(handler, word, &[IoSlice::new(bytes)], backpressure)
+            }
+            Payload::Segments(segments) => {
+                self.send_segments(handler, word, segments, backpressure)
+            }
+            Payload::Filled(filled) => self.send_filled(handler, word, filled, backpressure),
+        }
+    }
+
+    fn send_segments(
         &self,
         handler: Handler,
         word: u64,
         segments: &[IoSlice<'_>],
-        until: Option<Instant>,
-    ) -> Result<(), RequestError> {
-        self.send_by(handler, word, segments, Wait::Until(until))
-    }
-
-    /// As [`send`](Self::send), without waiting for credit.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestError::NoCredit`] if there is no credit, or another [`RequestError`].
-    pub fn try_send(&self, handler: Handler, word: u64, bytes: &[u8]) -> Result<(), RequestError> {
-        self.try_send_segments(handler, word, &[IoSlice::new(bytes)])
-    }
-
-    /// As [`try_send`](Self::try_send), with a payload in several segments.
-    ///
-    /// # Errors
-    ///
-    /// As for [`try_send`](Self::try_send).
-    pub fn try_send_segments(
-        &self,
-        handler: Handler,
-        word: u64,
-        segments: &[IoSlice<'_>],
-    ) -> Result<(), RequestError> {
-        self.send_by(handler, word, segments, Wait::No)
-    }
-
-    fn send_by(
-        &self,
-        handler: Handler,
-        word: u64,
-        segments: &[IoSlice<'_>],
-        wait: Wait,
-    ) -> Result<(), RequestError> {
-        self.link.check()?;
+        backpressure: Backpressure,
+    ) -> Result<Departure, RequestError> {
         let length = total(segments);
-        let charged = match wait.is_free(&self.link) {
-            true => match self.link.charge(length) {
-                Err(Held::NoCredit) if self.link.free_aside() => self.link.charge(length),
+        let charged = self.charge(handler, word, length, backpressure)?;
+        let Some((header, credit, haste)) = charged else {
+            let payload = self.endpoint().shared().gather(segments);
+            return Ok(self.queue_message(handler, word, payload));
+        };
+        if let Err(error) = self.put(header, length, segments, (backpressure, haste)) {
+            self.link.unsend(None, length, credit);
+            return Err(error.into());
+        }
+        Ok(Departure::default())
+    }
+
+    fn send_filled(
+        &self,
+        handler: Handler,
+        word: u64,
+        filled: Filled,
+        backpressure: Backpressure,
+    ) -> Result<Departure, RequestError> {
+        let length = filled.len() as u64;
+        let charged = self.charge(handler, word, length, backpressure)?;
+        let Some((header, credit, _)) = charged else {
+            return Ok(self.queue_message(handler, word, filled));
+        };
+        if let Err((error, _)) = self.link.send_filled(header, filled) {
+            self.link.unsend(None, length, credit);
+            return Err(error.into());
+        }
+        Ok(Departure::default())
+    }
+
+    /// Takes credit for a one-way message. Returns its header, the credit that it carries, and its
+    /// urgency, or `None` if it is to be queued. Inlined, because the result would be copied
+    /// otherwise.
+    #[inline(always)]
+    fn charge(
+        &self,
+        handler: Handler,
+        word: u64,
+        length: u64,
+        backpressure: Backpressure,
+    ) -> Result<Option<(Header, Credit, Haste)>, RequestError> {
+        let link = &self.link;
+        link.check()?;
+        let charged = match backpressure.is_free(link) {
+            true => match link.charge(length) {
+                Err(Held::NoCredit) if link.free_aside() => link.charge(length),
                 charged => charged,
             },
             false => Err(Held::NoCredit),
         };
-        let (credit, haste) = match charged {
-            Err(Held::NoCredit) => {
-                let Wait::Until(until) = wait else {
-                    return Err(RequestError::NoCredit);
-                };
-                let grant = self.until_credit(until, handler, word, length, false)?;
-                (grant.credit, grant.haste)
+        match charged {
+            Ok((credit, haste)) => {
+                let handler = handler.number;
+                let header = Frame::Send { handler, word }.with_credit(credit);
+                Ok(Some((header, credit, haste)))
             }
-            charged => charged.map_err(|held| self.held(held))?,
-        };
-        let frame = Frame::Send {
-            handler: handler.number,
-            word,
-        };
-        let sent = self.put(frame.with_credit(credit), length, segments, (wait, haste));
-        if let Err(error) = sent {
-            self.link.unsend(None, length, credit);
-            return Err(error.into());
+            Err(Held::NoCredit) => {
+                let grant = self.without_credit(handler, word, length, false, backpressure)?;
+                Ok(grant.map(|grant| (grant.header, grant.credit, grant.haste)))
+            }
+            Err(held) => Err(self.held(held)),
         }
-        Ok(())
     }
 
     /// Calls a function of the peer. Returns when the object is on its way. Waits for credit as
@@ -356,11 +387,30 @@ impl Peer {
         T: Transportable + 'static,
         R: Transportable + 'static,
     {
+        self.call_with(function, object, Backpressure::Wait(None))
+    }
+
+    /// As [`call`](Self::call), with a choice of what happens if there is no credit; see
+    /// [`request_with`](Self::request_with).
+    ///
+    /// # Errors
+    ///
+    /// As for [`request_with`](Self::request_with).
+    pub fn call_with<T, R>(
+        &self,
+        function: &Function<T, R>,
+        object: &T,
+        backpressure: Backpressure,
+    ) -> Result<ObjectTicket<R>, RequestError>
+    where
+        T: Transportable + 'static,
+        R: Transportable + 'static,
+    {
         let handler = function.handler;
         let shared = self.endpoint().shared();
         let sent = shared.with_writer(|writer| {
             writer.gather(object, |segments| {
-                self.request_segments(handler, 0, segments, None)
+                self.request_segments(handler, 0, segments, backpressure)
             })
         });
         let ticket = sent.map_err(RequestError::Write)??;
@@ -368,11 +418,17 @@ impl Peer {
     }
 }
 
-impl Wait {
-    /// Returns true if the request need not wait behind queued messages.
+impl Backpressure {
+    /// Returns true if the message need not wait behind queued messages.
     #[inline]
     fn is_free(self, link: &Link) -> bool {
-        matches!(self, Self::No) || !link.has_queue()
+        matches!(self, Self::Fail) || !link.has_queue()
+    }
+
+    /// Returns true if the caller may block until the connection has taken a long payload.
+    #[inline]
+    fn may_block(self) -> bool {
+        matches!(self, Self::Wait(_) | Self::QueueInPlace)
     }
 }
 
