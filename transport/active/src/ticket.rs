@@ -21,7 +21,7 @@ use super::link::{Asked, Link, Turn};
 use super::peer::Peer;
 use super::poll_loop::{Directly, PollLoop};
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::Message;
+use jstream_endpoint::receiving::Inbound;
 
 /// An outstanding request.
 ///
@@ -142,12 +142,12 @@ impl Ticket {
         let (link, state) = (&self.link, &mut self.state);
         let mut slept = false;
         if let Some(asked) = state.asked() {
-            let mut message = Message::nothing();
-            match link.receive_answer(&asked, until, &mut message) {
+            let mut inbound = Inbound::empty();
+            match link.receive_answer(&asked, until, &mut inbound) {
                 Directly::Answered => {
                     state.leave();
-                    let [_, word, _] = message.header.words;
-                    let payload = message.payload;
+                    let [_, word, _] = inbound.message.header.words;
+                    let payload = inbound.message.payload;
                     return Some(Ok(Reply { word, payload }));
                 }
                 Directly::Else => {}

@@ -16,8 +16,9 @@ use jstream_base::Header;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::object::{object_of, read};
 use jstream_endpoint::queue::Done;
+use jstream_endpoint::receiving::Inbound;
 use jstream_endpoint::spin::Spin;
-use jstream_endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
+use jstream_endpoint::{CompletionQueue, Endpoint, RecvObjectError};
 
 /// Number of objects taken directly from connections in a row, after which the completion queue is
 /// polled first.
@@ -172,12 +173,12 @@ impl<T: Transportable + 'static> Receiver<T> {
     /// Returns an object from a sender outside of this process.
     fn poll_endpoint<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
         let shared = endpoint.shared();
-        let (mut message, mut more) = (Message::nothing(), None);
-        if !shared.poll_message(&mut message, &mut more) {
+        let mut inbound = Inbound::empty();
+        if !shared.poll_message(&mut inbound, || false) {
             return None;
         }
-        let object = match more {
-            None => read(message, shared),
+        let object = match inbound.other {
+            None => read(inbound.message, shared),
             Some(Ok(arrived)) => object_of(arrived, shared),
             Some(Err(error)) => return self.handle_error(endpoint, error),
         };

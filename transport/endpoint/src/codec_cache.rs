@@ -1,6 +1,6 @@
 //! Cache of writers and readers that are reused from one object to the next.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use jstream::{Reader, Writer};
 
@@ -9,43 +9,37 @@ use jstream::{Reader, Writer};
 const KEPT: usize = 8;
 
 /// The writers and readers for the objects of an endpoint.
+#[derive(Default)]
+pub struct CodecCache {
+    /// The writers.
+    pub writers: Codecs<Writer>,
+    /// The readers.
+    pub readers: Codecs<Reader>,
+}
+
+/// Cached writers or readers.
 ///
 /// A writer or reader is taken out while it is used, and no lock is held meanwhile. The program's
 /// code that runs in it, such as adapters, may use the endpoint, which then takes another one.
 #[allow(
     clippy::vec_box,
-    reason = "a tool is large, and is taken out and put back for each object"
+    reason = "a codec is large, and is taken out and put back for each object"
 )]
 #[derive(Default)]
-pub struct CodecCache {
-    writers: Mutex<Vec<Box<Writer>>>,
-    readers: Mutex<Vec<Box<Reader>>>,
-}
+pub struct Codecs<T>(Mutex<Vec<Box<T>>>);
 
-impl CodecCache {
-    /// Calls `work` with a writer.
-    pub fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> R) -> R {
-        with(&self.writers, work)
+impl<T: Default> Codecs<T> {
+    /// Calls `work` with a cached or a new codec. The codec is not returned to the cache if `work`
+    /// panics.
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        // Poisoning is ignored, because the cache is consistent after every statement.
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut codec = lock().pop().unwrap_or_default();
+        let result = work(&mut codec);
+        let mut kept = lock();
+        if kept.len() < KEPT {
+            kept.push(codec);
+        }
+        result
     }
-
-    /// Calls `work` with a reader.
-    pub fn with_reader<R>(&self, work: impl FnOnce(&mut Reader) -> R) -> R {
-        with(&self.readers, work)
-    }
-}
-
-/// Calls `work` with a cached value. The value is not returned to the cache if `work` panics.
-fn with<T: Default, R>(kept: &Mutex<Vec<Box<T>>>, work: impl FnOnce(&mut T) -> R) -> R {
-    let mut tool = lock(kept).pop().unwrap_or_default();
-    let result = work(&mut tool);
-    let mut kept = lock(kept);
-    if kept.len() < KEPT {
-        kept.push(tool);
-    }
-    result
-}
-
-/// Locks the cache. Poisoning is ignored, because the cache is consistent after every statement.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

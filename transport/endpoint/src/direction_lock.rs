@@ -219,20 +219,9 @@ impl<D: Direction> DirectionLock<D> {
     }
 
     /// As [`wait_until`](Self::wait_until), for a caller that has already polled under this lock,
-    /// or knows that polling would find nothing.
-    pub(super) fn wait_after_poll<'t, R, E: Direction>(
-        &'t self,
-        other: &DirectionLock<E>,
-        held: TurnGuard<'t, D>,
-        deadline: impl FnMut() -> Deadline,
-        attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (TurnGuard<'t, D>, Option<R>) {
-        self.wait_spinning(other, held, (None, true), deadline, attempt)
-    }
-
-    /// As [`wait_after_poll`](Self::wait_after_poll), but calls `deadline` late, because that reads
-    /// the clock: after spinning or, if spinning `is_bounded` by the deadline or would not end,
-    /// after the first polls.
+    /// or knows that polling would find nothing. Calls `deadline` late, because that reads the
+    /// clock: after spinning or, if spinning `is_bounded` by the deadline or would not end, after
+    /// the first polls.
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
@@ -294,7 +283,10 @@ impl<D: Direction> DirectionLock<D> {
         (held, None)
     }
 
-    fn wait_spinning<'t, R, E: Direction>(
+    /// As [`wait_until`](Self::wait_until), with a spin that has begun, if there is one. If
+    /// `has_looked` is true, the caller has polled already, or knows that polling would find
+    /// nothing.
+    pub(super) fn wait_spinning<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
         mut held: TurnGuard<'t, D>,
@@ -339,12 +331,6 @@ impl<D: Direction> DirectionLock<D> {
                 spin.has_slept();
             }
         }
-    }
-
-    /// Returns true if waiting callers sleep without spinning.
-    #[inline]
-    pub(super) fn never_spins(&self) -> bool {
-        self.spin.is_zero()
     }
 
     /// Returns true if threads wait for the lock itself.

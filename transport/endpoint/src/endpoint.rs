@@ -14,6 +14,7 @@ use super::gate::Credit;
 use super::message::Message;
 use super::ops::Notify;
 use super::outcome::{bytes_of, unmoved};
+use super::receiving::Inbound;
 use super::shared::{Patience, Shared};
 use super::ticket::{RecvOp, RecvTicket, SendOp, SendTicket};
 use super::unmoved::Unsent;
@@ -262,11 +263,11 @@ impl Endpoint {
 
     #[inline]
     fn receive(&self, patience: Patience) -> Result<Message, RecvError> {
-        let (mut message, mut other) = (Message::nothing(), None);
-        self.shared.receive(&mut message, &mut other, patience)?;
-        match other {
-            None => Ok(message),
-            Some(arrived) => bytes_of(arrived, &self.shared),
+        let mut inbound = Inbound::empty();
+        self.shared.receive(&mut inbound, patience);
+        match inbound.other {
+            None => Ok(inbound.message),
+            Some(other) => bytes_of(other?, &self.shared),
         }
     }
 

@@ -15,16 +15,6 @@ pub struct Message {
 }
 
 impl Message {
-    /// Returns an empty message to receive into.
-    #[doc(hidden)]
-    #[inline]
-    pub fn nothing() -> Self {
-        Self {
-            header: Header::default(),
-            payload: Filled::nothing(),
-        }
-    }
-
     /// Returns a message with this payload, whose sender set no header.
     #[doc(hidden)]
     #[inline]

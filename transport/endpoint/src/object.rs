@@ -125,7 +125,8 @@ pub fn read<T: Transportable + 'static>(
 ) -> Result<(Header, Received<T>), RecvObjectError> {
     let read = shared
         .codecs
-        .with_reader(|reader| reader.read::<T>(message.payload));
+        .readers
+        .with(|reader| reader.read::<T>(message.payload));
     match read {
         Ok(received) => Ok((message.header, received)),
         Err(failure) => Err(RecvObjectError::Read {

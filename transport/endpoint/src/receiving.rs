@@ -1,5 +1,21 @@
 //! The receive direction, under its lock: the half, posted receives, and messages whose receives
 //! were dropped.
+//!
+//! A message of an established connection over a socket takes this way from the socket to the
+//! object, if one thread receives and nothing is posted:
+//!
+//! 1. `Endpoint::recv` calls `Endpoint::receive_object` (`typed`).
+//! 2. `Shared::receive` (`shared::calls`) locks the direction (`DirectionLock::lock`). The
+//!    [`Inbound`] that it passes down is the only place of the message up to step 9.
+//! 3. `Receiving::receive_whole` checks that the message is for this caller.
+//! 4. `StreamIncoming::receive` (`jstream_device::stream::incoming`) reads if no header is staged.
+//! 5. `StreamIncoming::read` calls `SocketWire::try_read` with the space of `Assembly::spare`.
+//! 6. `Assembly::take_whole` copies the payload to a buffer of the pool (`Pool::take`).
+//! 7. `Receiving::end_message` counts the message.
+//! 8. `DirectionLock::leave` unlocks. If there is no message, `Shared::receive_slowly` polls and
+//!    sleeps in `DirectionLock::wait_spinning` instead, and repeats from step 3.
+//! 9. `object::read` borrows a reader (`Codecs::with`), and `Reader::read` checks the message and
+//!    makes it native where it lies.
 
 mod arrived;
 mod delivery;
@@ -17,7 +33,7 @@ use std::time::Duration;
 use jstream::buffer::{Filling, PoolError, Spent};
 
 pub(super) use self::arrived::Destination;
-pub use self::arrived::{Arrived, Missed, Receipt};
+pub use self::arrived::{Arrived, Inbound, Missed, Receipt};
 pub use self::receive_sink::{BypassedMessages, Choice, ReceiveSink, Replies};
 
 use self::arrived::too_small;
@@ -25,7 +41,6 @@ use super::alarm::Alarm;
 use super::connection_info::{ConnectionInfo, EndReason, Trouble};
 use super::counters::Tally;
 use super::direction_lock::{Common, Direction};
-use super::message::Message;
 use super::ops::{Notify, OpId, Ops};
 use super::remote::RemoteState;
 use super::shared::Shared;
@@ -126,23 +141,17 @@ impl Receiving {
         }
     }
 
-    /// Receives a message for a blocking call into `message`, behind everything posted. If the fast
-    /// path of the device does not apply, or if receiving fails, the outcome goes to `other`.
-    /// Returns true if either was set.
-    ///
-    /// The message is passed by reference because results and options copy a returned value at each
-    /// level.
+    /// Receives a message for a blocking call, behind everything posted. Returns true if there is
+    /// an outcome: in `inbound.message` if the fast path of the device applies, otherwise in
+    /// `inbound.other`.
     #[inline]
-    pub(super) fn receive_whole(
-        &mut self,
-        message: &mut Message,
-        other: &mut Option<Result<Arrived, RecvError>>,
-    ) -> bool {
+    pub(super) fn receive_whole(&mut self, inbound: &mut Inbound) -> bool {
         if !self.posted.is_empty() {
             return false;
         }
         let is_free = self.kept.is_empty() && !self.begun && !self.had_sink;
         if let (Some(half), true) = (&mut self.half, is_free) {
+            let message = &mut inbound.message;
             match half.receive(&mut message.header, &mut message.payload) {
                 Ok(Whole::Here) => {
                     self.end_message(&message.header);
@@ -152,13 +161,13 @@ impl Receiving {
                 Ok(Whole::Nothing) => return false,
                 Ok(Whole::Other) => {}
                 Err(fault) => {
-                    *other = self.handle_fault(fault).map(Err);
-                    return other.is_some();
+                    inbound.other = self.handle_fault(fault).map(Err);
+                    return inbound.other.is_some();
                 }
             }
         }
-        *other = self.next(Destination::Pool);
-        other.is_some()
+        inbound.other = self.next(Destination::Pool);
+        inbound.other.is_some()
     }
 
     /// Returns true if polling before a sleep would be a wasted system call: nothing has arrived,

@@ -59,6 +59,9 @@ pub struct Shared {
     /// True if the receive half receives in the same system call that sleeps, as reported before
     /// any message arrived.
     sleeps_receiving: bool,
+    /// True if, besides, waiting callers never spin. They then sleep without polling first, because
+    /// the poll would mostly be a wasted system call.
+    sleeps_first: bool,
     /// Descriptor that is polled for messages, created on the first request.
     pub(super) source: OnceLock<OwnedFd>,
     /// Writers and readers of objects.
@@ -83,6 +86,7 @@ impl Shared {
         let (sending_alarm, receiving_alarm) = (Arc::new(Alarm::default()), Arc::default());
         let gathering = Gathering::new(&*connection.outgoing, scheme);
         let sleeps_receiving = connection.incoming.receives_asleep();
+        let sleeps_first = sleeps_receiving && options.spin.is_zero();
         let sending = SendDirection::new(
             connection.outgoing,
             info.clone(),
@@ -118,6 +122,7 @@ impl Shared {
                 carrier: Carrier::default(),
                 gathering,
                 sleeps_receiving,
+                sleeps_first,
                 source: OnceLock::new(),
                 codecs: CodecCache::default(),
                 attached: OnceLock::new(),
@@ -142,7 +147,7 @@ impl Shared {
 
     /// Calls `work` with one of the endpoint's own writers.
     pub fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> R) -> R {
-        self.codecs.with_writer(work)
+        self.codecs.writers.with(work)
     }
 
     /// Returns true if posted messages were not sent yet.

@@ -10,11 +10,11 @@ use jstream::buffer::Filled;
 use jstream::{Erased, ForwardFailure, Received, Transportable, WriteError, Writer};
 
 use super::endpoint::Endpoint;
-use super::message::Message;
 use super::object::{
     ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject, object_of, read,
 };
 use super::ops::Notify;
+use super::receiving::Inbound;
 use super::shared::Patience;
 use super::ticket::{RecvOp, SendTicket};
 use jstream_base::Header;
@@ -100,7 +100,7 @@ impl Endpoint {
         patience: Patience,
     ) -> Result<(), SendObjectError> {
         let shared = &*self.shared;
-        let sent = shared.codecs.with_writer(|writer| {
+        let sent = shared.codecs.writers.with(|writer| {
             let outbox = shared.info().outbox();
             if let Some(filled) = write_in_place(writer, object, outbox) {
                 return Ok(self.send_written(header, filled, patience));
@@ -147,7 +147,8 @@ impl Endpoint {
         let filled =
             shared
                 .codecs
-                .with_writer(|writer| match write_in_place(writer, object, outbox) {
+                .writers
+                .with(|writer| match write_in_place(writer, object, outbox) {
                     Some(filled) => Ok(filled),
                     None => writer.write_to(object, pool),
                 })?;
@@ -198,11 +199,11 @@ impl Endpoint {
         &self,
         patience: Patience,
     ) -> Result<(Header, Received<T>), RecvObjectError> {
-        let (mut message, mut other) = (Message::nothing(), None);
-        self.shared.receive(&mut message, &mut other, patience)?;
-        match other {
-            None => read(message, &self.shared),
-            Some(arrived) => object_of(arrived, &self.shared),
+        let mut inbound = Inbound::empty();
+        self.shared.receive(&mut inbound, patience);
+        match inbound.other {
+            None => read(inbound.message, &self.shared),
+            Some(other) => object_of(other?, &self.shared),
         }
     }
 
@@ -244,7 +245,8 @@ impl Endpoint {
         let pool = &shared.info().pool;
         let forwarded = shared
             .codecs
-            .with_writer(|writer| writer.forward_to(received, pool));
+            .writers
+            .with(|writer| writer.forward_to(received, pool));
         let message = match forwarded {
             Ok(forwarded) => forwarded.message,
             Err(ForwardFailure {

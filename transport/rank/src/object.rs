@@ -47,7 +47,8 @@ impl Rank {
         };
         let written = node
             .codecs
-            .with_writer(|writer| writer.write_to(object, pool));
+            .writers
+            .with(|writer| writer.write_to(object, pool));
         let filled = written.map_err(Error::Write)?;
         let posted = node.post_filled(to, self.label::<u8>(tag), filled, false);
         SendRequest::new(node.clone(), posted).wait()?;
@@ -136,7 +137,7 @@ impl Node {
             payload => payload,
         };
         let filled = self.bytes_of(payload)?;
-        let read = self.codecs.with_reader(|reader| reader.read::<T>(filled));
+        let read = self.codecs.readers.with(|reader| reader.read::<T>(filled));
         read.map(|received| (received, status))
             .map_err(|failure| Error::Read {
                 rank: status.source,

@@ -8,7 +8,7 @@ use super::{Asked, Link};
 use crate::ledger::Answer;
 use crate::poll_loop::{Directly, Wait};
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::Message as EndpointMessage;
+use jstream_endpoint::receiving::Inbound;
 
 impl Link {
     /// Fast path for an answer: waits for it if no other thread receives on the connection and it
@@ -18,12 +18,12 @@ impl Link {
         self: &Arc<Self>,
         asked: &Asked,
         until: Deadline,
-        message: &mut EndpointMessage,
+        inbound: &mut Inbound,
     ) -> Directly {
         if self.moves.load(Ordering::Acquire) > 0 || self.is_elsewhere() {
             return Directly::Else;
         }
-        self.first.receive_answer(self, asked, until, message)
+        self.first.receive_answer(self, asked, until, inbound)
     }
 
     /// Serves the connection's group until `attempt` returns a value or the deadline has passed.

@@ -7,7 +7,7 @@ use super::{PollLoop, SLICE};
 use crate::link::{Asked, Link};
 use crate::turn;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::Message;
+use jstream_endpoint::receiving::Inbound;
 
 /// Result of waiting on the fast path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Directly {
 }
 
 impl PollLoop {
-    /// Receives the next message of a connection into `message`, if the connection is the only one
+    /// Receives the next message of a connection into `inbound`, if the connection is the only one
     /// of its group, this thread is the poller, and no other work is pending. Handles a message
     /// that is not the answer to `asked`.
     #[inline]
@@ -30,7 +30,7 @@ impl PollLoop {
         link: &Arc<Link>,
         asked: &Asked,
         until: Deadline,
-        message: &mut Message,
+        inbound: &mut Inbound,
     ) -> Directly {
         // `is_free` may drop a value of the program, so it is called before the lock is taken.
         if !turn::is_free() {
@@ -50,15 +50,14 @@ impl PollLoop {
             turn::flush();
             shared.flush_before_poll();
         }
-        let mut more = None;
-        if !shared.receive_within(message, &mut more, SLICE, until) {
+        if !shared.receive_within(inbound, SLICE, until) {
             return Directly::Slept;
         }
-        if more.is_none() && link.take_reply(&message.header, asked.number) {
+        if inbound.other.is_none() && link.take_reply(&inbound.message.header, asked.number) {
             return Directly::Answered;
         }
         let (link, handlers) = (link.clone(), link.handlers());
-        self.received(link, handlers, (message, &mut more), &mut guard);
+        self.received(link, handlers, inbound, &mut guard);
         Directly::Else
     }
 }

@@ -11,9 +11,9 @@ use crate::budget::tick;
 use crate::handlers::Handlers;
 use crate::link::Link;
 use jstream_base::RecvError;
+use jstream_endpoint::CompletionQueue;
 use jstream_endpoint::queue::Done;
-use jstream_endpoint::receiving::Arrived;
-use jstream_endpoint::{CompletionQueue, Message};
+use jstream_endpoint::receiving::{Arrived, Inbound};
 
 /// Interval, in looks, at which requests to be rerun are run although messages arrive continuously.
 const PUT_OFF: usize = 8;
@@ -71,14 +71,14 @@ impl PollLoop {
         &self,
         link: Arc<Link>,
         handlers: &Handlers,
-        (message, more): (&mut Message, &mut Option<Result<Arrived, RecvError>>),
+        inbound: &mut Inbound,
         guard: &mut PollGuard<'_>,
     ) -> PollOutcome {
-        if more.is_some() {
-            return self.received_else(link, more, guard);
+        if inbound.other.is_some() {
+            return self.received_else(link, &mut inbound.other, guard);
         }
-        let payload = std::mem::replace(&mut message.payload, Filled::nothing());
-        link.arrived(handlers, &message.header, payload, guard);
+        let payload = std::mem::replace(&mut inbound.message.payload, Filled::nothing());
+        link.arrived(handlers, &inbound.message.header, payload, guard);
         PollOutcome::Something
     }
 
@@ -170,15 +170,14 @@ impl PollLoop {
                 }
                 continue;
             }
-            let (mut message, mut more) = (Message::nothing(), None);
+            let mut inbound = Inbound::empty();
             let shared = link.endpoint().shared();
             shared.flush_before_poll();
-            if !shared.poll_message(&mut message, &mut more) {
+            if !shared.poll_message(&mut inbound, || false) {
                 link.note_room();
                 continue;
             }
-            let come = (&mut message, &mut more);
-            match self.received(link, &member.handlers, come, guard) {
+            match self.received(link, &member.handlers, &mut inbound, guard) {
                 PollOutcome::NoRoom => has_room = false,
                 looked => {
                     self.next.store(place.wrapping_add(1), Ordering::Relaxed);

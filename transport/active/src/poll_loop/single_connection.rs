@@ -6,7 +6,7 @@ use super::{PollGuard, PollLoop, PollOutcome};
 use crate::budget::Tick;
 use crate::turn;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::Message;
+use jstream_endpoint::receiving::Inbound;
 use jstream_endpoint::spin::Spin;
 
 /// Number of looks at the connection before the state of the group is checked again.
@@ -32,7 +32,7 @@ impl PollLoop {
         if self.has_more() || link.is_posted() {
             return None;
         }
-        let (mut message, mut more) = (Message::nothing(), None);
+        let mut inbound = Inbound::empty();
         let shared = link.endpoint().shared();
         let had_more = shared.has_more();
         if !had_more {
@@ -40,7 +40,7 @@ impl PollLoop {
             shared.flush_before_poll();
         }
         let (spin, mut looks) = (&mut progress.spin, 0u32);
-        let has_come = shared.poll_message_while(&mut message, &mut more, || {
+        let has_come = shared.poll_message(&mut inbound, || {
             looks = looks.wrapping_add(1);
             let begin = || Spin::begin(self.spin, self.habit(), until);
             looks < LOOKS && spin.get_or_insert_with(begin).again()
@@ -53,8 +53,7 @@ impl PollLoop {
         if had_more && looks == 0 {
             guard.last = last;
         }
-        let come = (&mut message, &mut more);
-        let looked = self.received(link, &member.handlers, come, guard);
+        let looked = self.received(link, &member.handlers, &mut inbound, guard);
         progress.last = std::mem::take(&mut guard.last);
         Some(looked)
     }

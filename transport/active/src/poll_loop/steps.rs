@@ -8,8 +8,9 @@ use super::{PollGuard, PollLoop, PollOutcome, SLICE, SOON, Seen};
 use crate::budget::Tick;
 use crate::turn;
 use jstream_device::deadline::Deadline;
+use jstream_endpoint::CompletionQueue;
+use jstream_endpoint::receiving::Inbound;
 use jstream_endpoint::spin::Spin;
-use jstream_endpoint::{CompletionQueue, Message};
 
 impl PollLoop {
     /// Posts a receive to each connection that has none, except to one whose message waits for room
@@ -44,16 +45,16 @@ impl PollLoop {
         let last = std::mem::take(&mut progress.last);
         if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
             if self.has_only(link) && !link.is_posted() {
-                let (mut message, mut more) = (Message::nothing(), None);
+                let mut inbound = Inbound::empty();
                 let shared = link.endpoint().shared();
                 if !shared.has_more() {
                     turn::flush();
                     shared.flush_before_poll();
                 }
-                if shared.receive_within(&mut message, &mut more, SLICE, wait.until) {
+                if shared.receive_within(&mut inbound, SLICE, wait.until) {
                     let (link, handlers) = (link.clone(), link.handlers());
-                    let come = (&mut message, &mut more);
-                    if let PollOutcome::NoRoom = self.received(link, handlers, come, guard) {
+                    let looked = self.received(link, handlers, &mut inbound, guard);
+                    if let PollOutcome::NoRoom = looked {
                         guard.release();
                         thread::sleep(SOON);
                     }

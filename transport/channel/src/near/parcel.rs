@@ -91,7 +91,7 @@ impl<T: Transportable + 'static> Parcel<T> {
     ///
     /// [`SendError`].
     pub(crate) fn written(object: &T, home: &Home) -> Result<Self, SendError> {
-        let written = home.codecs.with_writer(|writer| {
+        let written = home.codecs.writers.with(|writer| {
             writer.gather(object, |segments| {
                 let length = segments.iter().map(|segment| segment.len() as u64);
                 let length = length.fold(0, u64::saturating_add);
@@ -196,7 +196,7 @@ impl<T: Transportable + 'static> Parcel<T> {
             }
             Content::Value(value) => {
                 let writing = |writer: &mut jstream::Writer| writer.write_to(&value, &home.pool);
-                match home.codecs.with_writer(writing) {
+                match home.codecs.writers.with(writing) {
                     Ok(filled) => filled,
                     Err(WriteError::Pool(source)) => {
                         *kept = Some(Self(Content::Value(value)));
@@ -210,7 +210,7 @@ impl<T: Transportable + 'static> Parcel<T> {
             }
             Content::Message(filled) => filled,
         };
-        let read = home.codecs.with_reader(|reader| reader.read::<T>(filled));
+        let read = home.codecs.readers.with(|reader| reader.read::<T>(filled));
         read.map_err(|failure| RecvError::Read {
             peer: home.address.clone(),
             source: Box::new(failure.error),

@@ -3,6 +3,7 @@
 use jstream::buffer::{Filled, Pool, Spent};
 use jstream::{Erased, Writer};
 
+use crate::message::Message;
 use jstream_base::Header;
 use jstream_base::RecvError;
 use jstream_device::connection::Payload;
@@ -51,6 +52,27 @@ fn forward(
                 number,
             }),
         })),
+    }
+}
+
+/// Destination of one received message. The callers pass it down to the device by reference,
+/// because results and options copy a returned value at each level.
+pub struct Inbound {
+    /// The message, if the fast path of the device received it.
+    pub message: Message,
+    /// Any other outcome. `None` if `message` was received, or nothing.
+    pub other: Option<Result<Arrived, RecvError>>,
+}
+
+impl Inbound {
+    /// Returns a destination for one receive.
+    #[inline]
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            message: Message::of_payload(Filled::nothing()),
+            other: None,
+        }
     }
 }
 

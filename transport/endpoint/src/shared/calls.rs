@@ -11,8 +11,7 @@ use super::{Patience, Shared};
 use crate::connection_info::{EndReason, Trouble};
 use crate::direction_lock::{Direction, TurnGuard};
 use crate::gate::Credit;
-use crate::message::Message;
-use crate::receiving::{Arrived, Receiving};
+use crate::receiving::{Inbound, Receiving};
 use crate::sending::{self, SendDirection};
 use crate::spin::Spin;
 use jstream_base::Header;
@@ -293,49 +292,36 @@ impl Shared {
         error
     }
 
-    /// Receives a message behind everything posted: into `message`, or into `other` if the fast
-    /// path of the device does not apply.
+    /// Receives a message behind everything posted, within the time of `patience`.
     #[inline]
-    pub(crate) fn receive(
-        &self,
-        message: &mut Message,
-        other: &mut Option<Arrived>,
-        patience: Patience,
-    ) -> Result<(), RecvError> {
+    pub(crate) fn receive(&self, inbound: &mut Inbound, patience: Patience) {
         let mut held = self.receiving.lock();
-        let mut more = None;
-        let asleep = patience.is_long() && self.receives_asleep(&held);
-        if asleep || !held.receive_whole(message, &mut more) {
-            let attempt = |receiving: &mut Receiving| receiving.receive_whole(message, &mut more);
+        let asleep = self.sleeps_first && patience.is_long() && held.receives_asleep();
+        if asleep || !held.receive_whole(inbound) {
+            let attempt = |receiving: &mut Receiving| receiving.receive_whole(inbound);
             let (turn, come) = self.receive_slowly(held, patience, attempt);
             if !come {
-                more = Some(Err(self.unreceived(patience)));
+                inbound.other = Some(Err(self.unreceived(patience)));
             }
             held = turn;
         }
         self.settle(self.receiving.leave(held));
-        more.map_or(Ok(()), |more| store_slow_outcome(other, more))
     }
 
-    /// As `receive`, but all outcomes off the fast path go to `more`. Returns
-    /// false if no message arrives before `until` or within `slice`. The slice begins when spinning
-    /// is over or, if the time is limited, after the first polls.
+    /// As `receive`, but returns false if no message arrives before `until` or within `slice`. The
+    /// slice begins when spinning is over or, if the time is limited, after the first polls.
     #[inline]
-    pub fn receive_within(
-        &self,
-        message: &mut Message,
-        more: &mut Option<Result<Arrived, RecvError>>,
-        slice: Duration,
-        until: Deadline,
-    ) -> bool {
+    pub fn receive_within(&self, inbound: &mut Inbound, slice: Duration, until: Deadline) -> bool {
         let mut held = self.receiving.lock();
-        let asleep = self.receives_asleep(&held) && until.left().is_none_or(|left| left > slice);
-        let mut come = !asleep && held.receive_whole(message, more);
+        let asleep = self.sleeps_first
+            && held.receives_asleep()
+            && until.left().is_none_or(|left| left > slice);
+        let mut come = !asleep && held.receive_whole(inbound);
         if !come {
             let (turn, beside) = (&self.receiving, &self.sending);
             let deadline = || Deadline::after(slice).or_sooner(until);
             let attempt = |receiving: &mut Receiving| {
-                let come = receiving.receive_whole(message, more);
+                let come = receiving.receive_whole(inbound);
                 come.then_some(())
             };
             let is_bounded = until.moment().is_some();
@@ -347,31 +333,17 @@ impl Shared {
         come
     }
 
-    /// As [`receive_within`](Self::receive_within), for a message that has already arrived. Returns
-    /// false if none has, or if posted receives go first.
+    /// As [`receive_within`](Self::receive_within), for a message that has already arrived. Polls
+    /// under one lock while `again` returns true, no other thread has taken the half, and nothing
+    /// is posted to the send direction. Returns false if no message has arrived, or if posted
+    /// receives go first.
     #[inline]
-    pub fn poll_message(
-        &self,
-        message: &mut Message,
-        more: &mut Option<Result<Arrived, RecvError>>,
-    ) -> bool {
-        self.poll_message_while(message, more, || false)
-    }
-
-    /// As [`poll_message`](Self::poll_message), but polls under one lock while `again` returns
-    /// true, no other thread has taken the half, and nothing is posted to the send direction.
-    #[inline]
-    pub fn poll_message_while(
-        &self,
-        message: &mut Message,
-        more: &mut Option<Result<Arrived, RecvError>>,
-        again: impl FnMut() -> bool,
-    ) -> bool {
+    pub fn poll_message(&self, inbound: &mut Inbound, again: impl FnMut() -> bool) -> bool {
         let mut held = self.receiving.lock();
-        let mut come = held.receive_whole(message, more);
+        let mut come = held.receive_whole(inbound);
         if !come {
             let attempt = |receiving: &mut Receiving| {
-                let come = receiving.receive_whole(message, more);
+                let come = receiving.receive_whole(inbound);
                 come.then_some(())
             };
             let (turn, found) = self
@@ -420,17 +392,10 @@ impl Shared {
     ) -> (TurnGuard<'s, Receiving>, bool) {
         let deadline = || patience.deadline();
         let attempt = |receiving: &mut Receiving| attempt(receiving).then_some(());
-        let waited = self
-            .receiving
-            .wait_after_poll(&self.sending, held, deadline, attempt);
+        let waited =
+            self.receiving
+                .wait_spinning(&self.sending, held, (None, true), deadline, attempt);
         (waited.0, waited.1.is_some())
-    }
-
-    /// Returns true if a waiting caller sleeps without polling first, because the poll would mostly
-    /// be a wasted system call.
-    #[inline]
-    fn receives_asleep(&self, held: &Receiving) -> bool {
-        self.receiving.never_spins() && held.receives_asleep()
     }
 
     /// Returns true if [`sleep_or_called`](Self::sleep_or_called) may sleep, as far as is known
@@ -464,16 +429,6 @@ impl Shared {
             Patience::Endless => unreachable!("a wait without a deadline does not time out"),
         }
     }
-}
-
-/// Stores an outcome off the fast path in `other`, or returns its error.
-#[inline(never)]
-fn store_slow_outcome(
-    other: &mut Option<Arrived>,
-    more: Result<Arrived, RecvError>,
-) -> Result<(), RecvError> {
-    *other = Some(more?);
-    Ok(())
 }
 
 /// Reason why a message was not pushed completely.
