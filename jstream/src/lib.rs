@@ -6,7 +6,7 @@
 //! before it is used.
 //!
 //! ```
-//! use jstream::{Pool, Reader, Transportable, Writer};
+//! use jstream::Transportable;
 //!
 //! #[derive(Transportable, Debug, PartialEq)]
 //! struct Order<'b> {
@@ -38,13 +38,27 @@
 //! let legs = [Leg { price: 99.5, quantity: 2, side: Side::Buy }];
 //! let order = Order { id: 7, symbol: "ACME", legs: &legs, parent: None };
 //!
-//! let pool = Pool::default();
-//! let message = Writer::new().write_to(&order, &pool)?;
-//! // ... the bytes travel; the receiver stores them in a buffer of its own and reads them:
-//! let received = Reader::default().read::<Order>(message)?;
+//! let bytes: Vec<u8> = jstream::to_vec(&order)?;
+//! // ... the bytes travel ...
+//! let received = jstream::from_slice::<Order>(&bytes)?;
 //! assert_eq!(received.get(), &order);
 //! assert_eq!(volume(received.get()), 199.0);
-//! assert!(pool.contains(received.get().legs), "the legs lie in the jbuf");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`from_slice`] copies the bytes into an aligned buffer, and its result owns that buffer. A
+//! program that receives messages into buffers of a [`Pool`] reads them there, without that copy:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use jstream::{Pool, Reader, Writer};
+//!
+//! let pool = Pool::default();
+//! let message = Writer::new().write_to(&vec![1.5f64, 2.5], &pool)?;
+//! let received = Reader::default().read::<Vec<f64>>(message)?;
+//! assert_eq!(received.get(), &[1.5, 2.5]);
+//! assert!(pool.contains(*received.get()), "the numbers lie in the buffer of the message");
 //! # Ok(())
 //! # }
 //! ```
@@ -167,6 +181,7 @@ mod read;
 mod received;
 mod restore;
 pub mod schema;
+mod serialize;
 mod shared;
 pub mod stream;
 #[cfg(feature = "testing")]
@@ -192,6 +207,7 @@ pub use read::{Limits, MessageSegment, ReadError, ReadFailure, Reader};
 pub use received::{Part, Received};
 pub use restore::{Restore, RestoreError, Restoring, restore};
 pub use schema::descriptor;
+pub use serialize::{from_slice, to_vec};
 pub use shared::Shared;
 pub use stream::{StreamError, StreamReader, StreamWriter};
 pub use write::{ForwardFailure, ForwardedMessage, WriteError, WriteFailure, Writer};

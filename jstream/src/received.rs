@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::buffer::{Slot, Spent};
 use crate::model::{Covariant, Transportable};
+use crate::restore::{Restore, RestoreError, restore};
 use crate::write::Segments;
 
 /// Owns a buffer and the objects in it, which are ordinary Rust objects of type `T::InPlace`.
@@ -279,6 +280,28 @@ impl<T: Transportable + 'static> Received<T> {
             slot: Arc::new(self.slot),
             of: PhantomData,
         }
+    }
+
+    /// Returns the value that owns its parts, made from copies of all parts of the object.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let bytes = jstream::to_vec(&vec!["once".to_owned(), "upon".to_owned()])?;
+    /// let received = jstream::from_slice::<Vec<String>>(&bytes)?;
+    /// let words: Vec<String> = received.to_owned()?;
+    /// assert_eq!(words, ["once", "upon"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`restore`](crate::restore()).
+    pub fn to_owned(&self) -> Result<T, RestoreError>
+    where
+        T: Restore,
+    {
+        self.with(|object| restore::<T>(object))
     }
 
     /// Returns the capacity of the buffer in bytes.

@@ -2,10 +2,13 @@
 
 use quote::ToTokens;
 use syn::visit::Visit;
-use syn::{Error, GenericArgument, Lifetime, PathArguments, Result, Type, TypePath, TypeReference};
+use syn::{
+    Error, Expr, ExprLit, ExprUnary, GenericArgument, Lifetime, Lit, PathArguments, Result, Type,
+    TypePath, TypeReference, UnOp,
+};
 
 use super::check_types::plain;
-use super::model::{Body, Own};
+use super::model::{Body, Own, Variant};
 use super::{check_options, form};
 use crate::errors::Errors;
 
@@ -111,10 +114,69 @@ fn check_enum(of: &Own, errors: &mut Errors) {
             "the layout of an enum with data is not defined: add `#[repr(u8)]`",
         ));
     }
+    if of.repr.int.is_none() && of.repr.wide.is_none() {
+        check_discriminants(variants, errors);
+    }
     if !of.has_form {
         for part in of.parts() {
             NoSelf { errors }.visit_type(&part.ty);
         }
+    }
+}
+
+/// Rejects literal discriminants that do not fit into the one-byte tag of an enum without integer
+/// `repr`. This only improves error messages: generated code asserts the values of all variants.
+fn check_discriminants(variants: &[Variant], errors: &mut Errors) {
+    // The value of the next variant without a discriminant, if it is known.
+    let mut next = Some(0);
+    for variant in variants {
+        let value = match &variant.discriminant {
+            Some(explicit) => literal(explicit),
+            None => next,
+        };
+        next = value.and_then(|value| value.checked_add(1));
+        let Some(value) = value.filter(|value| !(0..=255).contains(value)) else {
+            continue;
+        };
+        let repr = match value {
+            -0x80..0 => "i8",
+            -0x8000..-0x80 => "i16",
+            -0x8000_0000..-0x8000 => "i32",
+            ..-0x8000_0000 => "i64",
+            0..0x1_0000 => "u16",
+            0x1_0000..0x1_0000_0000 => "u32",
+            0x1_0000_0000.. => "u64",
+        };
+        let at = match &variant.discriminant {
+            Some(explicit) => explicit.to_token_stream(),
+            None => variant.name.to_token_stream(),
+        };
+        errors.add(Error::new_spanned(
+            at,
+            format!(
+                "the discriminant {value} does not fit into the tag of an enum without `repr`, \
+                 which is one unsigned byte: add `#[repr({repr})]` to the enum"
+            ),
+        ));
+        // One error is enough, because `repr` is of the whole enum.
+        return;
+    }
+}
+
+/// Returns the value of an integer literal, which may be negative.
+fn literal(expr: &Expr) -> Option<i128> {
+    match expr {
+        Expr::Lit(ExprLit {
+            lit: Lit::Int(of), ..
+        }) => of.base10_parse().ok(),
+        Expr::Unary(ExprUnary {
+            op: UnOp::Neg(_),
+            expr,
+            ..
+        }) => literal(expr)?.checked_neg(),
+        Expr::Paren(of) => literal(&of.expr),
+        Expr::Group(of) => literal(&of.expr),
+        _ => None,
     }
 }
 

@@ -21,8 +21,8 @@
 //! | rkyv | here |
 //! |---|---|
 //! | `#[derive(Archive, Serialize, Deserialize)]` | `#[derive(Transportable)]` |
-//! | `rkyv::to_bytes(&value)` | [`Writer::write`](crate::Writer::write), [`gather`](crate::Writer::gather) |
-//! | `rkyv::access::<ArchivedT, _>(&bytes)` | [`Reader::read::<T>(message)`](crate::Reader::read), once, then [`Received::get`](crate::Received::get) |
+//! | `rkyv::to_bytes(&value)` | [`to_vec`](crate::to_vec), [`Writer::write`](crate::Writer::write), [`gather`](crate::Writer::gather) |
+//! | `rkyv::access::<ArchivedT, _>(&bytes)` | [`from_slice::<T>(&bytes)`](crate::from_slice), which copies the bytes once, or [`Reader::read::<T>(message)`](crate::Reader::read), once, then [`Received::get`](crate::Received::get) |
 //! | `ArchivedString`, `ArchivedVec<T>`, `u32_le` | `&'b str`, `&'b [T]`, `u32` |
 //! | `ArchivedHashMap`, `ArchivedBTreeMap` | [`HashedMap`](crate::map::HashedMap), [`SortedMap`](crate::map::SortedMap) |
 //! | `rkyv::deserialize` | `to_owned`, [`restore`](crate::restore()) |
@@ -111,7 +111,8 @@
 //! | `#[serde(skip)]` | `#[transportable(skip)]` |
 //! | `#[serde(with = "module")]`, `from`, `into` | `#[transportable(with = Adapter)]` |
 //! | `#[serde(borrow)]` | always |
-//! | `serde_json::from_slice::<T>(&bytes)` | [`Reader::read::<T>(message)`](crate::Reader::read), and `to_owned` if an owner is needed |
+//! | `serde_json::to_vec(&value)` | [`to_vec`](crate::to_vec) |
+//! | `serde_json::from_slice::<T>(&bytes)` | [`from_slice::<T>(&bytes)`](crate::from_slice), and `to_owned` if an owner is needed |
 //! | `#[serde(default)]`, `rename`, `flatten`, `untagged` | none: a message contains no names |
 //!
 //! Differences: jstream decodes nothing, so reading takes a fraction of the time and allocates

@@ -37,6 +37,8 @@
 //! # }
 //! ```
 //!
+//! [`to_vec`](crate::to_vec) and [`from_slice`](crate::from_slice) do all of this in one call each.
+//!
 //! `track` is an ordinary `&Track`. The tracks, texts and slices that it refers to lie in the
 //! buffer: reading has checked the bytes, and replaced the pointers among them by real references.
 //! Reading therefore consumes the message and returns another type, since the bytes are no longer a

@@ -72,8 +72,8 @@
 //!
 //! # Conversion to owned values
 //!
-//! `to_owned` is available for every type that owns all of its parts, unless the type says
-//! `#[transportable(no_to_owned)]`. It creates one `Rc` for each shared object. It fails if the
-//! graph is deeper than 128 pointers, since creating and dropping the owned value recurse. To
-//! choose another depth, for example for a thread with a larger stack, use
+//! Forms and [`Received`](crate::Received) have `to_owned` for every type that owns all of its
+//! parts, unless the type says `#[transportable(no_to_owned)]`. It creates one `Rc` for each shared
+//! object. It fails if the graph is deeper than 128 pointers, since creating and dropping the owned
+//! value recurse. To choose another depth, for example for a thread with a larger stack, use
 //! [`Restoring::new`](crate::Restoring::new).

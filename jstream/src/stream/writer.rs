@@ -68,7 +68,7 @@ impl StreamWriter {
         // access its buffer before this handle, or the handle made from it, is dropped below.
         // Neither is read in place.
         let rest = unsafe { Spent::lent(base, room) };
-        let len = match writer.write(value, rest) {
+        let len = match writer.write_unmeasured(value, rest) {
             Ok(filled) => filled.len(),
             Err(unwritten) if unwritten.misaligned => return Err(Unplaced::Misaligned),
             Err(unwritten) => return Err(Unplaced::Error(unwritten.error)),

@@ -15,7 +15,9 @@ pub enum WriteError {
     EndOfStream {
         /// The capacity of the buffer, or of the rest of it, in bytes.
         capacity: usize,
-        /// The length of the message in bytes, if the write got far enough to know it.
+        /// The length of the message in bytes, if it is known.
+        /// [`Writer::write`](crate::Writer::write) determines it for messages of up to 64 KiB; for
+        /// others, [`Writer::message_len`](crate::Writer::message_len) does.
         needed: Option<usize>,
     },
     /// The pool has no buffer for the message.
@@ -54,14 +56,19 @@ impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EndOfStream { capacity, needed } => {
-                write!(
-                    f,
-                    "the message does not fit into the {capacity} available bytes"
-                )?;
                 match needed {
-                    Some(needed) => write!(f, ": it needs {needed} bytes"),
-                    None => Ok(()),
+                    Some(needed) => write!(
+                        f,
+                        "the message of {needed} bytes does not fit into the {capacity} available \
+                         bytes: take a larger buffer"
+                    )?,
+                    None => write!(
+                        f,
+                        "the message does not fit into the {capacity} available bytes: take a \
+                         buffer of at least `Writer::message_len` bytes"
+                    )?,
                 }
+                f.write_str(", or use `Writer::write_to` or `to_vec`, which take the right size")
             }
             Self::Pool(_) => f.write_str("the pool has no buffer for the message"),
             Self::Io(_) => f.write_str("writing the message to its destination failed"),

@@ -48,6 +48,10 @@ pub struct Writer {
 /// 1,024 bytes, and 1.04 at 2,048 bytes.
 const LEND_MIN_BYTES: usize = 1024;
 
+/// Maximum length in bytes of each segment of a message that is measured because it did not fit
+/// into its buffer.
+const MEASURED_MAX_BYTES: usize = 64 << 10;
+
 /// Default maximum length of a segment in bytes; equal to the default limit of a reader.
 const DEFAULT_LIMIT_BYTES: usize = 4 << 30;
 
@@ -124,6 +128,55 @@ impl Writer {
     /// value behind a trait object has no registered class, [`WriteError::Unarchived`] if rkyv
     /// fails to serialize a value. The error returns the buffer.
     pub fn write<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: Spent,
+    ) -> Result<Filled, WriteFailure> {
+        self.write_unmeasured(value, into)
+            .map_err(|failure| self.measured(value, failure))
+    }
+
+    /// Returns the length in bytes of the message that `value` becomes, without writing it
+    /// anywhere. Takes about as long as writing.
+    ///
+    /// ```
+    /// use jstream::{Spent, Writer};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut writer = Writer::new();
+    /// let needed = writer.message_len(&"text")?;
+    /// let message = writer.write(&"text", Spent::heap(needed))?;
+    /// assert_eq!(message.len(), needed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`gather`](Self::gather).
+    pub fn message_len<T: Transportable>(&mut self, value: &T) -> Result<usize, WriteError> {
+        self.gathered(value, RECORD_MIN_BYTES, |segments| {
+            segments.iter().map(|segment| segment.len()).sum()
+        })
+    }
+
+    /// Adds the length of the message to an error that lacks it, unless the message is so long that
+    /// the work to measure it could be unexpected.
+    #[cold]
+    fn measured<T: Transportable>(&mut self, value: &T, mut failure: WriteFailure) -> WriteFailure {
+        if let WriteError::EndOfStream { needed, .. } = &mut failure.error {
+            if needed.is_none() {
+                let limit = self.limit;
+                self.limit = limit.min(MEASURED_MAX_BYTES);
+                *needed = self.message_len(value).ok();
+                self.limit = limit;
+            }
+        }
+        failure
+    }
+
+    /// Like [`write`](Self::write), but an error may lack the length of a short message, too.
+    pub(crate) fn write_unmeasured<T: Transportable>(
         &mut self,
         value: &T,
         into: Spent,

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{self, ErrorKind, IoSlice, Write};
 
-use jstream::{Reader, Spent, WriteError, Writer};
+use jstream::{Adapter, ReadError, Reader, Spent, Transportable, WriteError, Writer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -111,4 +111,133 @@ fn errors_are_values() {
     writer.write_io(&7u32, &mut bytes).unwrap();
     let filled = Spent::heap(64).copy_from(&bytes[3..]).unwrap();
     assert_eq!(*Reader::default().read::<u32>(filled).unwrap().get(), 7);
+}
+
+/// The functions of the crate root write and read the same bytes as a writer and a reader, at any
+/// alignment of the slice.
+#[test]
+fn one_call_each_way() {
+    let value = (
+        7u64,
+        vec!["seven".to_owned(), "eight".to_owned()],
+        vec![0.5f64; 300],
+    );
+    let bytes = jstream::to_vec(&value).unwrap();
+    let message = Writer::new().write(&value, Spent::heap(1 << 16)).unwrap();
+    assert_eq!(bytes, message.as_bytes());
+    for shift in 0..16 {
+        let mut shifted = vec![0; shift];
+        shifted.extend_from_slice(&bytes);
+        let received =
+            jstream::from_slice::<(u64, Vec<String>, Vec<f64>)>(&shifted[shift..]).unwrap();
+        drop(shifted);
+        assert_eq!(received.to_owned().unwrap(), value);
+    }
+}
+
+/// Damaged, short and foreign messages are errors, and the thread's reader remains fit for use.
+#[test]
+fn hostile_slices_are_errors() {
+    let bytes = jstream::to_vec(&(1u8, "text")).unwrap();
+    for len in 0..bytes.len() {
+        assert!(jstream::from_slice::<(u8, &str)>(&bytes[..len]).is_err());
+    }
+    assert!(matches!(
+        jstream::from_slice::<(u8, &str)>(&[]),
+        Err(ReadError::Short { len: 0 })
+    ));
+    assert!(matches!(
+        jstream::from_slice::<(u8, u8)>(&bytes),
+        Err(ReadError::Descriptor { .. })
+    ));
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().unwrap() = 0xff;
+    let error = jstream::from_slice::<(u8, &str)>(&damaged).unwrap_err();
+    assert!(error.to_string().contains("UTF-8"), "{error}");
+    let received = jstream::from_slice::<(u8, &str)>(&bytes).unwrap();
+    assert_eq!(received.get(), &(1, "text"));
+}
+
+/// An adapter that uses the functions of the crate root itself, and panics on request.
+struct Nested;
+
+impl Adapter<u32> for Nested {
+    type Wire = u32;
+    type Error = ReadError;
+
+    fn to_wire(value: &u32) -> u32 {
+        assert_ne!(*value, 13, "on request");
+        let bytes = jstream::to_vec(&(*value, vec!["nested".to_owned()])).unwrap();
+        u32::try_from(bytes.len()).unwrap()
+    }
+
+    fn from_wire(wire: &u32) -> Result<u32, ReadError> {
+        let bytes = jstream::to_vec(wire).unwrap();
+        Ok(*jstream::from_slice::<u32>(&bytes)?.get() + 1)
+    }
+}
+
+#[derive(Transportable, Debug, PartialEq)]
+struct Outer {
+    #[transportable(with = Nested)]
+    inner: u32,
+    name: String,
+}
+
+/// The program may call the functions while they run, and may panic in them.
+#[test]
+fn the_functions_can_be_nested() {
+    let outer = |inner| Outer {
+        inner,
+        name: "outer".to_owned(),
+    };
+    let panicked = std::panic::catch_unwind(|| jstream::to_vec(&outer(13)).is_ok());
+    assert!(panicked.is_err());
+    let bytes = jstream::to_vec(&outer(7)).unwrap();
+    let nested = jstream::to_vec(&(7u32, vec!["nested".to_owned()])).unwrap();
+    let received = jstream::from_slice::<Outer>(&bytes).unwrap();
+    assert_eq!(received.get().inner as usize, nested.len() + 1);
+    assert_eq!(received.get().name, "outer");
+}
+
+/// The error for a buffer that is too small says how many bytes are needed, and with that many the
+/// message fits.
+#[test]
+fn a_small_buffer_is_told_what_it_needs() {
+    fn check<T: Transportable>(value: &T) {
+        let mut writer = Writer::new();
+        let error = writer.write(value, Spent::heap(8)).unwrap_err().error;
+        let WriteError::EndOfStream {
+            capacity: 8,
+            needed: Some(needed),
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert!(
+            error.to_string().contains(&format!("{needed} bytes")),
+            "{error}"
+        );
+        assert!(error.to_string().contains("larger buffer"), "{error}");
+        assert_eq!(writer.message_len(value).unwrap(), needed);
+        assert!(writer.write(value, Spent::heap(needed - 1)).is_err());
+        let message = writer.write(value, Spent::heap(needed)).unwrap();
+        assert_eq!(message.len(), needed);
+    }
+    check(&7u32);
+    check(&"text");
+    check(&vec![vec!["a".to_owned(); 9]; 3]);
+    check(&vec![0.5f64; 1000]);
+    // Messages that are long are not measured unless the program asks for it.
+    let long = vec![0u8; 1 << 20];
+    let mut writer = Writer::new();
+    let error = writer.write(&long, Spent::heap(8)).unwrap_err().error;
+    assert!(error.to_string().contains("message_len"), "{error}");
+    let needed = writer.message_len(&long).unwrap();
+    assert_eq!(
+        writer.write(&long, Spent::heap(needed)).unwrap().len(),
+        needed
+    );
+    // The limit of the writer holds again.
+    assert!(writer.write(&long, Spent::heap(needed)).is_ok());
 }

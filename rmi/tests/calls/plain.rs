@@ -211,6 +211,9 @@ fn received_arguments_keep_their_buffer(of: Setup) {
         assert_eq!(*reply.get(), i as u64 + 1);
     }
     let reply = of.book.kept().wait().unwrap();
+    let owned: Vec<String> = reply.to_owned().unwrap();
+    assert_eq!(owned, *reply.get());
+    assert!(!owned.is_empty());
     assert_eq!(*reply.get(), ["one", "two", "three"]);
     assert!(of.pool.stats().in_use >= 3);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jstream::{Covariant, Filled, Limits, Received, Transportable};
+use jstream::{Covariant, Filled, Limits, Received, Restore, RestoreError, Transportable};
 
 use crate::frame::read;
 use crate::interface::Method;
@@ -19,6 +19,18 @@ impl<R: Transportable + 'static> Reply<R> {
         R: Covariant,
     {
         self.0.get()
+    }
+
+    /// Returns the result as a value that owns its parts, made from copies of all parts.
+    ///
+    /// # Errors
+    ///
+    /// As for [`jstream::restore`].
+    pub fn to_owned(&self) -> Result<R, RestoreError>
+    where
+        R: Restore,
+    {
+        self.0.to_owned()
     }
 
     /// Returns the result together with its buffer.
