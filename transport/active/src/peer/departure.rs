@@ -38,7 +38,7 @@ impl Departure {
         }
     }
 
-    /// Waits until the message is on its way, and serves meanwhile.
+    /// Waits until the message is on its way, without a limit of time, and serves meanwhile.
     ///
     /// # Errors
     ///

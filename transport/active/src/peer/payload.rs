@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use jstream::buffer::Filled;
 
+use super::Peer;
+
 /// The payload of a request or one-way message.
 #[derive(Debug)]
 pub enum Payload<'a> {
@@ -15,6 +17,31 @@ pub enum Payload<'a> {
     /// A buffer of the pool. The handler may keep it, and if the device can, it moves to the peer
     /// without a copy. Sending it never blocks for the device.
     Filled(Filled),
+}
+
+impl Payload<'_> {
+    /// Returns the length in bytes.
+    #[inline]
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Segments(segments) => {
+                let lengths = segments.iter().map(|segment| segment.len() as u64);
+                lengths.fold(0, u64::saturating_add)
+            }
+            Self::Filled(filled) => filled.len() as u64,
+        }
+    }
+
+    /// Returns the payload in a buffer, into which it is copied unless it is one.
+    pub(super) fn into_filled(self, peer: &Peer) -> Filled {
+        let shared = peer.endpoint().shared();
+        match self {
+            Self::Bytes(bytes) => shared.gather(&[IoSlice::new(bytes)]),
+            Self::Segments(segments) => shared.gather(segments),
+            Self::Filled(filled) => filled,
+        }
+    }
 }
 
 impl<'a> From<&'a [u8]> for Payload<'a> {

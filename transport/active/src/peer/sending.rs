@@ -53,54 +53,25 @@ impl Peer {
         payload: impl Into<Payload<'a>>,
         backpressure: Backpressure,
     ) -> Result<Ticket, RequestError> {
-        match payload.into() {
-            Payload::Bytes(bytes) => {
-                self.request_segments(handler, word, &[IoSlice::new(bytes)], backpressure)
-            }
-            Payload::Segments(segments) => {
-                self.request_segments(handler, word, segments, backpressure)
-            }
-            Payload::Filled(filled) => self.request_filled(handler, word, filled, backpressure),
-        }
+        self.request_payload(handler, word, payload.into(), backpressure)
     }
 
-    fn request_filled(
+    fn request_payload(
         &self,
         handler: Handler,
         word: u64,
-        filled: Filled,
+        payload: Payload<'_>,
         backpressure: Backpressure,
     ) -> Result<Ticket, RequestError> {
         let link = &self.link;
         link.check()?;
-        let length = filled.len() as u64;
-        let Some(begun) = self.begin(handler, word, length, backpressure)? else {
-            return Ok(self.queue_request(handler, word, filled));
-        };
-        let asked = begun.asked;
-        if let Err((error, _)) = link.send_filled(begun.header, filled) {
-            link.unsend(Some(asked.number), length, begun.credit);
-            return Err(error.into());
-        }
-        Ok(Ticket::new(link.clone(), handler.number, asked, length))
-    }
-
-    fn request_segments(
-        &self,
-        handler: Handler,
-        word: u64,
-        segments: &[IoSlice<'_>],
-        backpressure: Backpressure,
-    ) -> Result<Ticket, RequestError> {
-        let link = &self.link;
-        link.check()?;
-        let length = total(segments);
+        let length = payload.length();
         if backpressure.is_free(link) {
             if let Ok(begun) = link.begin(handler.number, word, length) {
-                return self.put_request(handler, length, segments, backpressure, &begun);
+                return self.put_request(handler, length, payload, backpressure, &begun);
             }
         }
-        self.request_later(handler, word, (segments, length), backpressure)
+        self.request_later(handler, word, payload, backpressure)
     }
 
     /// Sends a request that has credit and a number.
@@ -109,12 +80,12 @@ impl Peer {
         &self,
         handler: Handler,
         length: u64,
-        segments: &[IoSlice<'_>],
+        payload: Payload<'_>,
         backpressure: Backpressure,
         begun: &BegunRequest,
     ) -> Result<Ticket, RequestError> {
         let (link, asked) = (&self.link, begun.asked);
-        if let Err(error) = self.put(begun.header, length, segments, (backpressure, begun.haste)) {
+        if let Err(error) = self.put(begun.header, length, payload, (backpressure, begun.haste)) {
             link.unsend(Some(asked.number), length, begun.credit);
             return Err(error.into());
         }
@@ -127,15 +98,13 @@ impl Peer {
         &self,
         handler: Handler,
         word: u64,
-        (segments, length): (&[IoSlice<'_>], u64),
+        payload: Payload<'_>,
         backpressure: Backpressure,
     ) -> Result<Ticket, RequestError> {
+        let length = payload.length();
         match self.begin(handler, word, length, backpressure)? {
-            Some(begun) => self.put_request(handler, length, segments, backpressure, &begun),
-            None => {
-                let payload = self.endpoint().shared().gather(segments);
-                Ok(self.queue_request(handler, word, payload))
-            }
+            Some(begun) => self.put_request(handler, length, payload, backpressure, &begun),
+            None => Ok(self.queue_request(handler, word, payload.into_filled(self))),
         }
     }
 
@@ -181,13 +150,26 @@ impl Peer {
         &self,
         header: Header,
         length: u64,
-        segments: &[IoSlice<'_>],
+        payload: Payload<'_>,
         (backpressure, haste): (Backpressure, Haste),
     ) -> Result<(), SendError> {
+        let link = &self.link;
+        let one;
+        let segments = match payload {
+            Payload::Bytes(bytes) => {
+                one = [IoSlice::new(bytes)];
+                &one
+            }
+            Payload::Segments(segments) => segments,
+            Payload::Filled(filled) => {
+                let sent = link.send_filled(header, filled);
+                return sent.map_err(|(error, _)| error);
+            }
+        };
         if length > LARGE && backpressure.may_block() {
-            return self.link.send_large(header, segments);
+            return link.send_large(header, segments);
         }
-        self.link.send(header, segments, haste)
+        link.send(header, segments, haste)
     }
 
     /// Waits for credit, fails, or returns `None` if the message is to be queued.
@@ -288,50 +270,22 @@ impl Peer {
         payload: impl Into<Payload<'a>>,
         backpressure: Backpressure,
     ) -> Result<Departure, RequestError> {
-        match payload.into() {
-            Payload::Bytes(bytes) => {
-                self.send_segments(handler, word, &[IoSlice::new(bytes)], backpressure)
-            }
-            Payload::Segments(segments) => {
-                self.send_segments(handler, word, segments, backpressure)
-            }
-            Payload::Filled(filled) => self.send_filled(handler, word, filled, backpressure),
-        }
+        self.send_payload(handler, word, payload.into(), backpressure)
     }
 
-    fn send_segments(
+    fn send_payload(
         &self,
         handler: Handler,
         word: u64,
-        segments: &[IoSlice<'_>],
+        payload: Payload<'_>,
         backpressure: Backpressure,
     ) -> Result<Departure, RequestError> {
-        let length = total(segments);
+        let length = payload.length();
         let charged = self.charge(handler, word, length, backpressure)?;
         let Some((header, credit, haste)) = charged else {
-            let payload = self.endpoint().shared().gather(segments);
-            return Ok(self.queue_message(handler, word, payload));
+            return Ok(self.queue_message(handler, word, payload.into_filled(self)));
         };
-        if let Err(error) = self.put(header, length, segments, (backpressure, haste)) {
-            self.link.unsend(None, length, credit);
-            return Err(error.into());
-        }
-        Ok(Departure::default())
-    }
-
-    fn send_filled(
-        &self,
-        handler: Handler,
-        word: u64,
-        filled: Filled,
-        backpressure: Backpressure,
-    ) -> Result<Departure, RequestError> {
-        let length = filled.len() as u64;
-        let charged = self.charge(handler, word, length, backpressure)?;
-        let Some((header, credit, _)) = charged else {
-            return Ok(self.queue_message(handler, word, filled));
-        };
-        if let Err((error, _)) = self.link.send_filled(header, filled) {
+        if let Err(error) = self.put(header, length, payload, (backpressure, haste)) {
             self.link.unsend(None, length, credit);
             return Err(error.into());
         }
@@ -410,7 +364,7 @@ impl Peer {
         let shared = self.endpoint().shared();
         let sent = shared.with_writer(|writer| {
             writer.gather(object, |segments| {
-                self.request_segments(handler, 0, segments, backpressure)
+                self.request_payload(handler, 0, Payload::Segments(segments), backpressure)
             })
         });
         let ticket = sent.map_err(RequestError::Write)??;
@@ -430,9 +384,4 @@ impl Backpressure {
     fn may_block(self) -> bool {
         matches!(self, Self::Wait(_) | Self::QueueInPlace)
     }
-}
-
-fn total(segments: &[IoSlice<'_>]) -> u64 {
-    let lengths = segments.iter().map(|segment| segment.len() as u64);
-    lengths.fold(0, u64::saturating_add)
 }
