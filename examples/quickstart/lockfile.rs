@@ -27,7 +27,7 @@ struct Locked {
     dependencies: Vec<String>,
 }
 
-/// A value of a lock file that is not what a lock file has there: its first byte, and what is wrong.
+/// An error in a lock file: the offset of the value, and the reason.
 type Misfit = (usize, String);
 
 /// The packages with their indices, by name, and by name and version.

@@ -33,7 +33,7 @@ Usage: quickstart [--package NAME] [LOCKFILE]
   -h, --help      Print this help
 ";
 
-/// What the program is to do.
+/// The use of the program that its arguments ask for.
 enum Task {
     Help,
     /// Serve until standard input is closed. The client starts the server with `--serve`.

@@ -6,9 +6,10 @@ use std::path::Path;
 use tidy::{Finding, Source, doc_openings, long_lines, repeated_types, sources, upward_imports};
 
 /// Packages with Rust sources.
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 9] = [
     "benches",
     "derive",
+    "examples",
     "fuzz",
     "jstream",
     "rmi",

@@ -11,9 +11,9 @@ const KEPT: usize = 8;
 /// The writers and readers for the objects of an endpoint.
 #[derive(Default)]
 pub struct CodecCache {
-    /// The writers.
+    /// Writers, of objects that are sent.
     pub writers: Codecs<Writer>,
-    /// The readers.
+    /// Readers, of objects that arrive.
     pub readers: Codecs<Reader>,
 }
 

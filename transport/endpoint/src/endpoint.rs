@@ -119,7 +119,8 @@ impl Endpoint {
     /// posted before, nor for room, nor for the peer. If the device has taken only a part of the
     /// message, the rest is sent from a copy, as if it had been posted. Nothing else is sent before
     /// it, and if the connection ends meanwhile, the next call reports it. Messages of
-    /// [`Limits::eager`](crate::Limits::eager) bytes or more are copied first if the device does not move buffers.
+    /// [`Limits::eager`](crate::Limits::eager) bytes or more are copied first if the device does
+    /// not move buffers.
     ///
     /// # Errors
     ///
@@ -284,8 +285,8 @@ impl Endpoint {
         self.shared.receive_into(memory, Patience::Endless)
     }
 
-    /// As [`recv_into`](Self::recv_into), but does not block for longer than `timeout`. If `timeout`
-    /// is zero, takes a message that has already arrived.
+    /// As [`recv_into`](Self::recv_into), but does not block for longer than `timeout`. If
+    /// `timeout` is zero, takes a message that has already arrived.
     ///
     /// # Errors
     ///
@@ -309,8 +310,8 @@ impl Endpoint {
 
     /// Posts a receive, behind everything posted before. The message arrives in the given buffer.
     /// With `None`, the buffer is taken from the pool when the length of the message is known. If
-    /// the device [moves](crate::Limits::moves) buffers, the message arrives in the sender's buffer, and a
-    /// given one returns to its pool.
+    /// the device [moves](crate::Limits::moves) buffers, the message arrives in the sender's
+    /// buffer, and a given one returns to its pool.
     ///
     /// If a message does not fit the given buffer, the ticket reports an error, and the message is
     /// received next.

@@ -214,9 +214,10 @@ impl Endpoint {
         ObjectTicket::new(RecvOp::new(self.shared.clone(), id))
     }
 
-    /// Forwards a received object, with a tag. If the device [moves](crate::Limits::moves) buffers, the object
-    /// moves as it is, whatever its size, and a receiver of the same type does not read it again.
-    /// Otherwise it is converted back to a message, in place if possible, and that message is sent.
+    /// Forwards a received object, with a tag. If the device [moves](crate::Limits::moves) buffers,
+    /// the object moves as it is, whatever its size, and a receiver of the same type does not read
+    /// it again. Otherwise it is converted back to a message, in place if possible, and that
+    /// message is sent.
     ///
     /// # Errors
     ///
