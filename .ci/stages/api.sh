@@ -7,7 +7,7 @@ stage_api() {
     cargo_install cargo-public-api 0.52.0
     local package listing differs=
     mkdir -p docs/api
-    for package in jstream jstream-{sync,base,device,endpoint,matching,rank,active,channel,transport,rmi}; do
+    for package in jstream jstream-{sync,base,device,endpoint,matching,collective,rank,active,channel,transport,rmi}; do
         listing=$target/ci/$package.txt
         # Without the implementations that the compiler derives.
         CARGO_TARGET_DIR=$target/api run cargo +nightly public-api -p "$package" --all-features \

@@ -11,6 +11,14 @@ stage_examples() {
             run timeout 300 cargo run --release --example "$name"
         fi
     done
+    for path in */examples/coming_from/*.rs; do
+        name=$(basename "$path" .rs)
+        # A program for tokio, in a package that does not need it otherwise.
+        [[ $name == hello ]] && continue
+        run timeout 300 cargo run --release --example "coming_from_$name"
+    done
+    run timeout 300 cargo run --release -p jstream-rmi --features tokio --example coming_from_hello
+    run timeout 300 cargo run --release -p examples --features axum --example axum
     run cargo run --release --example quickstart -- --help
     must_fail cargo run --release --example quickstart -- "$target/ci/no-such-file"
     echo 'no = [lock' >"$target/ci/malformed"

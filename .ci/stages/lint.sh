@@ -6,4 +6,6 @@ stage_lint() {
     run cargo clippy --workspace --all-targets --all-features -- -D warnings
     # Tests and examples are the same without the features; what they test is not.
     run cargo clippy --workspace -- -D warnings
+    # Without the devices that can be left out.
+    run cargo clippy -p jstream-transport -p jstream-rmi --no-default-features -- -D warnings
 }
