@@ -14,3 +14,13 @@ struct Guest {
 #[derive(Referring)]
 #[referring(crate = my::rmi)]
 struct Friend(Remote<dyn Listener>, u64);
+
+#[derive(Referring)]
+enum Notice {
+    None,
+    One(Remote<dyn Listener>, u8),
+    Some {
+        all: [Remote<dyn Listener>; 2],
+        r#for: Referring<Friend>,
+    },
+}

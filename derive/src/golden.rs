@@ -43,6 +43,9 @@ fn expanded(item: Item) -> TokenStream {
         Item::Struct(of) if of.attrs.iter().any(is_referring) => {
             remote::referring(of.to_token_stream())
         }
+        Item::Enum(of) if of.attrs.iter().any(is_referring) => {
+            remote::referring(of.to_token_stream())
+        }
         item => transportable::derive(item.to_token_stream()),
     }
 }

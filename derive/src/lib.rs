@@ -37,6 +37,7 @@ use proc_macro::TokenStream;
 /// | option | of | meaning |
 /// |---|---|---|
 /// | `derive(Debug, ...)` | a type | derives for the form |
+/// | `compare` | a type that owns its parts | the type and its form can be compared by `==`, in both directions |
 /// | `owned` | a type | the type has a separate form although no field's type suggests it |
 /// | `own` | a type | the type is its own form although a field's type seems to own its contents |
 /// | `verify = function` | a type or field | the function must accept the value after the whole graph was read |
@@ -44,6 +45,7 @@ use proc_macro::TokenStream;
 /// | `implements(Trait, ...)` | a type | can be the target of pointers to objects of these traits |
 /// | `invariant` | a type | refers to types with cells; is accessed by `Received::with` only |
 /// | `no_to_owned` | a type | can't be restored from its form |
+/// | `no_debug` | a type that owns its parts | its form has no `Debug`, so that the program can implement it |
 /// | `form = Type` | a field | the form of the field, if its type does not determine it; `'b` is the buffer's lifetime |
 /// | `skip` | a field | is not sent, and arrives as its type's default |
 /// | `with = Adapter` | a field | is sent as the value that the adapter returns |
@@ -93,13 +95,14 @@ pub fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
     remote::remote(options.into(), item.into()).into()
 }
 
-/// Allows a struct that contains references to remote objects to be an argument or result of a
-/// remote method.
+/// Allows a struct or enum that contains references to remote objects to be an argument or result
+/// of a remote method.
 ///
-/// Fields of type `Remote<dyn Trait>`, or an `Option`, `Vec` or `Result` of it, are passed by
-/// reference. So are fields of type `Referring<Struct>`, for another struct of this kind. All other
-/// fields are copied: their types must be transportable and own their parts. See the documentation
-/// of `Referring` in the crate `jstream-rmi`.
+/// Fields of type `Remote<dyn Trait>`, or an `Option`, `Vec`, `Box<[T]>`, array or `Result` of it,
+/// are passed by reference. So are fields of type `Referring<Type>`, for another type of this kind,
+/// which must not contain the first one. All other fields are copied: their types must be
+/// transportable and own their parts. The type has no generic parameters. See the documentation of
+/// `Referring` in the crate `jstream-rmi`.
 ///
 /// `#[referring(crate = path)]` sets the path of the crate `jstream_rmi`, if it is not
 /// `::jstream_rmi`.

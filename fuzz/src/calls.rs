@@ -150,7 +150,9 @@ fn record(server: &Address) -> Vec<Frame> {
             relay(&from, &to, &noted);
         })
     };
-    let client = Client::connect(&between).expect("the relay is there");
+    let client = Client::connect(&between)
+        .wait()
+        .expect("the relay is there");
     play(&client).expect("the server answers");
     client.close();
     drop(client);
@@ -161,9 +163,9 @@ fn record(server: &Address) -> Vec<Frame> {
 }
 
 fn play(client: &Client) -> std::result::Result<(), Box<dyn std::error::Error>> {
-    let target = client.lookup::<dyn Target>("target")?;
+    let target = client.lookup::<dyn Target>("target").wait()?;
     client.registry().list().wait()?;
-    let names = client.lookup::<dyn Directory>(directory::NAME)?;
+    let names = client.lookup::<dyn Directory>(directory::NAME).wait()?;
     let entry = EntryRef {
         name: "named",
         interface: "Target",
@@ -193,6 +195,12 @@ fn play(client: &Client) -> std::result::Result<(), Box<dyn std::error::Error>> 
     given.add(1, 2).wait()?;
     target.back(given.clone()).wait()?;
     drop(given);
+    // Results of calls in flight are arguments, also of a call of such a result.
+    let (first, second) = (target.give(), target.give());
+    let ahead = Remote::<dyn Target>::from_stub(first.pipelined());
+    target.take(vec![ahead.clone(), ahead.clone()]).wait()?;
+    second.pipelined().back(ahead).wait()?;
+    drop((first, second));
     let mut below = target.below(50);
     while let Some(number) = below.next().wait() {
         number?;
@@ -219,8 +227,13 @@ static SCENE: LazyLock<Scene> = LazyLock::new(|| {
         .bind::<dyn Directory>(directory::NAME, registrar)
         .expect("the name is free");
     let serving = server.listen(&address("calls")).expect("it is free");
-    let watch = Client::connect(serving.address()).expect("it listens");
-    let other = watch.lookup::<dyn Target>("target").expect("it is bound");
+    let watch = Client::connect(serving.address())
+        .wait()
+        .expect("it listens");
+    let other = watch
+        .lookup::<dyn Target>("target")
+        .wait()
+        .expect("it is bound");
     let recorded = record(serving.address());
     assert!(recorded.len() > 10, "{recorded:?}");
     Scene {

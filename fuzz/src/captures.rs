@@ -7,7 +7,7 @@ use jstream::capture::{
     CaptureReader, Direction, Kind, Message, Method, Record, Start, encode, start,
 };
 use jstream::schema::Schema;
-use jstream::{Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Transportable, Writer};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Flags in the first byte of an input.
@@ -112,7 +112,7 @@ fn show(record: Record, methods: &mut BTreeMap<(Direction, u32, u16), Method>) {
 }
 
 fn message_of<T: Transportable>(value: &T) -> Vec<u8> {
-    let written = Writer::new().write(value, Spent::heap(4096));
+    let written = Writer::new().write(value, EmptyBuffer::heap(4096));
     written.expect("there is room").as_bytes().to_vec()
 }
 

@@ -14,7 +14,7 @@ mod touch;
 mod walk;
 
 use arbitrary::Unstructured;
-use jstream::{Filled, Limits, Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Limits, MessageBuffer, Reader, Transportable, Writer};
 
 use crate::message::Lengths;
 use crate::model::{Arenas, Node, plant};
@@ -86,7 +86,7 @@ fn attack(bytes: &[u8], limits: Limits) -> bool {
         Ok(received) => received,
         Err(failure) => {
             assert!(!failure.error.to_string().is_empty());
-            assert_eq!(failure.spent.capacity(), bytes.len());
+            assert_eq!(failure.buffer.capacity(), bytes.len());
             // State of the failed read must not affect the next one.
             let next = message(&mut Writer::new(), &7u32);
             assert_eq!(*reader.read::<u32>(next).expect("it is valid").get(), 7);
@@ -134,12 +134,12 @@ fn read(
     bytes: &[u8],
 ) -> Result<jstream::Received<Node<'static>>, jstream::ReadFailure> {
     // Exactly as long as the message, so that a sanitizer detects every access behind its end.
-    let jbuf = Spent::heap(bytes.len());
+    let jbuf = EmptyBuffer::heap(bytes.len());
     reader.read(jbuf.copy_from(bytes).expect("it has the capacity"))
 }
 
 /// Writes the message of `value` to a buffer of exactly its length.
-pub fn message<T: Transportable>(writer: &mut Writer, value: &T) -> Filled {
+pub fn message<T: Transportable>(writer: &mut Writer, value: &T) -> MessageBuffer {
     let gathered = writer
         .gather(value, |segments| {
             let segments: Vec<&[u8]> = segments.iter().map(|segment| &**segment).collect();
@@ -147,7 +147,7 @@ pub fn message<T: Transportable>(writer: &mut Writer, value: &T) -> Filled {
         })
         .expect("it fits into memory");
     let written = writer
-        .write(value, Spent::heap(gathered.len()))
+        .write(value, EmptyBuffer::heap(gathered.len()))
         .expect("both writers give the same length");
     assert_eq!(gathered, written.as_bytes(), "the writers disagree");
     written

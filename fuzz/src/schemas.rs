@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use jstream::schema::{Schema, descriptor};
-use jstream::{Reader, Spent, Writer};
+use jstream::{EmptyBuffer, Reader, Writer};
 
 use crate::model::Node;
 
@@ -58,7 +58,7 @@ fn mismatched(reader: &mut Reader, schema: &Schema, root: jstream::schema::TypeI
     }
     let mut message = crate::message(&mut Writer::new(), &7u8).as_bytes().to_vec();
     message[8..16].copy_from_slice(&learnt.to_le_bytes());
-    let jbuf = Spent::heap(message.len()).copy_from(&message);
+    let jbuf = EmptyBuffer::heap(message.len()).copy_from(&message);
     let failure = reader
         .read::<u8>(jbuf.expect("it has the capacity"))
         .expect_err("the types differ");

@@ -3,7 +3,7 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::stream::Unread;
 use jstream::{
-    Limits, Reader, Spent, StreamError, StreamReader, StreamWriter, Transportable, Writer,
+    EmptyBuffer, Limits, Reader, StreamError, StreamReader, StreamWriter, Transportable, Writer,
 };
 
 use crate::message::{self, framed};
@@ -33,7 +33,7 @@ enum Kind {
     Node,
     Line,
     Page,
-    Filled,
+    MessageBuffer,
     Value,
     Clear,
 }
@@ -44,7 +44,7 @@ pub fn written<'a>(
     arenas: &'a Arenas<'a>,
 ) -> Result<(Vec<u8>, usize)> {
     let mut writer = Writer::new();
-    let mut stream = StreamWriter::new(Spent::heap(usize::from(u16::arbitrary(input)?)));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(usize::from(u16::arbitrary(input)?)));
     let mut items = 0;
     for _ in 0..u8::arbitrary(input)? % 12 {
         let before = stream.as_bytes().to_vec();
@@ -57,7 +57,7 @@ pub fn written<'a>(
             }
             Kind::Line => stream.write(&mut writer, &Line::arbitrary(input)?),
             Kind::Page => stream.write(&mut writer, &Page::arbitrary(input)?),
-            Kind::Filled => {
+            Kind::MessageBuffer => {
                 let (len, values) = (u8::arbitrary(input)?, <Vec<u32>>::arbitrary(input)?);
                 let slice = stream.uninit_slice::<u32>(&mut writer, len.into());
                 slice.map(|slice| {
@@ -138,7 +138,7 @@ pub fn run(input: &[u8]) {
 /// Reads all items. Returns their number if all were sound and of a known type.
 fn drain(bytes: &[u8], limits: Limits) -> Option<usize> {
     let mut reader = Reader::new(limits);
-    let jbuf = Spent::heap(bytes.len()).copy_from(bytes);
+    let jbuf = EmptyBuffer::heap(bytes.len()).copy_from(bytes);
     let stream = StreamReader::new(jbuf.expect("it has the capacity"));
     let (mut read, mut is_sound) = (0, true);
     let (mut nodes, mut pages, mut texts, mut skipped) = (vec![], vec![], vec![], vec![]);
@@ -209,7 +209,7 @@ fn next<'s>(
 /// Forwards the skipped items, and checks that their bytes are unchanged.
 fn forwarded(skipped: &[Unread<'_>]) {
     let room = skipped.iter().map(|item| item.as_bytes().len() + 256).sum();
-    let mut stream = StreamWriter::new(Spent::heap(room));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(room));
     for item in skipped {
         stream.forward(item).expect("there is room");
     }

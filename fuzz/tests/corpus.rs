@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use jstream::{Reader, Spent, Transportable};
+use jstream::{EmptyBuffer, Reader, Transportable};
 use jstream_fuzz::family::{
     Family, archives, dynamic, fields, maps, options, run, shared, strings, vectors,
 };
@@ -97,7 +97,7 @@ fn file() {
 }
 
 fn assert_read<T: Transportable + 'static>(name: &str, message: &[u8]) {
-    let jbuf = Spent::heap(message.len()).copy_from(message).unwrap();
+    let jbuf = EmptyBuffer::heap(message.len()).copy_from(message).unwrap();
     if let Err(failure) = Reader::default().read::<T>(jbuf) {
         panic!("{name}: {failure}; make the seeds anew: cargo run --example seeds");
     }

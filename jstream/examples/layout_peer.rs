@@ -17,7 +17,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use jstream::schema::Schema;
-use jstream::{ReadError, Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, ReadError, Reader, Transportable, Writer};
 
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 struct Reading<'b> {
@@ -66,7 +66,7 @@ fn with_sent<R>(then: impl FnOnce(&Reading<'_>) -> R) -> R {
 }
 
 fn write(file: &str) -> Result<(), Box<dyn Error>> {
-    let message = with_sent(|sent| Writer::new().write(sent, Spent::heap(4096)))?;
+    let message = with_sent(|sent| Writer::new().write(sent, EmptyBuffer::heap(4096)))?;
     fs::write(file, message.as_bytes())?;
     let (schema, root) = Schema::of::<Reading<'_>>();
     fs::write(format!("{file}.schema"), schema.to_bytes(root))?;
@@ -76,7 +76,7 @@ fn write(file: &str) -> Result<(), Box<dyn Error>> {
 fn read(file: &str) -> Result<ExitCode, Box<dyn Error>> {
     let mut reader = Reader::default();
     reader.learn_bytes(&fs::read(format!("{file}.schema"))?)?;
-    let message = Spent::heap(4096).copy_from(&fs::read(file)?)?;
+    let message = EmptyBuffer::heap(4096).copy_from(&fs::read(file)?)?;
     match reader.read::<Reading<'_>>(message) {
         Ok(received) => {
             with_sent(|sent| assert_eq!(received.get(), sent));

@@ -17,7 +17,7 @@ use crate::model::Transportable;
 /// either function panics, the reader or writer stays usable and the buffer returns to its origin.
 ///
 /// ```
-/// use jstream::{Adapter, Reader, Spent, Transportable, Writer};
+/// use jstream::{Adapter, EmptyBuffer, Reader, Transportable, Writer};
 ///
 /// /// A type of another crate.
 /// #[derive(Debug, PartialEq, Clone, Copy)]
@@ -51,7 +51,7 @@ use crate::model::Transportable;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let turn = Turn { by: Angle { radians: 0.5 } };
-/// let received = Reader::default().read::<Turn>(Writer::new().write(&turn, Spent::heap(256))?)?;
+/// let received = Reader::default().read::<Turn>(Writer::new().write(&turn, EmptyBuffer::heap(256))?)?;
 /// assert_eq!(received.get(), &turn);
 /// # Ok(())
 /// # }

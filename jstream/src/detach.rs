@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::buffer::Spent;
+use crate::buffer::EmptyBuffer;
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
 use crate::received::Received;
@@ -18,12 +18,12 @@ impl<T: Transportable + 'static> Received<T> {
     /// Returns an [`Undetached`] with the unchanged object, in two cases: a verification function
     /// or an adapter refuses what it accepted before (the program may have changed the object), or
     /// a segment of the copy would exceed 4 GiB.
-    pub fn detach(self) -> Result<(Self, Spent), Undetached<T>>
+    pub fn detach(self) -> Result<(Self, EmptyBuffer), Undetached<T>>
     where
         for<'x> T::InPlace<'x>: Transportable,
     {
         match self.copy() {
-            Ok(copy) => Ok((copy, self.into_spent())),
+            Ok(copy) => Ok((copy, self.into_empty())),
             Err(error) => Err(Undetached {
                 error,
                 received: self,
@@ -36,7 +36,7 @@ impl<T: Transportable + 'static> Received<T> {
         for<'x> T::InPlace<'x>: Transportable,
     {
         let message =
-            self.with(|object| Writer::new().write_by(object, |len| Ok(Spent::heap(len))))?;
+            self.with(|object| Writer::new().write_by(object, |len| Ok(EmptyBuffer::heap(len))))?;
         // The object was accepted under the reader's limits before.
         let limits = Limits {
             bytes: usize::MAX,

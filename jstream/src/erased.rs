@@ -15,11 +15,11 @@ use crate::write::{ForwardFailure, ForwardedMessage, WriteError, Writer};
 /// converts the object back to a message and reads the message.
 ///
 /// ```
-/// use jstream::{Erased, Reader, Spent, Writer};
+/// use jstream::{EmptyBuffer, Erased, Reader, Writer};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut writer = Writer::new();
-/// let message = writer.write(&vec![1u64, 2, 3], Spent::heap(256))?;
+/// let message = writer.write(&vec![1u64, 2, 3], EmptyBuffer::heap(256))?;
 /// let erased = Erased::new(Reader::default().read::<Vec<u64>>(message)?);
 ///
 /// let erased = erased.downcast::<String>().unwrap_err();
@@ -32,14 +32,14 @@ use crate::write::{ForwardFailure, ForwardedMessage, WriteError, Writer};
 ///
 /// ```compile_fail,E0277
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use jstream::{Erased, Reader, Spent, Transportable, Writer};
+/// use jstream::{EmptyBuffer, Erased, Reader, Transportable, Writer};
 ///
 /// #[derive(Transportable)]
 /// struct Link<'b> {
 ///     next: std::cell::Cell<Option<&'b Link<'b>>>,
 /// }
 ///
-/// let message = Writer::new().write(&Link { next: None.into() }, Spent::heap(256))?;
+/// let message = Writer::new().write(&Link { next: None.into() }, EmptyBuffer::heap(256))?;
 /// let received = Reader::default().read::<Link<'_>>(message)?;
 /// Erased::new(received);
 /// # Ok(())
@@ -194,8 +194,4 @@ impl fmt::Display for UnforwardedErased {
     }
 }
 
-impl Error for UnforwardedErased {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.error.source()
-    }
-}
+impl Error for UnforwardedErased {}

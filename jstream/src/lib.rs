@@ -5,6 +5,13 @@
 //! allocates nothing and copies nothing, there are no accessor types, and every byte is checked
 //! before it is used.
 //!
+//! ```toml
+//! [dependencies]
+//! jstream = "0.1"
+//! ```
+//!
+//! Start with [`Transportable`], [`to_vec`] and [`from_slice`]; the [`guide`] continues from there:
+//!
 //! ```
 //! use jstream::Transportable;
 //!
@@ -69,8 +76,8 @@
 //!
 //! - All integers and floats, `bool`, `char`, `NonZero*`, `()` and `PhantomData`; arrays, tuples,
 //!   `Option` and `Result` of supported types; ranges, times and internet addresses.
-//! - `&'b str`, `&'b [T]` and `&'b T`; `String`, `Vec<T>`, `Box<T>` and `Cow<T>`, which arrive as
-//!   such references.
+//! - `&'b str`, `&'b [T]`, `&'b T` and, on Unix, `&'b Path` and `&'b OsStr`; `String`, `Vec<T>`,
+//!   `Box<T>`, `Cow<T>`, `PathBuf` and `OsString`, which arrive as such references.
 //! - Maps and sets, which the receiver searches and iterates without rebuilding them: [`map`].
 //! - `Rc` and `Arc`, whose sharing is preserved; cycles, through `Cell<Option<&'b T>>`.
 //! - Trait objects of traits with `#[jstream::transportable]`.
@@ -83,7 +90,7 @@
 //! values and references.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! #[transportable(derive(Debug, PartialEq))]
@@ -107,7 +114,7 @@
 //!     inventory: vec![Item::Coins(3), Item::Book { pages }],
 //!     spouse: None,
 //! };
-//! let message = Writer::new().write(&player, Spent::heap(4096))?;
+//! let message = Writer::new().write(&player, EmptyBuffer::heap(4096))?;
 //! let received = Reader::default().read::<Player>(message)?;
 //! let form: &PlayerRef<'_> = received.get();
 //! assert_eq!(form.name, "Ada");
@@ -122,10 +129,11 @@
 //!
 //! # Buffer states
 //!
-//! A buffer is one slot of memory with one owner. Its type states what it holds: a [`Spent`] buffer
-//! holds nothing, a [`Filled`] buffer a message, and a [`Received`] buffer objects. Writing turns
-//! the first into the second, and reading turns the second into the third. The third can become the
-//! first again when no reference to its objects is left, which the compiler enforces.
+//! A buffer is one slot of memory with one owner. Its type states what it holds: an [`EmptyBuffer`]
+//! holds nothing, a [`MessageBuffer`] a message, and a [`Received`] objects.
+//! Writing turns the first into the second, and reading turns the second into the third. The third
+//! can become the first again when no reference to its objects is left, which the compiler
+//! enforces.
 //!
 //! A [`stream`] stores any number of objects in one buffer, one after another.
 //!
@@ -143,13 +151,17 @@
 //!
 //! All features are off by default.
 //!
-//! - `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`: each makes the
-//!   types of the crate of its name transportable.
-//! - `rkyv`: makes all types that derive rkyv's traits transportable, as their archives.
-//! - `cli`: the program `jstream-inspect`, and the module `inspect` that it uses.
-//! - `metrics`: publishes the counters of pools through the `metrics` crate.
-//! - `testing`: the module of its name, with checks for the program's own types.
-//! - `proptest`: the same checks as a property, with values that proptest generates.
+//! | feature | effect |
+//! |---|---|
+//! | `arrayvec`, `bstr`, `bytes`, `chrono`, `glam`, `half`, `indexmap`, `jiff`, `ndarray`, `smallvec`, `time`, `uuid` | makes the types of the crate of that name transportable |
+//! | `bytecheck` | makes plain types that derive bytecheck's `CheckBytes` transportable, in a `Checked<T>` |
+//! | `rkyv` | makes all types that derive rkyv's traits transportable, as their archives |
+//! | `cli` | builds the program `jstream-inspect`, and the module `inspect` that it uses |
+//! | `metrics` | publishes the counters of pools through the `metrics` crate |
+//! | `testing` | checks for the program's own types, in the module of that name |
+//! | `proptest` | the same checks as a property, with values that proptest generates |
+//!
+//! `cargo install jstream --features cli` installs `jstream-inspect`.
 
 #[allow(
     unused_extern_crates,
@@ -164,6 +176,9 @@ mod adapter;
 pub mod buffer;
 pub mod capture;
 mod class;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod command_line;
 mod detach;
 mod dynamic;
 mod erased;
@@ -177,6 +192,7 @@ mod keep;
 pub mod map;
 mod model;
 mod plain;
+mod plain_words;
 mod read;
 mod received;
 mod restore;
@@ -192,10 +208,14 @@ mod wire;
 mod write;
 
 pub use adapter::Adapter;
-pub use buffer::{Filled, Pool, Spent};
+pub use buffer::{EmptyBuffer, MessageBuffer, Pool};
 pub use detach::Undetached;
 pub use dynamic::{Registered, implementations};
 pub use erased::{Erased, UnforwardedErased};
+#[cfg(feature = "bytecheck")]
+pub use impls::checked::{CheckError, Checkable, Checked};
+#[cfg(feature = "jiff")]
+pub use impls::jiff::ZonedByName;
 #[cfg(feature = "ndarray")]
 pub use impls::ndarray::NdArray;
 #[cfg(feature = "rkyv")]

@@ -159,13 +159,13 @@ pub(crate) const fn has_room_for_tag<T>() -> bool {
 /// would write.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't travel: it does not implement `Transportable`",
-    note = "derive `Transportable` for your own types; plain numbers, `bool`, `char`, `&str`, \
-            slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec`, `Box`, `Rc`, \
-            `Arc`, maps and sets have it already; a trait's objects need \
-            `#[jstream::transportable]` on the trait; a field of another type can be left out with \
-            `#[transportable(skip)]`, or leave as another value `with` an adapter; types of \
-            `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid` need the \
-            feature of that name"
+    note = "derive `Transportable` for your own types; for trait objects, put \
+            `#[jstream::transportable]` on the trait",
+    note = "a type of the crate `arrayvec`, `bstr`, `bytes`, `chrono`, `glam`, `half`, `indexmap`, \
+            `jiff`, `ndarray`, `smallvec`, `time` or `uuid` needs the feature of that name of \
+            `jstream`",
+    note = "a field of another type can be left out with `#[transportable(skip)]`, or sent as \
+            another value by an adapter, `#[transportable(with = Adapter)]`"
 )]
 pub unsafe trait Transportable {
     /// The form in a buffer that lives for `'b`.

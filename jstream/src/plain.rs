@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, needs_drop, size_of};
 use std::ptr;
 
-use crate::buffer::{ALIGNMENT, Spent};
+use crate::buffer::{ALIGNMENT, EmptyBuffer};
 use crate::model::{InPlace, Transportable};
 use crate::received::Received;
 
@@ -13,10 +13,10 @@ use crate::received::Received;
 /// function of the program has to verify it. [`place`](Self::place) puts the bytes into a buffer,
 /// on any thread. The result is the same object that reading the value's message would give.
 /// ```
-/// use jstream::{Plain, Spent};
+/// use jstream::{EmptyBuffer, Plain};
 ///
 /// let plain = Plain::of(&[1u64, 2, 3]).unwrap();
-/// let received = plain.place(Spent::heap(24)).unwrap();
+/// let received = plain.place(EmptyBuffer::heap(24)).unwrap();
 /// assert_eq!(received.get(), &[1, 2, 3]);
 /// assert!(Plain::of(&"text".to_owned()).is_none());
 /// ```
@@ -67,15 +67,15 @@ impl<T: Transportable + 'static> Plain<T> {
     ///
     /// Returns the buffer if the object does not fit.
     #[inline]
-    pub fn place(self, spent: Spent) -> Result<Received<T>, Spent> {
-        let root = spent.base().cast::<T::InPlace<'static>>();
-        if spent.capacity() < size_of::<T>() || !root.is_aligned() {
-            return Err(spent);
+    pub fn place(self, empty: EmptyBuffer) -> Result<Received<T>, EmptyBuffer> {
+        let root = empty.base().cast::<T::InPlace<'static>>();
+        if empty.capacity() < size_of::<T>() || !root.is_aligned() {
+            return Err(empty);
         }
         // SAFETY: the buffer has enough aligned space, and no other pointer refers to it. The form
         // has the size of `T`.
         unsafe { root.cast::<MaybeUninit<T>>().write(self.bytes) };
-        let slot = spent.filling().finish().into_slot();
+        let slot = empty.writer().finish().into_slot();
         // SAFETY: the bytes are initialised and the layout of `T` is that of the form
         // (`WIRE_IS_MEMORY`). Any bytes are a valid value of the form (`plain`), and the form has
         // no references (`flat`).
@@ -135,7 +135,10 @@ mod tests {
     #[test]
     fn a_jbuf_that_is_too_small_comes_back() {
         let plain = Plain::of(&[1u64; 3]).unwrap();
-        assert_eq!(plain.place(Spent::heap(23)).unwrap_err().capacity(), 23);
+        assert_eq!(
+            plain.place(EmptyBuffer::heap(23)).unwrap_err().capacity(),
+            23
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::buffer::{Slot, Spent};
+use crate::buffer::{EmptyBuffer, Slot};
 use crate::model::{Covariant, Transportable};
 use crate::restore::{Restore, RestoreError, restore};
 use crate::write::Segments;
@@ -155,7 +155,7 @@ impl<T: Transportable + 'static> Received<T> {
     /// ```
     /// use std::cell::Cell;
     ///
-    /// use jstream::{Reader, Spent, Transportable, Writer};
+    /// use jstream::{EmptyBuffer, Reader, Transportable, Writer};
     ///
     /// #[derive(Transportable)]
     /// struct Link<'b> {
@@ -166,7 +166,7 @@ impl<T: Transportable + 'static> Received<T> {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let link = Link { value: 1, next: Cell::new(None) };
     /// link.next.set(Some(&link));
-    /// let message = Writer::new().write(&link, Spent::heap(256))?;
+    /// let message = Writer::new().write(&link, EmptyBuffer::heap(256))?;
     /// let received = Reader::default().read::<Link<'_>>(message)?;
     /// let next = received.with(|link| link.next.get().map(|next| next.value));
     /// assert_eq!(next, Some(1));
@@ -190,7 +190,7 @@ impl<T: Transportable + 'static> Received<T> {
     /// trait object: a trait whose objects are in the graph must have `Sync` as a supertrait.
     ///
     /// ```
-    /// use jstream::{Reader, Spent, Transportable, Writer};
+    /// use jstream::{EmptyBuffer, Reader, Transportable, Writer};
     ///
     /// #[derive(Transportable)]
     /// struct Column<'b> {
@@ -200,7 +200,7 @@ impl<T: Transportable + 'static> Received<T> {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let column = Column { scale: 2.0, values: &mut [1.0, 2.0] };
-    /// let message = Writer::new().write(&column, Spent::heap(256))?;
+    /// let message = Writer::new().write(&column, EmptyBuffer::heap(256))?;
     /// let mut received = Reader::default().read::<Column<'_>>(message)?;
     /// received.with_mut(|column| {
     ///     for value in column.values.iter_mut() {
@@ -251,12 +251,12 @@ impl<T: Transportable + 'static> Received<T> {
     /// Returns a part of the object. The part keeps the whole buffer alive.
     ///
     /// ```
-    /// use jstream::{Reader, Spent, Writer};
+    /// use jstream::{EmptyBuffer, Reader, Writer};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let pair = ("name".to_owned(), vec![1u64, 2, 3]);
     /// let received =
-    ///     Reader::default().read::<(String, Vec<u64>)>(Writer::new().write(&pair, Spent::heap(256))?)?;
+    ///     Reader::default().read::<(String, Vec<u64>)>(Writer::new().write(&pair, EmptyBuffer::heap(256))?)?;
     /// let numbers = received.map::<Vec<u64>>(|(_, numbers)| numbers);
     /// let clone = numbers.clone();
     /// assert_eq!(clone.get(), &[1, 2, 3]);
@@ -312,8 +312,8 @@ impl<T: Transportable + 'static> Received<T> {
 
     /// Returns the buffer for another use.
     #[must_use]
-    pub fn into_spent(self) -> Spent {
-        Spent::from_slot(self.slot)
+    pub fn into_empty(self) -> EmptyBuffer {
+        EmptyBuffer::from_slot(self.slot)
     }
 }
 

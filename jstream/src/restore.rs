@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
+use std::mem::{MaybeUninit, needs_drop};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,13 +18,20 @@ const DEPTH: u32 = 128;
 
 /// A type that can be restored from its in-place form by copying all parts to the heap.
 ///
-/// Derived with [`Transportable`] for types that borrow nothing.
+/// Derived with [`Transportable`] for types that borrow nothing, except by a `Cow<'static, T>`, and
+/// that have no trait objects.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be restored from its form: it does not implement `Restore`",
-    note = "add `#[transportable(no_to_owned)]` to the type that contains it, or implement \
-            `jstream::Restore` for it"
+    note = "types that borrow, as by a `&str`, and those with a trait object can't be restored: \
+            use a type that owns its parts, such as `String`",
+    note = "if values need not be restored, add `#[transportable(no_to_owned)]` to the type that \
+            contains it; otherwise implement `jstream::Restore` for it"
 )]
 pub trait Restore: Transportable + Sized {
+    /// True if [`restore`](Self::restore) returns a copy of the form, unchanged. A slice of such
+    /// values is then copied as a whole, without a call for each, if they are plain data.
+    const IS_COPY: bool = false;
+
     /// Builds the value from its form.
     ///
     /// # Errors
@@ -36,6 +44,81 @@ pub trait Restore: Transportable + Sized {
     ) -> Result<Self, RestoreError>
     where
         Self: 'b;
+
+    /// Builds the values of a slice from their forms.
+    ///
+    /// # Errors
+    ///
+    /// As for [`restore`](Self::restore), for the first value that can't be built.
+    #[inline]
+    fn restore_all<'b>(
+        forms: &[Self::InPlace<'b>],
+        restoring: &mut Restoring,
+    ) -> Result<Vec<Self>, RestoreError>
+    where
+        Self: 'b,
+    {
+        if let Some(values) = copied::<Self>(forms) {
+            return Ok(values);
+        }
+        let mut values = Vec::with_capacity(forms.len());
+        build_all(forms, values.spare_capacity_mut(), restoring)?;
+        // SAFETY: the capacity is at least the number of forms, so a value of each was written.
+        unsafe { values.set_len(forms.len()) };
+        Ok(values)
+    }
+}
+
+/// Returns a copy of all values, or `None` if they are not plain data or not to be copied.
+#[inline(always)]
+fn copied<'b, T: Restore + 'b>(forms: &[T::InPlace<'b>]) -> Option<Vec<T>> {
+    let is_plain = const { T::IS_COPY && T::WIRE_IS_MEMORY && !needs_drop::<T>() };
+    if !is_plain || typeid::of::<T>() != typeid::of::<T::InPlace<'b>>() {
+        return None;
+    }
+    let count = forms.len();
+    let mut values: Vec<T> = Vec::with_capacity(count);
+    let first = forms.as_ptr().cast::<T>();
+    // SAFETY: the form of `T` is `T`, except for lifetimes, and the vector has room for `count` of
+    // them.
+    unsafe { first.copy_to_nonoverlapping(values.as_mut_ptr(), count) };
+    // SAFETY: a type whose wire form is its memory has no pointers, so lifetimes and ownership have
+    // no part in its values, and none of them needs to be dropped: copies of their bytes are
+    // values.
+    unsafe { values.set_len(count) };
+    Some(values)
+}
+
+/// Writes the value of each form to the place of the same index. If it returns `Ok`, as many values
+/// were written as there are forms, or places if those are fewer. Otherwise none are left.
+#[inline(always)]
+pub(crate) fn build_all<'b, T: Restore + 'b>(
+    forms: &[T::InPlace<'b>],
+    places: &mut [MaybeUninit<T>],
+    restoring: &mut Restoring,
+) -> Result<(), RestoreError> {
+    /// Values that are dropped if a later one can't be built.
+    struct Built<'v, T> {
+        places: &'v mut [MaybeUninit<T>],
+        len: usize,
+    }
+
+    impl<T> Drop for Built<'_, T> {
+        fn drop(&mut self) {
+            for place in self.places.iter_mut().take(self.len) {
+                // SAFETY: the first `len` places were written, and nothing else drops them.
+                unsafe { place.assume_init_drop() };
+            }
+        }
+    }
+
+    let mut built = Built { places, len: 0 };
+    for (place, form) in built.places.iter_mut().zip(forms) {
+        place.write(T::restore(form, restoring)?);
+        built.len = built.len.wrapping_add(1);
+    }
+    std::mem::forget(built);
+    Ok(())
 }
 
 /// Builds the value from its form, with the same sharing among its parts.
@@ -124,7 +207,12 @@ impl Restoring {
     }
 
     /// Returns the pointer that was built for the shared object at `target`, or builds one.
-    fn shared<P: Clone + 'static, T: ?Sized>(
+    ///
+    /// # Errors
+    ///
+    /// Returns [`RestoreError::Depth`] if the limit is exceeded. Returns the error of `make`
+    /// otherwise.
+    pub(crate) fn shared<P: Clone + 'static, T: ?Sized>(
         &mut self,
         target: &T,
         make: impl FnOnce(&mut Self) -> Result<P, RestoreError>,
@@ -161,6 +249,8 @@ impl Restoring {
 macro_rules! restore_values {
     ($($type:ty),* $(,)?) => {$(
         impl $crate::Restore for $type {
+            const IS_COPY: bool = true;
+
             #[inline]
             fn restore<'b>(
                 form: &Self,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::thread::LocalKey;
 
-use crate::buffer::Spent;
+use crate::buffer::EmptyBuffer;
 use crate::model::Transportable;
 use crate::read::{Limits, ReadError, Reader};
 use crate::received::Received;
@@ -76,7 +76,7 @@ pub fn to_vec<T: Transportable>(value: &T) -> Result<Vec<u8>, WriteError> {
 /// `&bytes::Bytes`: their memory is not aligned as objects need it, so owning it would not save the
 /// copy.
 ///
-/// To read without a copy, receive the bytes into a [`Spent`] or a buffer of a
+/// To read without a copy, receive the bytes into an [`EmptyBuffer`] or a buffer of a
 /// [`Pool`](crate::Pool), and read them with a [`Reader`]. A `Reader` also has other limits. Each
 /// thread reuses the work lists of one reader.
 ///
@@ -103,7 +103,7 @@ where
     if len > limit {
         return Err(ReadError::TooLong { len, limit });
     }
-    let message = match Spent::heap(len).copy_from(bytes) {
+    let message = match EmptyBuffer::heap(len).copy_from(bytes) {
         Ok(message) => message,
         Err(_) => unreachable!("the buffer has the length of the message"),
     };

@@ -41,17 +41,7 @@ const _: () = assert!(
 );
 
 /// The first 40 bytes of a message.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    zerocopy::FromBytes,
-    zerocopy::IntoBytes,
-    zerocopy::Immutable,
-    zerocopy::KnownLayout,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Header {
     pub(crate) magic: u32,
@@ -66,6 +56,43 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// Returns the header at the start of `message`, or `None` if the message is shorter than one.
+    #[inline(always)]
+    pub(crate) fn at_start_of(message: &[u8]) -> Option<Self> {
+        message.first_chunk().copied().map(Self::of_bytes)
+    }
+
+    /// Decodes a header.
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the first word is two fields of 32 bits"
+    )]
+    pub(crate) fn of_bytes(bytes: [u8; HEADER_LEN]) -> Self {
+        let words: [u64; HEADER_LEN / 8] = zerocopy::transmute!(bytes);
+        let [first, descriptor, objects_end, bulk_len, text_len] = words;
+        Self {
+            magic: first as u32,
+            bulk_align: (first >> 32) as u32,
+            descriptor,
+            objects_end,
+            bulk_len,
+            text_len,
+        }
+    }
+
+    /// Encodes the header.
+    #[inline(always)]
+    pub(crate) fn to_bytes(self) -> [u8; HEADER_LEN] {
+        zerocopy::transmute!([
+            u64::from(self.magic) | u64::from(self.bulk_align) << 32,
+            self.descriptor,
+            self.objects_end,
+            self.bulk_len,
+            self.text_len,
+        ])
+    }
+
     /// Returns the header of a message that consists of a root, which ends at `objects_end`.
     #[inline(always)]
     pub(crate) const fn of_root(descriptor: u64, objects_end: usize) -> Self {

@@ -149,7 +149,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Circle {
         type InPlace<'__b> = Circle where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Circle| match of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -164,7 +164,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -218,7 +218,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -303,6 +303,17 @@ const _: () = {
     const _: () = ::jstream::__private::assert_form::<Circle>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Circle {
+        const IS_COPY: bool = {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                &raw const (*of).radius
+            })
+        };
+        #[inline]
         fn restore<'__b>(
             form @ _: &Circle,
             restoring: &mut ::jstream::__private::Restoring,
@@ -364,7 +375,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for DrawingRef<'b> {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
                 (
                     Drawing { shapes: __part_0 @ _ },
@@ -386,7 +397,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -461,7 +472,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -577,7 +588,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Drawing {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
                 (
                     Drawing { shapes: __part_0 @ _ },
@@ -592,7 +603,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -622,4 +633,27 @@ const _: () = {
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::Covariant for Drawing {}
+    #[automatically_derived]
+    impl<'__b> ::core::fmt::Debug for DrawingRef<'__b>
+    where
+        &'__b Drawing: ::core::fmt::Debug,
+    {
+        fn fmt(
+            &self,
+            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            #[allow(unused_imports, reason = "the fields decide which is used")]
+            use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
+            match self {
+                DrawingRef { shapes: __part_0 @ _ } => {
+                    ::core::fmt::Formatter::debug_struct(__formatter, "DrawingRef")
+                        .field(
+                            "shapes",
+                            (&::jstream::__private::Shown(__part_0)).shown_field(),
+                        )
+                        .finish()
+                }
+            }
+        }
+    }
 };

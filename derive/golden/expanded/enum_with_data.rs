@@ -61,7 +61,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Shape<'b> {
         type InPlace<'__b> = Shape<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
@@ -431,12 +431,12 @@ const _: () = {
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "Point",
-                                __TAG_0 as i128,
+                                __TAG_0 as ::core::primitive::i128,
                                 ::jstream::__private::list([]),
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Circle",
-                                __TAG_1 as i128,
+                                __TAG_1 as ::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "0",
@@ -452,7 +452,7 @@ const _: () = {
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Named",
-                                __TAG_2 as i128,
+                                __TAG_2 as ::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "name",

@@ -31,7 +31,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for ColumnRef<'b> {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
@@ -60,7 +60,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -152,7 +152,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -293,7 +293,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Column {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
@@ -310,7 +310,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -349,6 +349,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Column {}
     #[automatically_derived]
     impl ::jstream::__private::Restore for Column {
+        #[inline]
         fn restore<'__b>(
             form @ _: &ColumnRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
@@ -398,6 +399,33 @@ const _: () = {
             &self,
         ) -> ::core::result::Result<Column, ::jstream::__private::RestoreError> {
             ::jstream::__private::restore::<Column>(self)
+        }
+    }
+    #[automatically_derived]
+    impl<'__b> ::core::fmt::Debug for ColumnRef<'__b>
+    where
+        &'__b Column: ::core::fmt::Debug,
+    {
+        fn fmt(
+            &self,
+            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            #[allow(unused_imports, reason = "the fields decide which is used")]
+            use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
+            match self {
+                ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } => {
+                    ::core::fmt::Formatter::debug_struct(__formatter, "ColumnRef")
+                        .field(
+                            "name",
+                            (&::jstream::__private::Shown(__part_0)).shown_field(),
+                        )
+                        .field(
+                            "values",
+                            (&::jstream::__private::Shown(__part_1)).shown_field(),
+                        )
+                        .finish()
+                }
+            }
         }
     }
 };

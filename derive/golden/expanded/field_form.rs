@@ -30,7 +30,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for NamedRef<'b> {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -49,7 +49,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -115,7 +115,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -219,7 +219,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Named {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -231,7 +231,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -260,6 +260,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Named {}
     #[automatically_derived]
     impl ::jstream::__private::Restore for Named {
+        #[inline]
         fn restore<'__b>(
             form @ _: &NamedRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
@@ -300,6 +301,29 @@ const _: () = {
             &self,
         ) -> ::core::result::Result<Named, ::jstream::__private::RestoreError> {
             ::jstream::__private::restore::<Named>(self)
+        }
+    }
+    #[automatically_derived]
+    impl<'__b> ::core::fmt::Debug for NamedRef<'__b>
+    where
+        &'__b Named: ::core::fmt::Debug,
+    {
+        fn fmt(
+            &self,
+            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            #[allow(unused_imports, reason = "the fields decide which is used")]
+            use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
+            match self {
+                NamedRef { name: __part_0 @ _ } => {
+                    ::core::fmt::Formatter::debug_struct(__formatter, "NamedRef")
+                        .field(
+                            "name",
+                            (&::jstream::__private::Shown(__part_0)).shown_field(),
+                        )
+                        .finish()
+                }
+            }
         }
     }
 };

@@ -28,7 +28,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
@@ -50,7 +50,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -138,7 +138,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,

@@ -28,7 +28,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Order<'b> {
         type InPlace<'__b> = Order<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Order<'b>| match of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -45,7 +45,7 @@ const _: () = {
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -105,7 +105,7 @@ const _: () = {
                 .and(::jstream::__private::Shape::MADE)
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -229,7 +229,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for OwnerRef<'b> {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
@@ -254,7 +254,7 @@ const _: () = {
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -338,7 +338,7 @@ const _: () = {
                 .and(::jstream::__private::Shape::MADE)
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -463,7 +463,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Owner {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
@@ -480,7 +480,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -515,6 +515,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Owner {}
     #[automatically_derived]
     impl ::jstream::__private::Restore for Owner {
+        #[inline]
         fn restore<'__b>(
             form @ _: &OwnerRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
@@ -564,6 +565,33 @@ const _: () = {
             &self,
         ) -> ::core::result::Result<Owner, ::jstream::__private::RestoreError> {
             ::jstream::__private::restore::<Owner>(self)
+        }
+    }
+    #[automatically_derived]
+    impl<'__b> ::core::fmt::Debug for OwnerRef<'__b>
+    where
+        &'__b Owner: ::core::fmt::Debug,
+    {
+        fn fmt(
+            &self,
+            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            #[allow(unused_imports, reason = "the fields decide which is used")]
+            use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
+            match self {
+                OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } => {
+                    ::core::fmt::Formatter::debug_struct(__formatter, "OwnerRef")
+                        .field(
+                            "name",
+                            (&::jstream::__private::Shown(__part_0)).shown_field(),
+                        )
+                        .field(
+                            "lock",
+                            (&::jstream::__private::Shown(__part_1)).shown_field(),
+                        )
+                        .finish()
+                }
+            }
         }
     }
 };

@@ -28,7 +28,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Range {
         type InPlace<'__b> = Range where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Range| match of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -49,7 +49,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -115,7 +115,7 @@ const _: () = {
                 .within(::core::mem::size_of::<Self>())
                 .verified()
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -231,6 +231,21 @@ const _: () = {
     const _: () = ::jstream::__private::assert_form::<Range>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Range {
+        const IS_COPY: bool = {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                &raw const (*of).from
+            })
+                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                    &raw const (*of).to
+                })
+        };
+        #[inline]
         fn restore<'__b>(
             form @ _: &Range,
             restoring: &mut ::jstream::__private::Restoring,

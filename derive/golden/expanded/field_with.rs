@@ -28,7 +28,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Turn {
         type InPlace<'__b> = Turn where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
@@ -46,7 +46,7 @@ const _: () = {
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -99,7 +99,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -215,6 +215,22 @@ const _: () = {
     const _: () = ::jstream::__private::assert_form::<Turn>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Turn {
+        const IS_COPY: bool = {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
+                }
+            };
+            false
+        };
+        #[inline]
         fn restore<'__b>(
             form @ _: &Turn,
             restoring: &mut ::jstream::__private::Restoring,
@@ -278,7 +294,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for PathRef<'b> {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
@@ -300,7 +316,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -371,7 +387,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -487,7 +503,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Path {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
@@ -502,7 +518,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -535,6 +551,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Path {}
     #[automatically_derived]
     impl ::jstream::__private::Restore for Path {
+        #[inline]
         fn restore<'__b>(
             form @ _: &PathRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
@@ -578,6 +595,29 @@ const _: () = {
             &self,
         ) -> ::core::result::Result<Path, ::jstream::__private::RestoreError> {
             ::jstream::__private::restore::<Path>(self)
+        }
+    }
+    #[automatically_derived]
+    impl<'__b> ::core::fmt::Debug for PathRef<'__b>
+    where
+        &'__b Path: ::core::fmt::Debug,
+    {
+        fn fmt(
+            &self,
+            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            #[allow(unused_imports, reason = "the fields decide which is used")]
+            use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
+            match self {
+                PathRef { of: __part_0 @ _ } => {
+                    ::core::fmt::Formatter::debug_struct(__formatter, "PathRef")
+                        .field(
+                            "of",
+                            (&::jstream::__private::Shown(__part_0)).shown_field(),
+                        )
+                        .finish()
+                }
+            }
         }
     }
 };

@@ -32,7 +32,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Side {
         type InPlace<'__b> = Side where Self: '__b;
-        const WIRE_IS_MEMORY: bool = { true };
+        const WIRE_IS_MEMORY: ::core::primitive::bool = { true };
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -160,12 +160,12 @@ const _: () = {
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "Buy",
-                                __TAG_0 as i128,
+                                __TAG_0 as ::core::primitive::i128,
                                 ::jstream::__private::list([]),
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Sell",
-                                __TAG_1 as i128,
+                                __TAG_1 as ::core::primitive::i128,
                                 ::jstream::__private::list([]),
                             ),
                         ]),
@@ -185,6 +185,7 @@ const _: () = {
     const _: () = ::jstream::__private::assert_form::<Side>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Side {
+        #[inline]
         fn restore<'__b>(
             form @ _: &Side,
             restoring: &mut ::jstream::__private::Restoring,

@@ -48,7 +48,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Pair<'b, A, B, N>| match of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -75,7 +75,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -153,7 +153,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -309,7 +309,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &ListRef<'b, T>| match of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -324,7 +324,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -375,7 +375,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -473,7 +473,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &List<T>| match of {
                 List { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -481,7 +481,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -503,6 +503,7 @@ const _: () = {
     for List<T> {}
     #[automatically_derived]
     impl<T: ::jstream::__private::Restore> ::jstream::__private::Restore for List<T> {
+        #[inline]
         fn restore<'__b>(
             form @ _: &ListRef<
                 '__b,

@@ -37,7 +37,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for PlayerRef<'b> {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player {
@@ -83,7 +83,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -229,7 +229,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -435,7 +435,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Player {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player {
@@ -464,7 +464,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -524,6 +524,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Player {}
     #[automatically_derived]
     impl ::jstream::__private::Restore for Player {
+        #[inline]
         fn restore<'__b>(
             form @ _: &PlayerRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,

@@ -31,7 +31,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for LineRef<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
@@ -61,7 +61,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -156,7 +156,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -301,7 +301,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Line<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
@@ -319,7 +319,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -357,4 +357,31 @@ const _: () = {
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Covariant for Line<'b> {}
+    #[automatically_derived]
+    impl<'__b> ::core::fmt::Debug for LineRef<'__b>
+    where
+        &'__b Line<'__b>: ::core::fmt::Debug,
+    {
+        fn fmt(
+            &self,
+            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            #[allow(unused_imports, reason = "the fields decide which is used")]
+            use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
+            match self {
+                LineRef { text: __part_0 @ _, words: __part_1 @ _ } => {
+                    ::core::fmt::Formatter::debug_struct(__formatter, "LineRef")
+                        .field(
+                            "text",
+                            (&::jstream::__private::Shown(__part_0)).shown_field(),
+                        )
+                        .field(
+                            "words",
+                            (&::jstream::__private::Shown(__part_1)).shown_field(),
+                        )
+                        .finish()
+                }
+            }
+        }
+    }
 };

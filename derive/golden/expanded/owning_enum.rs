@@ -57,7 +57,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for ItemRef<'b> {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -457,7 +457,7 @@ const _: () = {
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "Coins",
-                                __TAG_0 as i128,
+                                __TAG_0 as ::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "0",
@@ -473,7 +473,7 @@ const _: () = {
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Book",
-                                __TAG_1 as i128,
+                                __TAG_1 as ::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "pages",
@@ -507,7 +507,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Item {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -586,6 +586,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Item {}
     #[automatically_derived]
     impl ::jstream::__private::Restore for Item {
+        #[inline]
         fn restore<'__b>(
             form @ _: &ItemRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
@@ -642,6 +643,34 @@ const _: () = {
             &self,
         ) -> ::core::result::Result<Item, ::jstream::__private::RestoreError> {
             ::jstream::__private::restore::<Item>(self)
+        }
+    }
+    #[automatically_derived]
+    impl<'__b> ::core::fmt::Debug for ItemRef<'__b>
+    where
+        &'__b Item: ::core::fmt::Debug,
+    {
+        fn fmt(
+            &self,
+            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            #[allow(unused_imports, reason = "the fields decide which is used")]
+            use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
+            match self {
+                ItemRef::Coins { 0: __part_0 @ _ } => {
+                    ::core::fmt::Formatter::debug_tuple(__formatter, "Coins")
+                        .field((&::jstream::__private::Shown(__part_0)).shown_field())
+                        .finish()
+                }
+                ItemRef::Book { pages: __part_0 @ _ } => {
+                    ::core::fmt::Formatter::debug_struct(__formatter, "Book")
+                        .field(
+                            "pages",
+                            (&::jstream::__private::Shown(__part_0)).shown_field(),
+                        )
+                        .finish()
+                }
+            }
         }
     }
 };

@@ -28,7 +28,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<T: ?Sized> ::jstream::__private::Transportable for Id<T> {
         type InPlace<'__b> = Id<T> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Id<T>| match of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -49,7 +49,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -113,7 +113,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -218,6 +218,21 @@ const _: () = {
     };
     #[automatically_derived]
     impl<T: ?Sized> ::jstream::__private::Restore for Id<T> {
+        const IS_COPY: bool = {
+            let _ = |of @ _: &Id<T>| match of {
+                Id { number: __part_0 @ _, of: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).travels();
+                }
+            };
+            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                &raw const (*of).number
+            })
+                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                    &raw const (*of).of
+                })
+        };
+        #[inline]
         fn restore<'__b>(
             form @ _: &Id<T>,
             restoring: &mut ::jstream::__private::Restoring,
@@ -291,7 +306,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &NamedRef<'b, T, U>| match of {
                 NamedRef {
                     name: __part_0 @ _,
@@ -322,7 +337,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -413,7 +428,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -575,7 +590,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Named<T, U>| match of {
                 Named { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -585,7 +600,7 @@ const _: () = {
             };
             false
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -622,6 +637,7 @@ const _: () = {
     #[automatically_derived]
     impl<T: Entity, U: ::jstream::__private::Restore> ::jstream::__private::Restore
     for Named<T, U> {
+        #[inline]
         fn restore<'__b>(
             form @ _: &NamedRef<
                 '__b,

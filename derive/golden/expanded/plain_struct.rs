@@ -32,7 +32,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Leg {
         type InPlace<'__b> = Leg where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Leg| match of {
                 Leg {
                     price: __part_0 @ _,
@@ -63,7 +63,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -164,7 +164,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -307,6 +307,29 @@ const _: () = {
     const _: () = ::jstream::__private::assert_form::<Leg>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Leg {
+        const IS_COPY: bool = {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                &raw const (*of).price
+            })
+                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                    &raw const (*of).quantity
+                })
+                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                    &raw const (*of).open
+                })
+        };
+        #[inline]
         fn restore<'__b>(
             form @ _: &Leg,
             restoring: &mut ::jstream::__private::Restoring,
@@ -382,12 +405,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Unit {
         type InPlace<'__b> = Unit where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -412,7 +435,7 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             ::jstream::__private::Shape::NOTHING.within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -456,6 +479,7 @@ const _: () = {
     const _: () = ::jstream::__private::assert_form::<Unit>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Unit {
+        #[inline]
         fn restore<'__b>(
             form @ _: &Unit,
             restoring: &mut ::jstream::__private::Restoring,
@@ -501,7 +525,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Pair {
         type InPlace<'__b> = Pair where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &Pair| match of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -522,7 +546,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -582,7 +606,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
@@ -688,6 +712,21 @@ const _: () = {
     const _: () = ::jstream::__private::assert_form::<Pair>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Pair {
+        const IS_COPY: bool = {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                &raw const (*of).0
+            })
+                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
+                    &raw const (*of).1
+                })
+        };
+        #[inline]
         fn restore<'__b>(
             form @ _: &Pair,
             restoring: &mut ::jstream::__private::Restoring,

@@ -28,7 +28,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> crate::r#mod::jstream::__private::Transportable for r#struct<'b> {
         type InPlace<'__b> = r#struct<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: bool = {
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
             let _ = |of @ _: &r#struct<'b>| match of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
@@ -51,7 +51,7 @@ const _: () = {
                     )
                     .fills(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
             slot: *mut Self::InPlace<'__b>,
@@ -131,7 +131,7 @@ const _: () = {
                 )
                 .within(::core::mem::size_of::<Self>())
         };
-        #[inline]
+        #[inline(always)]
         unsafe fn read(
             slot: *mut Self,
             pass: &mut crate::r#mod::jstream::__private::Pass<'_>,
@@ -294,7 +294,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for r#enum {
         type InPlace<'__b> = r#enum where Self: '__b;
-        const WIRE_IS_MEMORY: bool = { true };
+        const WIRE_IS_MEMORY: ::core::primitive::bool = { true };
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -398,7 +398,7 @@ const _: () = {
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "impl",
-                                __TAG_0 as i128,
+                                __TAG_0 as ::core::primitive::i128,
                                 ::jstream::__private::list([]),
                             ),
                         ]),
@@ -418,6 +418,7 @@ const _: () = {
     const _: () = ::jstream::__private::assert_form::<r#enum>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for r#enum {
+        #[inline]
         fn restore<'__b>(
             form @ _: &r#enum,
             restoring: &mut ::jstream::__private::Restoring,

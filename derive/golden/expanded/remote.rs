@@ -47,6 +47,8 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         pub fn add(&self, order: &Order<'_>) -> ::jstream_rmi::Call<u64> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::new::<
                 (&'static Order<'static>,),
                 (),
@@ -76,6 +78,10 @@ const _: () = {
                         "Book",
                         ::jstream_rmi::__private::list([
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<u64>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                                 let _ = ::jstream_rmi::__private::Method::new::<
                                     (&'static Order<'static>,),
                                     (),
@@ -104,6 +110,8 @@ const _: () = {
         > {
             match __method {
                 _ if __method == __Method::add as ::core::primitive::usize => {
+                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                     let _ = ::jstream_rmi::__private::Method::new::<
                         (&'static Order<'static>,),
                         (),
@@ -115,7 +123,13 @@ const _: () = {
                         |__arguments| {
                             let (__argument_0,) = __arguments;
                             __answer
-                                .reply(&<__Object as Book>::add(&*__object, *__argument_0))
+                                .reply(
+                                    &<__Object as Book>::add(
+                                        &*__object,
+                                        ::jstream_rmi::__private::argument(*__argument_0)
+                                            .target::<Order<'_>>(),
+                                    ),
+                                )
                         },
                     )?;
                     ::core::result::Result::Ok(true)

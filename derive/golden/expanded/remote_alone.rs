@@ -1,20 +1,22 @@
 pub trait Ledger: ::core::marker::Send + ::core::marker::Sync + 'static {
-    fn add<'__call>(
-        &'__call mut self,
+    fn add<'call>(
+        &'call mut self,
         n: u64,
-    ) -> ::jstream_rmi::BoxFuture<'__call, Result<u64, Full>>;
+    ) -> ::jstream_rmi::async_fn_needs_remote_on_the_impl_block!(
+        'call, Result < u64, Full >
+    );
     #[doc(hidden)]
     #[allow(
         deprecated,
         clippy::too_many_arguments,
         reason = "as the method that it stands for"
     )]
-    fn __in_place_add<'__call>(
-        &'__call mut self,
+    fn __in_place_add<'call>(
+        &'call mut self,
         __argument_0: u64,
     ) -> impl ::core::future::Future<
         Output = Result<u64, Full>,
-    > + ::core::marker::Send + '__call
+    > + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
@@ -71,6 +73,10 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         pub fn add(&self, n: u64) -> ::jstream_rmi::Call<Result<u64, Full>> {
+            let _ = ::core::option::Option::None::<
+                ::jstream_rmi::Call<Result<u64, Full>>,
+            >;
+            let _ = ::jstream_rmi::__private::Method::new::<(), Result<u64, Full>>;
             let _ = ::jstream_rmi::__private::Method::new_async::<(u64,), ()>;
             let __object = &self.object;
             let __arguments = &(n,);
@@ -87,6 +93,8 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         pub fn sum(&self) -> ::jstream_rmi::Call<u64> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
             let __object = &self.object;
             let __arguments = &();
@@ -130,6 +138,13 @@ const _: () = {
                         "Ledger",
                         ::jstream_rmi::__private::list([
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<Result<u64, Full>>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (),
+                                    Result<u64, Full>,
+                                >;
                                 let _ = ::jstream_rmi::__private::Method::new_async::<
                                     (u64,),
                                     (),
@@ -143,6 +158,10 @@ const _: () = {
                                 )
                             },
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<u64>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                                 ::jstream_rmi::__private::Method::new::<
                                     (),
@@ -166,30 +185,30 @@ const _: () = {
         }
     }
     trait __InPlace: Ledger {
-        fn add<'__call>(
-            &'__call mut self,
+        fn add<'call>(
+            &'call mut self,
             __argument_0: u64,
         ) -> impl ::core::future::Future<
             Output = Result<u64, Full>,
-        > + ::core::marker::Send + '__call;
+        > + ::core::marker::Send + 'call;
     }
     impl<__Object: Ledger> __InPlace for __Object {
-        fn add<'__call>(
-            &'__call mut self,
+        fn add<'call>(
+            &'call mut self,
             __argument_0: u64,
         ) -> impl ::core::future::Future<
             Output = Result<u64, Full>,
-        > + ::core::marker::Send + '__call {
+        > + ::core::marker::Send + 'call {
             <Self as Ledger>::__in_place_add(self, __argument_0)
         }
     }
     impl __InPlace for dyn Ledger {
-        fn add<'__call>(
-            &'__call mut self,
+        fn add<'call>(
+            &'call mut self,
             __argument_0: u64,
         ) -> impl ::core::future::Future<
             Output = Result<u64, Full>,
-        > + ::core::marker::Send + '__call {
+        > + ::core::marker::Send + 'call {
             <Self as Ledger>::add(self, __argument_0)
         }
     }
@@ -217,17 +236,31 @@ const _: () = {
             match __method {
                 _ if __method == __Method::add as ::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
+                    let _ = ::core::option::Option::None::<
+                        ::jstream_rmi::Call<Result<u64, Full>>,
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (),
+                        Result<u64, Full>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new_async::<(u64,), ()>;
                     let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer.arguments::<(u64,)>(__message)?;
                     struct __Arguments(::jstream_rmi::Received<(u64,)>);
                     let __arguments = __Arguments(__arguments);
                     let (__argument_0,) = ::jstream_rmi::Received::get(&__arguments.0);
-                    let __result = __InPlace::add(&mut *__object, *__argument_0).await;
+                    let __result = __InPlace::add(
+                            &mut *__object,
+                            ::jstream_rmi::__private::argument(__argument_0)
+                                .value::<u64>(),
+                        )
+                        .await;
                     __answer.reply(&__result)
                 }
                 _ if __method == __Method::sum as ::core::primitive::usize => {
                     let __object = ::jstream_rmi::Exclusive::read(&__object).await;
+                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                     let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer.arguments::<()>(__message)?;
@@ -250,7 +283,11 @@ const _: () = {
                             let (__argument_0,) = __arguments;
                             __answer
                                 .reply(
-                                    &<__Object as Ledger>::note(&mut *__object, *__argument_0),
+                                    &<__Object as Ledger>::note(
+                                        &mut *__object,
+                                        ::jstream_rmi::__private::argument(*__argument_0)
+                                            .target::<str>(),
+                                    ),
                                 )
                         },
                     )
@@ -369,10 +406,10 @@ const _: () = {
     }
     #[automatically_derived]
     impl Ledger for LedgerMock {
-        fn add<'__call>(
-            &'__call mut self,
+        fn add<'call>(
+            &'call mut self,
             __argument_0: u64,
-        ) -> ::jstream_rmi::BoxFuture<'__call, Result<u64, Full>> {
+        ) -> ::jstream_rmi::BoxFuture<'call, Result<u64, Full>> {
             let __result = self.method_add.called()(__argument_0);
             ::std::boxed::Box::pin(::core::future::ready(__result))
         }

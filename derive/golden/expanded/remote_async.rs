@@ -1,23 +1,25 @@
 trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Documented.
-    fn symbol<'__call, 'a: '__call>(
-        &'__call self,
+    fn symbol<'call, 'a: 'call>(
+        &'call self,
         order: &'a Order<'a>,
-        otherwise: &'__call str,
-    ) -> ::jstream_rmi::BoxFuture<'__call, Option<&'a str>>;
+        otherwise: &'call str,
+    ) -> ::jstream_rmi::async_fn_needs_remote_on_the_impl_block!(
+        'call, Option < & 'a str >
+    );
     #[doc(hidden)]
     #[allow(
         deprecated,
         clippy::too_many_arguments,
         reason = "as the method that it stands for"
     )]
-    fn __in_place_symbol<'__call, 'a: '__call>(
-        &'__call self,
+    fn __in_place_symbol<'call, 'a: 'call>(
+        &'call self,
         __argument_0: &'a Order<'a>,
-        __argument_1: &'__call str,
+        __argument_1: &'call str,
     ) -> impl ::core::future::Future<
         Output = Option<&'a str>,
-    > + ::core::marker::Send + '__call
+    > + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
@@ -25,10 +27,10 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
     }
     fn open(&self) -> bool;
     #[cfg(unix)]
-    fn keep<'__call>(
-        &'__call self,
+    fn keep<'call>(
+        &'call self,
         order: Received<Order<'static>>,
-    ) -> ::jstream_rmi::BoxFuture<'__call, ()> {
+    ) -> ::jstream_rmi::async_fn_needs_remote_on_the_impl_block!('call, ()) {
         ::std::boxed::Box::pin(async move {
             if let ::core::option::Option::Some(__result) = ::core::option::Option::None::<
                 (),
@@ -48,10 +50,10 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
         clippy::too_many_arguments,
         reason = "as the method that it stands for"
     )]
-    fn __in_place_keep<'__call>(
-        &'__call self,
+    fn __in_place_keep<'call>(
+        &'call self,
         __argument_0: Received<Order<'static>>,
-    ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + '__call
+    ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
@@ -112,6 +114,10 @@ const _: () = {
             order: &Order<'_>,
             otherwise: &str,
         ) -> ::jstream_rmi::Call<Option<&'static str>> {
+            let _ = ::core::option::Option::None::<
+                ::jstream_rmi::Call<Option<&'static str>>,
+            >;
+            let _ = ::jstream_rmi::__private::Method::new::<(), Option<&'static str>>;
             let _ = ::jstream_rmi::__private::Method::new_async::<
                 (&'static Order<'static>,),
                 (),
@@ -136,6 +142,8 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         fn open(&self) -> ::jstream_rmi::Call<bool> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<bool>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), bool>;
             let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
             let __object = &self.object;
             let __arguments = &();
@@ -153,6 +161,8 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         fn keep(&self, order: &Order<'_>) -> ::jstream_rmi::Call<()> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<()>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
             let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
             let __object = &self.object;
             let __arguments = order;
@@ -179,6 +189,13 @@ const _: () = {
                         "Desk",
                         ::jstream_rmi::__private::list([
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<Option<&'static str>>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (),
+                                    Option<&'static str>,
+                                >;
                                 let _ = ::jstream_rmi::__private::Method::new_async::<
                                     (&'static Order<'static>,),
                                     (),
@@ -200,6 +217,10 @@ const _: () = {
                                 )
                             },
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<bool>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<(), bool>;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                                 ::jstream_rmi::__private::Method::new::<
                                     (),
@@ -208,6 +229,10 @@ const _: () = {
                             },
                             #[cfg(unix)]
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<()>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                                 let _ = ::jstream_rmi::__private::Method::new::<
                                     Order<'static>,
                                     (),
@@ -226,52 +251,52 @@ const _: () = {
         }
     }
     trait __InPlace: Desk {
-        fn symbol<'__call, 'a: '__call>(
-            &'__call self,
+        fn symbol<'call, 'a: 'call>(
+            &'call self,
             __argument_0: &'a Order<'a>,
-            __argument_1: &'__call str,
+            __argument_1: &'call str,
         ) -> impl ::core::future::Future<
             Output = Option<&'a str>,
-        > + ::core::marker::Send + '__call;
+        > + ::core::marker::Send + 'call;
         #[cfg(unix)]
-        fn keep<'__call>(
-            &'__call self,
+        fn keep<'call>(
+            &'call self,
             __argument_0: Received<Order<'static>>,
-        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + '__call;
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call;
     }
     impl<__Object: Desk> __InPlace for __Object {
-        fn symbol<'__call, 'a: '__call>(
-            &'__call self,
+        fn symbol<'call, 'a: 'call>(
+            &'call self,
             __argument_0: &'a Order<'a>,
-            __argument_1: &'__call str,
+            __argument_1: &'call str,
         ) -> impl ::core::future::Future<
             Output = Option<&'a str>,
-        > + ::core::marker::Send + '__call {
+        > + ::core::marker::Send + 'call {
             <Self as Desk>::__in_place_symbol(self, __argument_0, __argument_1)
         }
         #[cfg(unix)]
-        fn keep<'__call>(
-            &'__call self,
+        fn keep<'call>(
+            &'call self,
             __argument_0: Received<Order<'static>>,
-        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + '__call {
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call {
             <Self as Desk>::__in_place_keep(self, __argument_0)
         }
     }
     impl __InPlace for dyn Desk {
-        fn symbol<'__call, 'a: '__call>(
-            &'__call self,
+        fn symbol<'call, 'a: 'call>(
+            &'call self,
             __argument_0: &'a Order<'a>,
-            __argument_1: &'__call str,
+            __argument_1: &'call str,
         ) -> impl ::core::future::Future<
             Output = Option<&'a str>,
-        > + ::core::marker::Send + '__call {
+        > + ::core::marker::Send + 'call {
             <Self as Desk>::symbol(self, __argument_0, __argument_1)
         }
         #[cfg(unix)]
-        fn keep<'__call>(
-            &'__call self,
+        fn keep<'call>(
+            &'call self,
             __argument_0: Received<Order<'static>>,
-        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + '__call {
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call {
             <Self as Desk>::keep(self, __argument_0)
         }
     }
@@ -289,6 +314,8 @@ const _: () = {
         > {
             match __method {
                 _ if __method == __Method::open as ::core::primitive::usize => {
+                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<bool>>;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), bool>;
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                     let __answer = __call.no_arguments()?;
                     __answer.reply(&<__Object as Desk>::open(&*__object))?;
@@ -304,6 +331,13 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
             match __method {
                 _ if __method == __Method::symbol as ::core::primitive::usize => {
+                    let _ = ::core::option::Option::None::<
+                        ::jstream_rmi::Call<Option<&'static str>>,
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (),
+                        Option<&'static str>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new_async::<
                         (&'static Order<'static>,),
                         (),
@@ -330,14 +364,18 @@ const _: () = {
                     );
                     let __result = __InPlace::symbol(
                             &*__object,
-                            *__argument_0,
-                            *__argument_1,
+                            ::jstream_rmi::__private::argument(*__argument_0)
+                                .target::<Order<'_>>(),
+                            ::jstream_rmi::__private::argument(*__argument_1)
+                                .target::<str>(),
                         )
                         .await;
                     __answer.reply(&__result)
                 }
                 #[cfg(unix)]
                 _ if __method == __Method::keep as ::core::primitive::usize => {
+                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<()>>;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                     let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
                     let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer.arguments::<Order<'static>>(__message)?;

@@ -1,18 +1,18 @@
 impl desks::Desk for Plain {
     #[allow(clippy::too_many_arguments, reason = "as in the trait's method")]
-    fn symbol<'__call, 'a: '__call>(
-        &'__call self,
+    fn symbol<'call, 'a: 'call>(
+        &'call self,
         __argument_0: &'a Order<'a>,
-        __argument_1: (&'__call str, u8),
-    ) -> ::jstream_rmi::BoxFuture<'__call, Option<&'a str>> {
+        __argument_1: (&'call str, u8),
+    ) -> ::jstream_rmi::BoxFuture<'call, Option<&'a str>> {
         ::std::boxed::Box::pin(
             <Self as desks::Desk>::__in_place_symbol(self, __argument_0, __argument_1),
         )
     }
-    async fn __in_place_symbol<'__call, 'a: '__call>(
-        &'__call self,
+    async fn __in_place_symbol<'call, 'a: 'call>(
+        &'call self,
         order: &'a Order<'a>,
-        (a, b): (&'__call str, u8),
+        (a, b): (&'call str, u8),
     ) -> Option<&'a str> {
         self.found(order, a, b).await
     }
@@ -21,19 +21,16 @@ impl desks::Desk for Plain {
     }
     #[cfg(unix)]
     #[allow(clippy::too_many_arguments, reason = "as in the trait's method")]
-    fn keep<'__call>(
-        &'__call self,
+    fn keep<'call>(
+        &'call self,
         __argument_0: Received<Order<'static>>,
-    ) -> ::jstream_rmi::BoxFuture<'__call, ()> {
+    ) -> ::jstream_rmi::BoxFuture<'call, ()> {
         ::std::boxed::Box::pin(
             <Self as desks::Desk>::__in_place_keep(self, __argument_0),
         )
     }
     #[cfg(unix)]
-    async fn __in_place_keep<'__call>(
-        &'__call self,
-        mut order: Received<Order<'static>>,
-    ) {
+    async fn __in_place_keep<'call>(&'call self, mut order: Received<Order<'static>>) {
         order.with_mut(|order| order.id += 1);
     }
 }

@@ -58,6 +58,8 @@ const _: () = {
             &self,
             keys: &[<u64 as Keyed>::Key; 2],
         ) -> ::jstream_rmi::Call<Vec<u64>> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<Vec<u64>>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), Vec<u64>>;
             let _ = ::jstream_rmi::__private::Method::new::<
                 (&'static [<u64 as Keyed>::Key; 2],),
                 (),
@@ -87,6 +89,13 @@ const _: () = {
                         "Store<u64, 2>",
                         ::jstream_rmi::__private::list([
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<Vec<u64>>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (),
+                                    Vec<u64>,
+                                >;
                                 let _ = ::jstream_rmi::__private::Method::new::<
                                     (&'static [<u64 as Keyed>::Key; 2],),
                                     (),
@@ -120,6 +129,10 @@ const _: () = {
         > {
             match __method {
                 _ if __method == __Method::get as ::core::primitive::usize => {
+                    let _ = ::core::option::Option::None::<
+                        ::jstream_rmi::Call<Vec<u64>>,
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), Vec<u64>>;
                     let _ = ::jstream_rmi::__private::Method::new::<
                         (&'static [<u64 as Keyed>::Key; 2],),
                         (),
@@ -132,7 +145,14 @@ const _: () = {
                             let (__argument_0,) = __arguments;
                             __answer
                                 .reply(
-                                    &<__Object as Store<u64, 2>>::get(&*__object, *__argument_0),
+                                    &<__Object as Store<
+                                        u64,
+                                        2,
+                                    >>::get(
+                                        &*__object,
+                                        ::jstream_rmi::__private::argument(*__argument_0)
+                                            .target::<[<u64 as Keyed>::Key; 2]>(),
+                                    ),
                                 )
                         },
                     )?;
@@ -175,6 +195,8 @@ const _: () = {
             &self,
             keys: &[<String as Keyed>::Key; 3],
         ) -> ::jstream_rmi::Call<Vec<String>> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<Vec<String>>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), Vec<String>>;
             let _ = ::jstream_rmi::__private::Method::new::<
                 (&'static [<String as Keyed>::Key; 3],),
                 (),
@@ -204,6 +226,13 @@ const _: () = {
                         "Store<String, 3>",
                         ::jstream_rmi::__private::list([
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<Vec<String>>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (),
+                                    Vec<String>,
+                                >;
                                 let _ = ::jstream_rmi::__private::Method::new::<
                                     (&'static [<String as Keyed>::Key; 3],),
                                     (),
@@ -237,6 +266,10 @@ const _: () = {
         > {
             match __method {
                 _ if __method == __Method::get as ::core::primitive::usize => {
+                    let _ = ::core::option::Option::None::<
+                        ::jstream_rmi::Call<Vec<String>>,
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), Vec<String>>;
                     let _ = ::jstream_rmi::__private::Method::new::<
                         (&'static [<String as Keyed>::Key; 3],),
                         (),
@@ -252,7 +285,11 @@ const _: () = {
                                     &<__Object as Store<
                                         String,
                                         3,
-                                    >>::get(&*__object, *__argument_0),
+                                    >>::get(
+                                        &*__object,
+                                        ::jstream_rmi::__private::argument(*__argument_0)
+                                            .target::<[<String as Keyed>::Key; 3]>(),
+                                    ),
                                 )
                         },
                     )?;

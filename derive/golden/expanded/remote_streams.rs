@@ -1,21 +1,21 @@
 trait Numbers: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn below(&self, most: u64) -> Stream<u64>;
-    fn total<'__call>(
-        &'__call self,
+    fn total<'call>(
+        &'call self,
         scale: f64,
         numbers: Stream<f64>,
-    ) -> ::jstream_rmi::BoxFuture<'__call, f64>;
+    ) -> ::jstream_rmi::async_fn_needs_remote_on_the_impl_block!('call, f64);
     #[doc(hidden)]
     #[allow(
         deprecated,
         clippy::too_many_arguments,
         reason = "as the method that it stands for"
     )]
-    fn __in_place_total<'__call>(
-        &'__call self,
+    fn __in_place_total<'call>(
+        &'call self,
         __argument_0: f64,
         __argument_1: Stream<f64>,
-    ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + '__call
+    ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
@@ -95,6 +95,8 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         fn total(&self, scale: f64, numbers: Stream<f64>) -> ::jstream_rmi::Call<f64> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<f64>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), f64>;
             let _ = ::jstream_rmi::__private::Method::new_async::<(f64,), ()>;
             let _ = ::jstream_rmi::__private::Method::new::<
                 (f64, ::core::primitive::u64),
@@ -164,6 +166,10 @@ const _: () = {
                                     .gives::<u64>()
                             },
                             {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<f64>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<(), f64>;
                                 let _ = ::jstream_rmi::__private::Method::new_async::<
                                     (f64,),
                                     (),
@@ -203,27 +209,27 @@ const _: () = {
         }
     }
     trait __InPlace: Numbers {
-        fn total<'__call>(
-            &'__call self,
+        fn total<'call>(
+            &'call self,
             __argument_0: f64,
             __argument_1: Stream<f64>,
-        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + '__call;
+        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call;
     }
     impl<__Object: Numbers> __InPlace for __Object {
-        fn total<'__call>(
-            &'__call self,
+        fn total<'call>(
+            &'call self,
             __argument_0: f64,
             __argument_1: Stream<f64>,
-        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + '__call {
+        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call {
             <Self as Numbers>::__in_place_total(self, __argument_0, __argument_1)
         }
     }
     impl __InPlace for dyn Numbers {
-        fn total<'__call>(
-            &'__call self,
+        fn total<'call>(
+            &'call self,
             __argument_0: f64,
             __argument_1: Stream<f64>,
-        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + '__call {
+        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call {
             <Self as Numbers>::total(self, __argument_0, __argument_1)
         }
     }
@@ -268,7 +274,11 @@ const _: () = {
                                     _,
                                     ::jstream_rmi::__private::Failed,
                                 >((
-                                    <__Object as Numbers>::below(&*__object, *__argument_0),
+                                    <__Object as Numbers>::below(
+                                        &*__object,
+                                        ::jstream_rmi::__private::argument(__argument_0)
+                                            .value::<u64>(),
+                                    ),
                                     *__stream,
                                 ))
                             },
@@ -280,6 +290,8 @@ const _: () = {
                 }
                 _ if __method == __Method::total as ::core::primitive::usize => {
                     let __object = ::jstream_rmi::Exclusive::read(&__object).await;
+                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<f64>>;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), f64>;
                     let _ = ::jstream_rmi::__private::Method::new_async::<(f64,), ()>;
                     let _ = ::jstream_rmi::__private::Method::new::<
                         (f64, ::core::primitive::u64),
@@ -299,7 +311,8 @@ const _: () = {
                     let __argument_1 = __answer.argument::<f64>(*__argument_1)?;
                     let __result = __InPlace::total(
                             &*__object,
-                            *__argument_0,
+                            ::jstream_rmi::__private::argument(__argument_0)
+                                .value::<f64>(),
                             __argument_1,
                         )
                         .await;
@@ -460,11 +473,11 @@ const _: () = {
         fn below(&self, __argument_0: u64) -> Stream<u64> {
             self.method_below.called()(__argument_0)
         }
-        fn total<'__call>(
-            &'__call self,
+        fn total<'call>(
+            &'call self,
             __argument_0: f64,
             __argument_1: Stream<f64>,
-        ) -> ::jstream_rmi::BoxFuture<'__call, f64> {
+        ) -> ::jstream_rmi::BoxFuture<'call, f64> {
             let __result = self.method_total.called()(__argument_0, __argument_1);
             ::std::boxed::Box::pin(::core::future::ready(__result))
         }

@@ -8,15 +8,29 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{
-    FnArg, GenericParam, Lifetime, Path, ReturnType, Signature, TraitItemFn, Type, TypeBareFn,
-    TypeReference, parse_quote,
+    FnArg, GenericParam, Lifetime, Path, ReceiverKind, ReturnType, Signature, TraitItemFn, Type,
+    TypeFnPtr, TypeReference, parse_quote,
 };
 
-/// Returns the lifetime of a call.
-fn call() -> Lifetime {
-    Lifetime::new("'__call", Span::call_site())
+/// Returns the lifetime of a call, with a name that the signature does not use. The compiler shows
+/// it to users.
+fn call(of: &Signature) -> Lifetime {
+    struct Names(Vec<Ident>);
+    impl<'ast> Visit<'ast> for Names {
+        fn visit_lifetime(&mut self, of: &'ast Lifetime) {
+            self.0.push(of.ident.clone());
+        }
+    }
+    let mut names = Names(Vec::new());
+    names.visit_signature(of);
+    let mut name = String::from("call");
+    while names.0.iter().any(|used| *used == name) {
+        name.push('_');
+    }
+    Lifetime::new(&format!("'{name}"), Span::call_site())
 }
 
 /// Returns the name of the hidden method.
@@ -35,8 +49,8 @@ pub(super) fn output(of: &Signature) -> Type {
 /// Returns the signature without `async`, with elided lifetimes replaced by the lifetime of the
 /// call.
 pub(super) fn spelled(of: &Signature) -> Signature {
+    let call = call(of);
     let mut of = of.clone();
-    let call = call();
     of.asyncness = None;
     for param in &mut of.generics.params {
         if let GenericParam::Lifetime(param) = param {
@@ -54,16 +68,18 @@ pub(super) fn spelled(of: &Signature) -> Signature {
 
 /// Returns the signature of the method that returns a boxed future.
 pub(super) fn boxed(krate: &Path, of: &Signature) -> Signature {
+    let call = call(of);
     let mut of = spelled(of);
-    let (output, call) = (output(&of), call());
+    let output = output(&of);
     of.output = parse_quote!(-> #krate::BoxFuture<#call, #output>);
     of
 }
 
 /// Returns the signature of the method that returns the future itself.
 pub(super) fn in_place(of: &Signature) -> Signature {
+    let call = call(of);
     let mut of = spelled(of);
-    let (output, call) = (output(&of), call());
+    let output = output(&of);
     of.output = parse_quote! {
         -> impl ::core::future::Future<Output = #output> + ::core::marker::Send + #call
     };
@@ -92,17 +108,20 @@ pub(super) fn declared(
 ) -> [TraitItemFn; 2] {
     let mut shown = of.clone();
     shown.sig = boxed(krate, &of.sig);
+    let (call, resolved) = (call(&of.sig), output(&spelled(&of.sig)));
+    shown.sig.output = parse_quote! {
+        -> #krate::async_fn_needs_remote_on_the_impl_block!(#call, #resolved)
+    };
     if let Some(body) = &of.default {
-        let output = output(&spelled(&of.sig));
         // Fixes the type of the block before its first `return`.
         shown.default = Some(parse_quote!({
             ::std::boxed::Box::pin(async move {
                 if let ::core::option::Option::Some(__result) =
-                    ::core::option::Option::None::<#output>
+                    ::core::option::Option::None::<#resolved>
                 {
                     return __result;
                 }
-                let __result: #output = #body;
+                let __result: #resolved = #body;
                 #[allow(unreachable_code, reason = "the body may diverge")]
                 __result
             })
@@ -173,15 +192,10 @@ struct Elided(Lifetime);
 
 impl VisitMut for Elided {
     fn visit_receiver_mut(&mut self, of: &mut syn::Receiver) {
-        if let Some((_, lifetime)) = &mut of.reference {
+        if let ReceiverKind::Reference(_, lifetime, _) = &mut of.kind {
             let lifetime = lifetime.get_or_insert_with(|| self.0.clone());
             self.visit_lifetime_mut(lifetime);
         }
-        *of.ty = match (&of.reference, &of.mutability) {
-            (Some((_, lifetime)), None) => parse_quote!(&#lifetime Self),
-            (Some((_, lifetime)), Some(_)) => parse_quote!(&#lifetime mut Self),
-            (None, _) => parse_quote!(Self),
-        };
     }
 
     fn visit_type_reference_mut(&mut self, of: &mut TypeReference) {
@@ -196,5 +210,5 @@ impl VisitMut for Elided {
     }
 
     /// Function pointer types have lifetimes of their own.
-    fn visit_type_bare_fn_mut(&mut self, _: &mut TypeBareFn) {}
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut TypeFnPtr) {}
 }

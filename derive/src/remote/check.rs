@@ -1,9 +1,14 @@
 //! Rejection of traits that can't be remote, with errors at the responsible tokens.
 
+use quote::quote;
 use syn::visit::Visit;
-use syn::{Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, Type, TypeImplTrait, TypePath};
+use syn::{
+    Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, ReceiverKind, Safety, Type,
+    TypeImplTrait, TypePath,
+};
 
 use super::interface::{Argument, Interface, Method, passed, plain, streamed};
+use super::{table, types};
 use crate::errors::Errors;
 
 /// Maximum length of tuples that implement `Transportable`.
@@ -77,8 +82,9 @@ pub(super) const NESTED: &str = "a stream must be an argument or the result itse
 
 /// Error for a reference nested in another type.
 pub(super) const HIDDEN: &str = "a remote reference must be passed by value, alone or in an \
-                                 `Option`, `Vec` or `Result`; a struct with references must derive \
-                                 `Referring`, and be passed as `Referring<Struct>`";
+                                 `Option`, `Vec`, `Box<[T]>`, array or `Result`; a struct or enum \
+                                 with references must derive `Referring`, and be passed as \
+                                 `Referring<Type>`";
 
 fn check_method(method: &Method, errors: &mut Errors) {
     let signature = &method.signature;
@@ -88,7 +94,7 @@ fn check_method(method: &Method, errors: &mut Errors) {
             format!("a `{token}` method has no reply, so it can't return a value"),
         ));
     }
-    if let Some(token) = &signature.unsafety {
+    if let Safety::Unsafe(token) = &signature.safety {
         errors.add(Error::new(
             token.span,
             "a remote method can't be `unsafe`: it can't rely on a caller on another node",
@@ -109,8 +115,8 @@ fn check_method(method: &Method, errors: &mut Errors) {
         ));
     }
     match signature.inputs.first() {
-        Some(FnArg::Receiver(receiver))
-            if receiver.reference.is_some() && receiver.colon_token.is_none() => {}
+        Some(FnArg::Receiver(receiver)) if matches!(receiver.kind, ReceiverKind::Reference(..)) => {
+        }
         Some(other) => errors.add(Error::new_spanned(
             other,
             "a remote method must take `&self` or `&mut self`: the object stays with its server",
@@ -152,16 +158,19 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
         if received.is_some() && !alone {
             errors.add(Error::new_spanned(
                 ty,
-                "`Received` must be the only argument: it is the whole message",
+                format!(
+                    "`Received` must be the only argument: it is the whole message; take all \
+                     arguments as one: `Received<{}>`",
+                    together(method)
+                ),
             ));
         }
-        if let Some(instead) = borrowed(ty) {
+        if matches!(plain(ty), Type::Reference(of) if of.mutability.is_some()) {
             errors.add(Error::new_spanned(
                 ty,
-                format!(
-                    "the server gets a reference into the receive buffer: take `{instead}`, or \
-                     `Received<T>` to keep the buffer"
-                ),
+                "a method can't change its arguments: take a shared reference, or take \
+                 `Received<T>` as the only argument and change the value in the buffer by \
+                 `Received::with_mut`",
             ));
         }
         let search = Search::of(ty);
@@ -191,6 +200,15 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
             ));
         }
     }
+}
+
+/// Returns the tuple of the arguments' types, as it is written in `Received`.
+fn together(method: &Method) -> String {
+    let each = method.arguments.iter().map(|argument| {
+        let ty = argument.received.as_ref().unwrap_or(&argument.ty);
+        types::for_all_time(ty)
+    });
+    table::text(quote!((#(#each),*)))
 }
 
 /// Checks an argument with references.
@@ -234,19 +252,6 @@ fn check_output(ty: &Type, errors: &mut Errors) {
             ty,
             "`Self` is a different type on each node: use a type that both nodes know",
         ));
-    }
-}
-
-/// Returns the type to use instead of an owner by value.
-fn borrowed(ty: &Type) -> Option<&'static str> {
-    let Type::Path(path) = plain(ty) else {
-        return None;
-    };
-    match path.path.segments.last()?.ident.to_string().as_str() {
-        "String" => Some("&str"),
-        "Vec" => Some("&[T]"),
-        "Box" | "Rc" | "Arc" => Some("&T"),
-        _ => None,
     }
 }
 

@@ -76,7 +76,7 @@ fn callable(signature: &Signature) -> bool {
     search.visit_return_type(&signature.output);
     let on_reference = matches!(
         signature.inputs.first(),
-        Some(FnArg::Receiver(of)) if of.reference.is_some()
+        Some(FnArg::Receiver(of)) if matches!(of.kind, syn::ReceiverKind::Reference(..))
     );
     on_reference
         && signature.generics.where_clause.is_none()

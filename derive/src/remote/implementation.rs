@@ -22,7 +22,7 @@ pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStr
     if let Err(error) = parser.parse2(options) {
         errors.add(error);
     }
-    let Some((_, interface, _)) = of.trait_.clone() else {
+    let Some((interface, _)) = of.trait_.clone() else {
         errors.add(Error::new_spanned(
             &of.self_ty,
             "`remote` applies to a trait or an `impl` block of a trait: name the trait here",

@@ -3,8 +3,8 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
-    AngleBracketedGenericArguments, Attribute, FnArg, GenericArgument, Ident, ItemTrait, Path,
-    PathArguments, Type,
+    AngleBracketedGenericArguments, Attribute, GenericArgument, Ident, ItemTrait, Path,
+    PathArguments, ReceiverKind, Type,
 };
 
 /// A trait whose methods can be called from another node.
@@ -75,7 +75,8 @@ impl Method {
 
     /// Returns true if the method takes `&mut self`.
     pub(super) fn is_exclusive(&self) -> bool {
-        matches!(self.signature.inputs.first(), Some(FnArg::Receiver(of)) if of.mutability.is_some())
+        let receiver = self.signature.receiver();
+        receiver.is_some_and(|of| matches!(of.kind, ReceiverKind::Reference(_, _, Some(_))))
     }
 }
 
@@ -135,9 +136,15 @@ pub(super) fn streamed(ty: &Type) -> Option<&Type> {
     wrapped(ty, "Stream")
 }
 
-/// Returns true if a type is `Remote<dyn Trait>` or `Referring<Struct>`, or an `Option`, `Vec` or
-/// `Result` of it.
+/// Returns true if a type is `Remote<dyn Trait>` or `Referring<Type>`, or an `Option`, `Vec`, boxed
+/// slice, array or `Result` of it.
 pub(super) fn passed(ty: &Type) -> bool {
+    if let Type::Array(of) = plain(ty) {
+        return passed(&of.elem);
+    }
+    if let Some(Type::Slice(of)) = wrapped(ty, "Box").map(plain) {
+        return passed(&of.elem);
+    }
     wrapped(ty, "Remote").is_some()
         || wrapped(ty, "Referring").is_some()
         || ["Option", "Vec", "Result"]

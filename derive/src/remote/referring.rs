@@ -1,16 +1,19 @@
-//! Expansion of `#[derive(Referring)]`, for structs that contain references to remote objects.
+//! Expansion of `#[derive(Referring)]`, for structs and enums that contain references to
+//! remote objects.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Field, Ident, Index, Member, Path, Result, parse_quote};
+use syn::{
+    Data, DeriveInput, Error, Field, Fields, Ident, Index, Member, Path, Result, parse_quote,
+};
 
 use super::check::{HIDDEN, NESTED, Search};
 use super::interface::passed;
 use crate::errors::Errors;
 
-/// Number of fields in a group: the wire type of the struct is a tuple of tuples, since tuples are
+/// Number of fields in a group: the wire type of the fields is a tuple of tuples, since tuples are
 /// limited in length.
 const TOGETHER: usize = 8;
 
@@ -19,6 +22,13 @@ struct Part<'f> {
     member: Member,
     binding: Ident,
     field: &'f Field,
+}
+
+/// The fields of a struct, or of a variant of an enum.
+struct Shape<'f> {
+    /// The name of the variant, if it is one.
+    variant: Option<&'f Ident>,
+    parts: Vec<Part<'f>>,
 }
 
 impl Part<'_> {
@@ -42,31 +52,27 @@ fn derived(input: TokenStream) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
         errors.add(Error::new_spanned(
             &input.generics,
-            "a struct with references to remote objects can't have generic parameters",
+            "a type with references to remote objects can't have generic parameters",
         ));
     }
-    let Data::Struct(data) = &input.data else {
-        errors.add(Error::new_spanned(
-            &input.ident,
-            "`Referring` supports only structs: instead of an enum, pass an `Option` or `Result` \
-             of a struct, or a struct of several `Option`s",
-        ));
-        return errors.finish().map(|()| TokenStream::new());
+    let shapes: Vec<_> = match &input.data {
+        Data::Struct(data) => vec![Shape::of(None, &data.fields)],
+        Data::Enum(data) => {
+            let variants = data.variants.iter();
+            let shapes = variants.map(|of| Shape::of(Some(&of.ident), &of.fields));
+            shapes.collect()
+        }
+        Data::Union(_) => {
+            errors.add(Error::new_spanned(
+                &input.ident,
+                "`Referring` supports only structs and enums",
+            ));
+            return errors.finish().map(|()| TokenStream::new());
+        }
     };
-    let each = data.fields.iter().enumerate();
-    let parts: Vec<_> = each
-        .map(|(i, field)| Part {
-            member: match &field.ident {
-                Some(name) => name.clone().into(),
-                None => Index::from(i).into(),
-            },
-            binding: format_ident!("__field_{i}"),
-            field,
-        })
-        .collect();
-    check(&input, &parts, &mut errors);
+    check(&input, &shapes, &mut errors);
     errors.finish()?;
-    Ok(expand(&input, &krate, &parts))
+    Ok(expand(&input, &krate, &shapes))
 }
 
 /// Parses `#[referring(crate = path)]`.
@@ -88,15 +94,16 @@ fn krate(input: &DeriveInput, errors: &mut Errors) -> Path {
     krate
 }
 
-fn check(input: &DeriveInput, parts: &[Part<'_>], errors: &mut Errors) {
-    if !parts.iter().any(Part::passes) {
+fn check(input: &DeriveInput, shapes: &[Shape<'_>], errors: &mut Errors) {
+    let parts = || shapes.iter().flat_map(|shape| &shape.parts);
+    if !parts().any(Part::passes) {
         errors.add(Error::new_spanned(
             &input.ident,
             "no field is a reference to a remote object: derive `Transportable` instead, and pass \
-             the struct directly",
+             the type directly",
         ));
     }
-    for part in parts {
+    for part in parts() {
         let search = Search::of(&part.field.ty);
         if search.remotes && !part.passes() {
             errors.add(Error::new_spanned(&part.field.ty, HIDDEN));
@@ -107,69 +114,178 @@ fn check(input: &DeriveInput, parts: &[Part<'_>], errors: &mut Errors) {
     }
 }
 
-fn expand(input: &DeriveInput, krate: &Path, parts: &[Part<'_>]) -> TokenStream {
-    let name = &input.ident;
-    let text = format!("{}{{", name.unraw());
-    let together = |each: &dyn Fn(&Part<'_>) -> TokenStream| {
-        let chunks = parts.chunks(TOGETHER).map(|chunk| {
+impl<'f> Shape<'f> {
+    fn of(variant: Option<&'f Ident>, fields: &'f Fields) -> Self {
+        let each = fields.iter().enumerate();
+        let parts = each.map(|(i, field)| Part {
+            member: match &field.ident {
+                Some(name) => name.clone().into(),
+                None => Index::from(i).into(),
+            },
+            binding: format_ident!("__field_{i}"),
+            field,
+        });
+        Self {
+            variant,
+            parts: parts.collect(),
+        }
+    }
+
+    /// Returns the path of the struct or variant, for patterns and expressions.
+    fn path(&self) -> TokenStream {
+        match self.variant {
+            Some(name) => quote!(Self::#name),
+            None => quote!(Self),
+        }
+    }
+
+    /// Returns a tuple of tuples with something for each field.
+    fn together(&self, each: &dyn Fn(&Part<'_>) -> TokenStream) -> TokenStream {
+        let chunks = self.parts.chunks(TOGETHER).map(|chunk| {
             let each = chunk.iter().map(each);
             quote!((#(#each,)*))
         });
         quote!((#(#chunks,)*))
-    };
-    let wires = together(&|part| {
-        let ty = &part.field.ty;
-        match part.passes() {
-            true => quote_spanned!(part.span()=> <#ty as #krate::Passed>::Wire),
-            false => quote!(#ty),
-        }
-    });
-    let bindings = together(&|part| {
-        let binding = &part.binding;
-        quote!(#binding @ _)
-    });
-    let given = together(&|part| {
-        let (ty, binding) = (&part.field.ty, &part.binding);
-        match part.passes() {
-            true => quote!(<#ty as #krate::Passed>::give(#binding, __giving)),
-            false => quote!(#binding),
-        }
-    });
-    let described = parts.iter().map(|part| {
-        let ty = &part.field.ty;
-        let name = match &part.member {
-            Member::Named(name) => name.unraw().to_string(),
-            Member::Unnamed(index) => index.index.to_string(),
-        };
-        let describe = part
-            .passes()
-            .then(|| quote!(<#ty as #krate::Passed>::describe(__text);));
-        quote! {
-            ::std::string::String::push_str(__text, #name);
-            #describe
-            ::std::string::String::push(__text, ',');
-        }
-    });
-    // References are taken first, so that none is lost if another field fails.
-    let (references, values): (Vec<_>, Vec<_>) = parts.iter().partition(|part| part.passes());
-    let taken = references.into_iter().chain(values).map(|part| {
-        let (ty, binding) = (&part.field.ty, &part.binding);
-        match part.passes() {
-            true => quote! {
-                let #binding @ _ = <#ty as #krate::Passed>::take(#binding, __taking)?;
-            },
-            false => quote_spanned! {part.span()=>
+    }
+
+    fn wire(&self, krate: &Path) -> TokenStream {
+        self.together(&|part| {
+            let ty = &part.field.ty;
+            match part.passes() {
+                true => quote_spanned!(part.span()=> <#ty as #krate::Passed>::Wire),
+                false => quote!(#ty),
+            }
+        })
+    }
+
+    fn bindings(&self) -> TokenStream {
+        self.together(&|part| {
+            let binding = &part.binding;
+            quote!(#binding @ _)
+        })
+    }
+
+    fn given(&self, krate: &Path) -> TokenStream {
+        self.together(&|part| {
+            let (ty, binding) = (&part.field.ty, &part.binding);
+            match part.passes() {
+                true => quote!(<#ty as #krate::Passed>::give(#binding, __giving)),
+                false => quote!(#binding),
+            }
+        })
+    }
+
+    fn described(&self, krate: &Path) -> TokenStream {
+        let each = self.parts.iter().map(|part| {
+            let ty = &part.field.ty;
+            let name = match &part.member {
+                Member::Named(name) => name.unraw().to_string(),
+                Member::Unnamed(index) => index.index.to_string(),
+            };
+            let describe = part
+                .passes()
+                .then(|| quote!(<#ty as #krate::Passed>::describe(__text);));
+            quote! {
+                ::std::string::String::push_str(__text, #name);
+                #describe
+                ::std::string::String::push(__text, ',');
+            }
+        });
+        quote!(#(#each)*)
+    }
+
+    /// Returns statements that convert the fields. All references are taken before anything can
+    /// fail: those that are not taken are not given back.
+    fn taken(&self, krate: &Path) -> TokenStream {
+        let (references, values): (Vec<_>, Vec<_>) =
+            self.parts.iter().partition(|part| part.passes());
+        let taken = references.iter().map(|part| {
+            let (ty, binding) = (&part.field.ty, &part.binding);
+            quote! {
+                let #binding @ _ = <#ty as #krate::Passed>::take(#binding, __taking);
+            }
+        });
+        let checked = references.iter().map(|part| {
+            let binding = &part.binding;
+            quote!(let #binding @ _ = #binding?;)
+        });
+        let owned = values.iter().map(|part| {
+            let (ty, binding) = (&part.field.ty, &part.binding);
+            quote_spanned! {part.span()=>
                 let #binding @ _ = #krate::__private::owned::<#ty>(#binding)?;
-            },
+            }
+        });
+        quote!(#(#taken)* #(#checked)* #(#owned)*)
+    }
+}
+
+/// Returns the wire type of one of these shapes: a balanced tree of `Result`s.
+fn either(wires: &[TokenStream]) -> TokenStream {
+    let (first, second) = wires.split_at(wires.len() / 2);
+    if first.is_empty() {
+        return quote!(#(#second)*);
+    }
+    let (first, second) = (either(first), either(second));
+    quote!(::core::result::Result<#first, #second>)
+}
+
+/// Returns the value, or the pattern, of the shape with this index in the tree of [`either`].
+fn nth(index: usize, count: usize, value: &TokenStream) -> TokenStream {
+    let half = count / 2;
+    if half == 0 {
+        return value.clone();
+    }
+    if index < half {
+        let value = nth(index, half, value);
+        quote!(::core::result::Result::Ok(#value))
+    } else {
+        let value = nth(
+            index.saturating_sub(half),
+            count.saturating_sub(half),
+            value,
+        );
+        quote!(::core::result::Result::Err(#value))
+    }
+}
+
+fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStream {
+    let name = &input.ident;
+    let is_enum = matches!(input.data, Data::Enum(_));
+    let text = format!("{}{}{{", name.unraw(), if is_enum { "|" } else { "" });
+    let wires: Vec<_> = shapes.iter().map(|shape| shape.wire(krate)).collect();
+    let wire = either(&wires);
+    let described = shapes.iter().map(|shape| {
+        let fields = shape.described(krate);
+        let Some(variant) = shape.variant else {
+            return fields;
+        };
+        let text = format!("{}{{", variant.unraw());
+        quote! {
+            ::std::string::String::push_str(__text, #text);
+            #fields
+            ::std::string::String::push(__text, '}');
         }
     });
-    let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
-    let names: Vec<_> = parts.iter().map(|part| &part.binding).collect();
-    let fields = quote!(#(#members: #names),*);
+    let (mut given, mut taken) = (TokenStream::new(), TokenStream::new());
+    for (index, shape) in shapes.iter().enumerate() {
+        let path = shape.path();
+        let members: Vec<_> = shape.parts.iter().map(|part| &part.member).collect();
+        let names: Vec<_> = shape.parts.iter().map(|part| &part.binding).collect();
+        let value = nth(index, shapes.len(), &shape.given(krate));
+        given.extend(quote!(#path { #(#members: #names @ _),* } => #value,));
+        let form = nth(index, shapes.len(), &shape.bindings());
+        let statements = shape.taken(krate);
+        taken.extend(quote! {
+            #form => {
+                #statements
+                ::core::result::Result::Ok(#path { #(#members: #names),* })
+            }
+        });
+    }
     quote! {
         #[automatically_derived]
         impl #krate::Passed for #name {
-            type Wire = #wires;
+            type Wire = #wire;
 
             fn describe(__text: &mut ::std::string::String) {
                 ::std::string::String::push_str(__text, #text);
@@ -177,18 +293,19 @@ fn expand(input: &DeriveInput, krate: &Path, parts: &[Part<'_>]) -> TokenStream 
                 ::std::string::String::push(__text, '}');
             }
 
-            fn give(self, __giving: &mut #krate::__private::Giving) -> Self::Wire {
-                let Self { #(#members: #names @ _),* } = self;
-                #given
+            fn give(self, __giving: &mut #krate::__private::Giving) -> <Self as #krate::Passed>::Wire {
+                match self {
+                    #given
+                }
             }
 
             fn take(
-                __form: &#krate::__private::Form<'_, Self::Wire>,
+                __form: &#krate::__private::Form<'_, <Self as #krate::Passed>::Wire>,
                 __taking: &#krate::__private::Taking,
             ) -> ::core::result::Result<Self, #krate::__private::Unfit> {
-                let #bindings = __form;
-                #(#taken)*
-                ::core::result::Result::Ok(Self { #fields })
+                match __form {
+                    #taken
+                }
             }
         }
     }

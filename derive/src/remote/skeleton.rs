@@ -132,19 +132,24 @@ fn parts(method: &Method) -> Vec<Ident> {
 }
 
 /// Returns code that converts parts to streams and references, and the arguments of the method.
-fn arguments(method: &Method) -> (TokenStream, Vec<TokenStream>) {
+fn arguments(of: &Interface, method: &Method) -> (TokenStream, Vec<TokenStream>) {
     let (mut made, mut arguments) = (TokenStream::new(), Vec::new());
+    // All references are taken before any of them or another argument can fail: those that are not
+    // taken are not given back.
+    let mut checked = TokenStream::new();
     for (argument, name) in method.arguments.iter().zip(parts(method)) {
         if let Some(item) = argument.streams().map(types::item) {
-            made.extend(quote!(let #name = __answer.argument::<#item>(*#name)?;));
+            checked.extend(quote!(let #name = __answer.argument::<#item>(*#name)?;));
         } else if let Some(ty) = argument.passes().map(types::item) {
-            made.extend(quote!(let #name = __answer.references::<#ty>(#name)?;));
+            made.extend(quote!(let #name = __answer.references::<#ty>(#name);));
+            checked.extend(quote!(let #name = #name?;));
         } else {
-            arguments.push(quote!(*#name));
+            arguments.push(types::parameter(of, argument, &name));
             continue;
         }
         arguments.push(quote!(#name));
     }
+    made.extend(checked);
     (made, arguments)
 }
 
@@ -189,7 +194,7 @@ fn plain(
         return quote!(#read #reply);
     }
     let parts = parts(method);
-    let (made, arguments) = arguments(method);
+    let (made, arguments) = arguments(of, method);
     let call = quote_spanned! {types::result_span(method)=>
         <__Object as #interface>::#name(#object, #(#arguments),*)
     };
@@ -268,7 +273,7 @@ fn asynchronous(of: &Interface, method: &Method) -> TokenStream {
         let __arguments = __Arguments(__arguments);
         let (#(#parts,)*) = #krate::Received::get(&__arguments.0);
     };
-    let (made, arguments) = arguments(method);
+    let (made, arguments) = arguments(of, method);
     let result = quote_spanned! {types::result_span(method)=>
         let __result = __InPlace::#name(#object, #(#arguments),*).await;
     };

@@ -37,13 +37,11 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
             GenericParam::Type(of) => {
                 of.colon_token = None;
                 of.bounds.clear();
-                of.eq_token = None;
                 of.default = None;
                 let name = &of.ident;
                 types.push(quote!(#name));
             }
             GenericParam::Const(of) => {
-                of.eq_token = None;
                 of.default = None;
             }
             // Lifetimes are rejected, but the stub is still generated to avoid further errors.
@@ -130,8 +128,13 @@ fn function(of: &Interface, method: &Method, body: &TokenStream) -> TokenStream 
     let name = &method.signature.ident;
     let arguments = method.arguments.iter().map(|argument| {
         let name = &argument.name;
-        let ty = types::stub_type(argument);
+        let ty = types::stub_type(of, argument);
         quote!(#name: #ty)
+    });
+    let mut forms = method.arguments.iter().filter_map(types::sent_form);
+    let generics = forms.next().map(|_| {
+        let sent = types::sent();
+        quote!(<#sent>)
     });
     let result = result(of, method);
     let (promise, lint) = if method.streams().is_some() {
@@ -156,7 +159,7 @@ fn function(of: &Interface, method: &Method, body: &TokenStream) -> TokenStream 
         ///
         #[doc = #promise]
         #lint
-        #vis fn #name(&self, #(#arguments),*) -> #result {
+        #vis fn #name #generics(&self, #(#arguments),*) -> #result {
             #body
         }
     }

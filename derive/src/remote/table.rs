@@ -90,8 +90,8 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     }
 }
 
-/// Formats a signature as people write it.
-fn text(of: impl ToTokens) -> String {
+/// Formats a signature or a type as people write it.
+pub(super) fn text(of: impl ToTokens) -> String {
     let text = of.to_token_stream().to_string();
     // Tokens of long signatures are printed on several lines.
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");

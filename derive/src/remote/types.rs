@@ -1,19 +1,22 @@
 //! Types of messages, derived from those of arguments and results.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Lifetime, Type, TypeReference, parse_quote};
+use syn::{GenericArgument, Lifetime, PathArguments, Type, TypeReference, parse_quote};
 
-use super::interface::{Argument, Interface, Method};
+use super::interface::{Argument, Interface, Method, plain};
 
-/// Returns the argument type of the stub's method. A message that the server keeps is borrowed by
-/// the call. The call needs it only while it is being sent, regardless of the lifetime in the
-/// signature.
-pub(super) fn stub_type(argument: &Argument) -> Type {
+/// Returns the argument type of the stub's method, in which [`sent`] is the lifetime of forms. A
+/// message that the server keeps is borrowed by the call. The call needs it only while it is being
+/// sent, regardless of the lifetime in the signature.
+pub(super) fn stub_type(of: &Interface, argument: &Argument) -> Type {
     if argument.streams().is_some() || argument.passes().is_some() {
         return for_all_time(&argument.ty);
+    }
+    if let Some(form) = sent_form(argument) {
+        return sent_type(of, form);
     }
     let mut ty = match &argument.received {
         Some(of) => parse_quote!(&#of),
@@ -21,6 +24,64 @@ pub(super) fn stub_type(argument: &Argument) -> Type {
     };
     Lifetimes::Any.visit_type_mut(&mut ty);
     ty
+}
+
+/// Returns the lifetime of the forms that a method of a stub takes.
+pub(super) fn sent() -> Lifetime {
+    Lifetime::new("'sent", Span::call_site())
+}
+
+/// The forms of maps and sets.
+const FORMS: &[&str] = &[
+    "HashedMap",
+    "HashedSet",
+    "IndexedMap",
+    "IndexedSet",
+    "SortedMap",
+    "SortedSet",
+];
+
+/// Returns the `F` of an argument `&F` or `&[F]` whose name is that of a form.
+pub(super) fn sent_form(argument: &Argument) -> Option<SentForm<'_>> {
+    let Type::Reference(of) = plain(&argument.ty) else {
+        return None;
+    };
+    let (element, slice) = match plain(&of.elem) {
+        Type::Slice(of) => (plain(&of.elem), true),
+        other => (other, false),
+    };
+    let Type::Path(path) = element else {
+        return None;
+    };
+    let last = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    let first = matches!(arguments.args.first(), Some(GenericArgument::Lifetime(_)));
+    let name = last.ident.to_string();
+    let of_form = name.ends_with("Ref") || FORMS.contains(&name.as_str());
+    (first && of_form).then_some(SentForm { element, slice })
+}
+
+/// An argument that the derive may have generated as the form of another type.
+pub(super) struct SentForm<'t> {
+    element: &'t Type,
+    slice: bool,
+}
+
+/// Returns the type of all arguments that are sent as a form.
+fn sent_type(of: &Interface, form: SentForm<'_>) -> Type {
+    let mut element = form.element.clone();
+    let sent = sent();
+    Lifetimes::Of(&sent).visit_type_mut(&mut element);
+    let span = located(form.element);
+    let krate = respanned(&of.krate, span);
+    let each = quote_spanned!(span=> impl #krate::SentAs<#sent, #element>);
+    if form.slice {
+        parse_quote!(&#sent [#each])
+    } else {
+        parse_quote!(&#sent #each)
+    }
 }
 
 /// Returns the argument type of a mock's function.
@@ -31,6 +92,28 @@ pub(super) fn mock_type(argument: &Argument) -> Type {
     let mut ty = argument.ty.clone();
     Lifetimes::Any.visit_type_mut(&mut ty);
     ty
+}
+
+/// Returns an argument from the receive buffer as the method takes it. A type that does not arrive
+/// as itself is an error at the parameter.
+pub(super) fn parameter(of: &Interface, argument: &Argument, name: &Ident) -> TokenStream {
+    let mut ty = plain(&argument.ty).clone();
+    Lifetimes::Any.visit_type_mut(&mut ty);
+    let target = match &ty {
+        Type::Reference(TypeReference { elem, .. }) => Some(elem),
+        _ => None,
+    };
+    let span = located(target.map_or(&ty, |target| target));
+    let krate = respanned(&of.krate, span);
+    let name = respanned(name, span);
+    match target {
+        Some(target) => {
+            quote_spanned!(span=> #krate::__private::argument(*#name).target::<#target>())
+        }
+        None => quote_spanned! {span=>
+            #krate::__private::argument(#name).value::<#ty>()
+        },
+    }
 }
 
 /// Returns the type of the arguments' message, with `'static` lifetimes.
@@ -110,8 +193,12 @@ pub(super) fn result_span(method: &Method) -> Span {
 
 /// Returns the path of the crate `jstream_rmi` with the span for errors of the result.
 pub(super) fn krate_of_result(of: &Interface, method: &Method) -> TokenStream {
-    let span = result_span(method);
-    let tokens = of.krate.to_token_stream().into_iter();
+    respanned(&of.krate, result_span(method))
+}
+
+/// Returns tokens with the span for errors of another part of the program.
+fn respanned(of: impl ToTokens, span: Span) -> TokenStream {
+    let tokens = of.to_token_stream().into_iter();
     tokens
         .map(|mut token| {
             token.set_span(token.span().located_at(span));
@@ -177,35 +264,48 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
                 let _ = #krate::__private::Method::#new;
             }
         });
-    quote!(#(#all)*)
+    // The type of the result is checked as in the signature of the stub's method and as in the
+    // table of methods, whose errors are at different tokens.
+    let answered = method.one_way.is_none() && method.streams().is_none();
+    let result = (answered && method.passes().is_none()).then(|| {
+        let (krate, output) = (krate_of_result(of, method), output(of, method));
+        quote_spanned! {result_span(method)=>
+            let _ = ::core::option::Option::None::<#krate::Call<#output>>;
+            let _ = #krate::__private::Method::new::<(), #output>;
+        }
+    });
+    quote!(#result #(#all)*)
 }
 
-fn for_all_time(ty: &Type) -> Type {
+/// Returns the type with `'static` lifetimes.
+pub(super) fn for_all_time(ty: &Type) -> Type {
     let mut ty = ty.clone();
     Lifetimes::Static.visit_type_mut(&mut ty);
     ty
 }
 
 /// The replacement for all lifetimes.
-enum Lifetimes {
+enum Lifetimes<'l> {
     Static,
     Any,
+    Of(&'l Lifetime),
 }
 
-impl Lifetimes {
+impl Lifetimes<'_> {
     fn lifetime(&self) -> Lifetime {
         let name = match self {
             Self::Static => "'static",
             Self::Any => "'_",
+            Self::Of(lifetime) => return (*lifetime).clone(),
         };
         Lifetime::new(name, Span::call_site())
     }
 }
 
-impl VisitMut for Lifetimes {
+impl VisitMut for Lifetimes<'_> {
     fn visit_type_reference_mut(&mut self, of: &mut TypeReference) {
         of.lifetime = match self {
-            Self::Static => Some(self.lifetime()),
+            Self::Static | Self::Of(_) => Some(self.lifetime()),
             Self::Any => None,
         };
         syn::visit_mut::visit_type_mut(self, &mut of.elem);

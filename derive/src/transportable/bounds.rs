@@ -20,6 +20,7 @@ pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {
     for param in of.values() {
         let name = &param.ident;
         said.push(PredicateType {
+            attrs: Vec::new(),
             lifetimes: None,
             bounded_ty: parse_quote!(#name),
             colon_token: Default::default(),
@@ -47,7 +48,7 @@ pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {
 /// Returns true for a trait bound without `for<...>` and without modifier.
 fn is_plain(bound: &TypeParamBound) -> bool {
     matches!(bound, TypeParamBound::Trait(of)
-        if of.lifetimes.is_none() && matches!(of.modifier, syn::TraitBoundModifier::None))
+        if of.lifetimes.is_none() && of.maybe.is_none())
 }
 
 /// Replaces each type parameter by the form of its argument.

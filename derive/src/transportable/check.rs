@@ -45,7 +45,14 @@ pub(super) fn check(of: &Own) -> Result<()> {
                 &part.ty,
                 "a field that travels must be sized: put this behind a reference, or in a `Box`",
             ));
-        } else if part.options.skip.is_none() && part.options.with.is_none() {
+        } else if part.options.skip.is_some() {
+            if of.has_form && part.options.form.is_none() {
+                SkippedTypes {
+                    errors: &mut errors,
+                }
+                .visit_type(&part.ty);
+            }
+        } else if part.options.with.is_none() {
             FieldTypes {
                 errors: &mut errors,
                 own: !of.has_form,
@@ -196,7 +203,7 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
                 "an address is meaningless in another process: use a reference, or leave the field \
                  out with `#[transportable(skip)]`",
             )),
-            Type::BareFn(_) => self.errors.add(Error::new_spanned(
+            Type::FnPtr(_) => self.errors.add(Error::new_spanned(
                 ty,
                 "the address of a function is meaningless in another process: use a trait object \
                  (`#[jstream::transportable]` on the trait) or an enum that stands for the \
@@ -246,7 +253,10 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
         if let Some(instead) = instead_of(&name) {
             self.errors.add(Error::new(
                 last.span(),
-                format!("`{name}` has no in-place form: use `{instead}`"),
+                format!(
+                    "`{name}` has no in-place form: use `{instead}`, or write the value `with` an \
+                     adapter"
+                ),
             ));
         } else if is_cell(&name) && !form::is_shared_cell(path) {
             self.errors.add(Error::new(
@@ -259,6 +269,32 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
             ));
         } else if name != "PhantomData" {
             // A type parameter of `PhantomData` has no value.
+            syn::visit::visit_type_path(self, path);
+        }
+    }
+}
+
+/// Rejects skipped fields of types that have no form, if the form's field has no type of its own.
+struct SkippedTypes<'e> {
+    errors: &'e mut Errors,
+}
+
+impl<'ast> Visit<'ast> for SkippedTypes<'_> {
+    fn visit_type_path(&mut self, path: &'ast TypePath) {
+        let Some(last) = path.path.segments.last().map(|last| &last.ident) else {
+            return;
+        };
+        let name = last.to_string();
+        let is_known = instead_of(&name).is_some() || is_cell(&name);
+        if is_known && !form::is_shared_cell(path) {
+            self.errors.add(Error::new(
+                last.span(),
+                format!(
+                    "`{name}` has no in-place form, so this field needs another type in the form: \
+                     add it to `skip`, as in `#[transportable(skip, form = ())]`"
+                ),
+            ));
+        } else if name != "PhantomData" {
             syn::visit::visit_type_path(self, path);
         }
     }
@@ -283,7 +319,7 @@ fn instead_of(owner: &str) -> Option<&'static str> {
     Some(match owner {
         "VecDeque" | "LinkedList" | "BinaryHeap" => "Vec<T>",
         "Weak" => "Cell<Option<&'b T>>",
-        "PathBuf" | "OsString" | "CString" => "String",
+        "CString" => "String",
         _ => return None,
     })
 }

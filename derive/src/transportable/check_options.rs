@@ -23,6 +23,21 @@ pub(super) fn of_type(of: &Own, errors: &mut Errors) {
             "this type is its own form, so there is no other form: derive this for the type itself",
         ));
     }
+    if let Some(compare) = options.compare {
+        if !of.has_form {
+            errors.add(Error::new(
+                compare,
+                "this type is its own form, so there is no other form to compare with: derive \
+                 `PartialEq` for the type itself",
+            ));
+        } else if of.is_invariant() {
+            errors.add(Error::new(
+                compare,
+                "a form with cells can't be compared, because it may lead back to itself: \
+                 implement `PartialEq` by hand, with a bound on how far cells are followed",
+            ));
+        }
+    }
     for of_trait in &options.implements {
         let of_instances = of.generics.type_params().next().is_some()
             || of.generics.const_params().next().is_some();

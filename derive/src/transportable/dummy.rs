@@ -33,7 +33,7 @@ pub(super) fn of(input: &DeriveInput) -> TokenStream {
         #[automatically_derived]
         unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
             type InPlace<'__b> = Self where Self: '__b;
-            const WIRE_IS_MEMORY: bool = false;
+            const WIRE_IS_MEMORY: ::core::primitive::bool = false;
 
             unsafe fn write<'__b>(
                 &'__b self,

@@ -12,7 +12,7 @@ use syn::{DeriveInput, TypeParamBound};
 use super::asked::{Need, asked, asked_of_owner};
 use super::context::{Bodies, Context, args, name_of, with_bound};
 use super::model::{Body, Own};
-use super::{bounds, expand_enum, expand_struct, form, restore};
+use super::{bounds, compare, debug, expand_enum, expand_struct, form, restore};
 use crate::spans::Place;
 
 /// Returns the code for a type that is its own form.
@@ -64,6 +64,8 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
     let early = early(&context);
     let restore = restore::of(&context, owner.unwrap_or(of));
     let implements = implements(owner.unwrap_or(of));
+    let debug = owner.map(|owner| debug::of(of, owner));
+    let compare = owner.map(|owner| compare::of(of, owner));
     let owner = owner.map(|owner| of_owner(&context, owner));
     let beside = &bodies.beside;
     quote! {
@@ -80,6 +82,8 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
             #early
             #owner
             #restore
+            #debug
+            #compare
             #implements
         };
     }
@@ -142,6 +146,7 @@ fn transportable(
     let (_, ty_generics, _) = of.generics.split_for_impl();
     let of_owner = owner.and_then(|owner| asked_of_owner(owner, form.of, Need::Travel));
     let asked = of_owner.unwrap_or_else(|| asked(of, Need::Travel));
+    let inline = inline(of);
     let write_back = write_back.map(|write_back| {
         quote! {
             #[inline]
@@ -160,12 +165,12 @@ fn transportable(
         #[automatically_derived]
         unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
             type InPlace<'__b> = #form_name #form_args where Self: '__b;
-            const WIRE_IS_MEMORY: bool = {
+            const WIRE_IS_MEMORY: ::core::primitive::bool = {
                 #asked
                 #wire_is_memory
             };
 
-            #[inline]
+            #inline
             unsafe fn write<'__b>(
                 &'__b self,
                 slot: *mut Self::InPlace<'__b>,
@@ -177,6 +182,22 @@ fn transportable(
 
             #write_back
         }
+    }
+}
+
+/// Largest number of fields of a struct whose `write` and `read` are always inlined.
+const SMALL: usize = 4;
+
+/// Returns the attribute of `write` and `read`.
+///
+/// The compiler inlines a function that is called once. The root and the targets of pointers have
+/// one call each. With one codegen unit, both call the same function, so that it is not inlined.
+/// For a node with three fields, reading then takes a third more instructions. Larger structs take
+/// up to 5 % more if they are inlined.
+fn inline(of: &Own) -> TokenStream {
+    match &of.body {
+        Body::Struct(parts) if parts.len() <= SMALL => quote!(#[inline(always)]),
+        _ => quote!(#[inline]),
     }
 }
 
@@ -196,6 +217,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
     } = bodies;
     let of_owner = owner.and_then(|owner| asked_of_owner(owner, of, Need::Travel));
     let asked = of_owner.unwrap_or_else(|| asked(of, Need::Stand));
+    let inline = inline(of);
     let of_type = &of.options.verify;
     let (shape, refused) = if of_type.is_empty() {
         (shape.clone(), TokenStream::new())
@@ -216,7 +238,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
                 #shape
             };
 
-            #[inline]
+            #inline
             unsafe fn read(
                 slot: *mut Self,
                 pass: &mut #support::Pass<'_>,

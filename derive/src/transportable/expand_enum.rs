@@ -442,7 +442,7 @@ fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     quote! {
         #support::VariantInfo::new(
             #name,
-            #tag as i128,
+            #tag as ::core::primitive::i128,
             #support::list([#(#fields),*]),
         )
     }

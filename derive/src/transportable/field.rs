@@ -23,7 +23,7 @@ pub(super) enum Mode {
     /// As a value that an adapter makes, and whose form remains in the buffer.
     Replaced(TokenStream),
     /// As this type, which has the same layout.
-    As(Type),
+    As(Box<Type>),
     /// As `None`, or as an empty pointer.
     EmptyPointer,
     /// As a mutable slice.
@@ -48,7 +48,7 @@ impl Part {
         } else if options.shared.is_some() {
             let mut mirror = self.ty.clone();
             Mirror { krate: of.krate() }.visit_type_mut(&mut mirror);
-            Mode::As(mirror)
+            Mode::As(Box::new(mirror))
         } else if options.exclusive.is_some() {
             Mode::Exclusive
         } else {
@@ -218,6 +218,22 @@ impl Part {
         match self.mode(of) {
             Mode::Plain => self.place.put(quote!(#support::memory_of(#access))),
             _ => quote!(#support::MemoryLayout::OTHER),
+        }
+    }
+
+    /// Returns an expression that is true if the field at `place` in a `whole` is restored by
+    /// copying its form.
+    pub(super) fn is_copy(
+        &self,
+        of: &Own,
+        whole: &TokenStream,
+        place: &TokenStream,
+    ) -> TokenStream {
+        let support = of.support();
+        let access = Self::access(whole, place);
+        match self.mode(of) {
+            Mode::Plain => self.place.put(quote!(#support::is_copy_of(#access))),
+            _ => quote!(false),
         }
     }
 

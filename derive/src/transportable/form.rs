@@ -9,8 +9,7 @@ use quote::{format_ident, quote};
 use syn::visit::Visit;
 use syn::{
     AngleBracketedGenericArguments, DeriveInput, Field, Fields, GenericArgument, GenericParam,
-    Generics, Ident, Lifetime, PathArguments, TraitBoundModifier, Type, TypeParamBound, TypePath,
-    parse_quote,
+    Generics, Ident, Lifetime, PathArguments, Type, TypeParamBound, TypePath, parse_quote,
 };
 
 use super::known;
@@ -108,11 +107,7 @@ pub(super) fn generics(of: &Own) -> Generics {
             GenericParam::Lifetime(_) => {}
             GenericParam::Type(of) => {
                 let name = &of.ident;
-                let is_relaxed = of.bounds.iter().any(|bound| {
-                    matches!(bound, TypeParamBound::Trait(of)
-                        if matches!(of.modifier, TraitBoundModifier::Maybe(_)))
-                });
-                generics.params.push(if is_relaxed {
+                generics.params.push(if of.bounds.iter().any(is_relaxed) {
                     parse_quote!(#name: ?::core::marker::Sized)
                 } else {
                     parse_quote!(#name)
@@ -125,6 +120,11 @@ pub(super) fn generics(of: &Own) -> Generics {
         }
     }
     generics
+}
+
+/// Returns true for the bound `?Sized`.
+pub(super) fn is_relaxed(bound: &TypeParamBound) -> bool {
+    matches!(bound, TypeParamBound::Trait(of) if of.maybe.is_some())
 }
 
 /// Returns the definition of the form.
@@ -321,7 +321,7 @@ impl Mapping<'_> {
     /// Returns true if the type is its own form, judging by its name.
     fn is_its_own(&self, of: &TypePath, name: &str) -> bool {
         let mut params = self.of.generics.type_params();
-        known::is_leaf(name)
+        known::is_leaf(&of.path, name)
             || of.qself.is_some()
             || params.any(|param| of.path.is_ident(&param.ident))
     }

@@ -5,12 +5,12 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Lifetime, Type, TypeArray, parse_quote};
+use syn::{Lifetime, Path, Type, TypeArray, parse_quote};
 
 use super::model::Own;
 
 /// Types that are their own forms.
-const LEAVES: [&str; 34] = [
+const LEAVES: [&str; 76] = [
     "u8",
     "u16",
     "u32",
@@ -28,6 +28,7 @@ const LEAVES: [&str; 34] = [
     "bool",
     "char",
     "str",
+    "OsStr",
     "PhantomData",
     "Ordering",
     "RangeFull",
@@ -45,6 +46,47 @@ const LEAVES: [&str; 34] = [
     "Date",
     "Time",
     "DateTime",
+    "BStr",
+    "NaiveDate",
+    "NaiveTime",
+    "NaiveDateTime",
+    "FixedOffset",
+    "TimeDelta",
+    "Weekday",
+    "Month",
+    "PrimitiveDateTime",
+    "OffsetDateTime",
+    "UtcDateTime",
+    "UtcOffset",
+    "f16",
+    "bf16",
+    "Vec2",
+    "Vec3",
+    "Vec4",
+    "DVec2",
+    "DVec3",
+    "DVec4",
+    "IVec2",
+    "IVec3",
+    "IVec4",
+    "UVec2",
+    "UVec3",
+    "UVec4",
+    "Vec3A",
+    "Quat",
+    "DQuat",
+    "Mat2",
+    "Mat3",
+    "Mat4",
+    "DMat2",
+    "DMat3",
+    "DMat4",
+    "Mat3A",
+    "Affine2",
+    "Affine3",
+    "Affine3A",
+    "DAffine2",
+    "DAffine3",
 ];
 
 /// Types whose form is the same type with the forms of its arguments.
@@ -61,8 +103,10 @@ const PARTS: [&str; 9] = [
 ];
 
 /// Types that own their contents, and have a different form.
-const OWNERS: [&str; 13] = [
+const OWNERS: [&str; 16] = [
     "String",
+    "PathBuf",
+    "OsString",
     "Vec",
     "Box",
     "Rc",
@@ -70,6 +114,7 @@ const OWNERS: [&str; 13] = [
     "Cow",
     "Bytes",
     "BytesMut",
+    "BString",
     "SmallVec",
     "ArrayVec",
     "ArrayString",
@@ -77,9 +122,23 @@ const OWNERS: [&str; 13] = [
     "RkyvBuf",
 ];
 
-/// Returns true if a type is its own form.
-pub(super) fn is_leaf(name: &str) -> bool {
-    LEAVES.contains(&name) || name.starts_with("NonZero")
+/// Returns true if a type is its own form. A type with arguments that has the name of a leaf
+/// without arguments is the program's.
+pub(super) fn is_leaf(of: &Path, name: &str) -> bool {
+    let has_arguments = of
+        .segments
+        .last()
+        .is_some_and(|last| !last.arguments.is_empty());
+    if has_arguments {
+        return matches!(name, "PhantomData" | "NonZero" | "DateTime" | "Checked");
+    }
+    LEAVES.contains(&name) || name.starts_with("NonZero") || is_path_of_std(of)
+}
+
+/// Returns true if a type is spelled as the `Path` of `std`. A bare `Path` is the program's.
+fn is_path_of_std(of: &Path) -> bool {
+    let mut names = of.segments.iter().rev().map(|segment| &segment.ident);
+    names.next().is_some_and(|last| last == "Path") && names.next().is_some_and(|of| of == "path")
 }
 
 /// Returns true if a type's form is the same type with the forms of its arguments.
@@ -107,9 +166,12 @@ pub(super) fn form(of: &Own, name: &str, lifetime: &Lifetime, arguments: &[Type]
     let krate = of.krate();
     Some(match (name, arguments) {
         ("String" | "ArrayString", _) => parse_quote!(&#lifetime ::core::primitive::str),
+        ("PathBuf", []) => parse_quote!(&#lifetime ::std::path::Path),
+        ("OsString", []) => parse_quote!(&#lifetime ::std::ffi::OsStr),
         ("Vec" | "ArrayVec", [element, ..]) => parse_quote!(&#lifetime [#element]),
         ("SmallVec", [Type::Array(TypeArray { elem, .. })]) => parse_quote!(&#lifetime [#elem]),
         ("Bytes" | "BytesMut", []) => parse_quote!(&#lifetime [::core::primitive::u8]),
+        ("BString", []) => parse_quote!(&#lifetime #krate::__private::BStr),
         ("Box" | "Cow", [target, ..]) => parse_quote!(&#lifetime #target),
         ("Rc" | "Arc", [target, ..]) => parse_quote!(#krate::Shared<#lifetime, #target>),
         ("Option", [payload]) => parse_quote!(::core::option::Option<#payload>),

@@ -31,6 +31,8 @@ pub(super) struct Options {
     pub(super) own: Option<Span>,
     /// Traits that the form derives.
     pub(super) derives: Vec<Path>,
+    /// The option `compare`: the type and its form can be compared.
+    pub(super) compare: Option<Span>,
     /// Functions that verify a received value.
     pub(super) verify: Vec<Path>,
     /// True if pointers are followed only if they are marked.
@@ -41,6 +43,8 @@ pub(super) struct Options {
     pub(super) invariant: bool,
     /// True if values can't be restored from the form.
     pub(super) no_to_owned: bool,
+    /// True if the form has no `Debug` unless it derives it.
+    pub(super) no_debug: bool,
 }
 
 pub(super) enum Body {

@@ -126,6 +126,8 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
                 options.own = Some(meta.path.span());
             } else if meta.path.is_ident("derive") {
                 options.derives.extend(paths(&meta)?);
+            } else if meta.path.is_ident("compare") {
+                options.compare = Some(meta.path.span());
             } else if meta.path.is_ident("verify") {
                 options.verify.push(meta.value()?.parse()?);
             } else if meta.path.is_ident("opt_in") {
@@ -136,11 +138,13 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
                 options.invariant = true;
             } else if meta.path.is_ident("no_to_owned") {
                 options.no_to_owned = true;
+            } else if meta.path.is_ident("no_debug") {
+                options.no_debug = true;
             } else {
                 return Err(meta.error(
                     "unknown option: on a type, `transportable` takes `crate = path`, `own`, \
-                     `owned`, `derive(Trait, ...)`, `verify = function`, `opt_in`, \
-                     `implements(Trait, ...)`, `invariant` and `no_to_owned`",
+                     `owned`, `derive(Trait, ...)`, `compare`, `verify = function`, `opt_in`, \
+                     `implements(Trait, ...)`, `invariant`, `no_to_owned` and `no_debug`",
                 ));
             }
             Ok(())

@@ -2,8 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::visit::Visit;
-use syn::{Type, TypeReference};
+use syn::visit::{self, Visit};
+use syn::{GenericArgument, PathArguments, Type, TypePath, TypeReference};
 
 use super::asked::{Need, asked, asked_of_owner};
 use super::bounds;
@@ -63,9 +63,16 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
     let owner = Some(of).filter(|of| of.has_form);
     let of_owner = owner.and_then(|of| asked_of_owner(of, context.of, Need::Restore));
     let asked = of_owner.unwrap_or_else(|| asked(of, Need::Restore));
+    let is_copy = match &of.body {
+        Body::Struct(parts) if form_name == name => is_copy(of, parts, &asked),
+        _ => None,
+    };
     quote! {
         #[automatically_derived]
         impl #impl_generics #support::Restore for #name #ty_generics #where_clause {
+            #is_copy
+
+            #[inline]
             fn restore<'__b>(
                 form @ _: &#form_name #form_args,
                 restoring: &mut #support::Restoring,
@@ -82,6 +89,24 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
 
         #method
     }
+}
+
+/// Returns the constant that permits to copy slices of a struct that is its own form.
+fn is_copy(of: &Own, parts: &[Part], asked: &TokenStream) -> Option<TokenStream> {
+    if parts.is_empty() {
+        return None;
+    }
+    let this = quote!(Self);
+    let parts = parts.iter().map(|part| {
+        let member = &part.member;
+        part.is_copy(of, &this, &quote!(&raw const (*of).#member))
+    });
+    Some(quote! {
+        const IS_COPY: bool = {
+            #asked
+            #(#parts)&&*
+        };
+    })
 }
 
 /// Returns a match arm that makes a struct or variant from its form.
@@ -110,6 +135,22 @@ fn is_borrowed(part: &Part) -> bool {
 
         fn visit_lifetime(&mut self, _: &'ast syn::Lifetime) {
             self.0 = true;
+        }
+
+        fn visit_type_path(&mut self, path: &'ast TypePath) {
+            let last = path.path.segments.last();
+            let Some(last) = last.filter(|last| last.ident == "Cow") else {
+                return visit::visit_type_path(self, path);
+            };
+            // A `Cow<'static, T>` can own its target.
+            if let PathArguments::AngleBracketed(arguments) = &last.arguments {
+                for argument in &arguments.args {
+                    match argument {
+                        GenericArgument::Lifetime(of) if of.ident == "static" => {}
+                        other => self.visit_generic_argument(other),
+                    }
+                }
+            }
         }
     }
     let options = &part.options;

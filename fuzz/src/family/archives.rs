@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::testing::Kit;
-use jstream::{Reader, Rkyv, Spent, Transportable};
+use jstream::{EmptyBuffer, Reader, Rkyv, Transportable};
 use rkyv::{Archive, Archived, Deserialize, Serialize};
 
 use super::{Family, MOST, sent};
@@ -155,7 +155,7 @@ impl Family for Archives {
 
     /// Restores the archived value, or expects an error.
     fn more(message: &[u8]) {
-        let Ok(jbuf) = Spent::heap(message.len()).copy_from(message) else {
+        let Ok(jbuf) = EmptyBuffer::heap(message.len()).copy_from(message) else {
             return;
         };
         if let Ok(received) = Reader::default().read::<Mixed>(jbuf) {

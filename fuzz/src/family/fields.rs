@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::testing::Kit;
-use jstream::{Adapter, Reader, Spent, Transportable};
+use jstream::{Adapter, EmptyBuffer, Reader, Transportable};
 
 use super::{Family, kit, sent};
 use crate::touch::{Seen, Touch, touch_fields};
@@ -190,7 +190,7 @@ impl Family for Fields {
 
     /// Changes the received object, detaches it, restores an owner from it, and shares it.
     fn more(message: &[u8]) {
-        let jbuf = Spent::heap(message.len()).copy_from(message);
+        let jbuf = EmptyBuffer::heap(message.len()).copy_from(message);
         let read = Reader::default().read::<Record>(jbuf.expect("it has the capacity"));
         let Ok(mut received) = read else {
             return;

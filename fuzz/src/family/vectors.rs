@@ -4,7 +4,7 @@ use arbitrary::{Result, Unstructured};
 use arrayvec::{ArrayString, ArrayVec};
 use bytes::{Bytes, BytesMut};
 use jstream::testing::Kit;
-use jstream::{Reader, Spent, Transportable};
+use jstream::{EmptyBuffer, Reader, Transportable};
 use smallvec::SmallVec;
 
 use super::{Family, kit, sent, several};
@@ -89,7 +89,7 @@ impl Family for Vectors {
 
     /// Restoring an owner gives the same value each time, or an error if the content does not fit.
     fn more(message: &[u8]) {
-        let Ok(jbuf) = Spent::heap(message.len()).copy_from(message) else {
+        let Ok(jbuf) = EmptyBuffer::heap(message.len()).copy_from(message) else {
             return;
         };
         let Ok(received) = Reader::default().read::<Lists>(jbuf) else {

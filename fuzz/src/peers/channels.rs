@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::schema::Schema;
-use jstream::{Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Transportable, Writer};
 use jstream_transport::channel::{Channel, RecvError, channel};
 use jstream_transport::{Address, Endpoint, Header, Incoming, Listener, connect, listen};
 
@@ -36,7 +36,7 @@ static KNOWN: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
         symbol: "symbol".to_owned(),
         legs: vec![0.5; 3],
     };
-    let message = Writer::new().write(&order, Spent::heap(1024));
+    let message = Writer::new().write(&order, EmptyBuffer::heap(1024));
     let message = message.expect("there is room").as_bytes().to_vec();
     [schema.to_bytes(root), message]
 });

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream_transport::rank::{Mesh, Options};
 use jstream_transport::{Endpoint, Header, Listener, listen};
 
@@ -38,9 +38,13 @@ pub fn run(input: &[u8]) {
     options.eager = Some(256);
     let rank = Mesh::new(0, 2, &options).endpoint(1, endpoint);
     let rank = rank.expect("the endpoint is not shared").build();
-    let filled = |length: usize| Spent::heap(length).zeroed(length).expect("there is room");
+    let filled = |length: usize| {
+        EmptyBuffer::heap(length)
+            .zeroed(length)
+            .expect("there is room")
+    };
     let mut receives: Vec<_> = (0..4).map(|tag| rank.irecv(1, tag % 3)).collect();
-    receives.push(rank.irecv_into(1, 3, Spent::heap(16)));
+    receives.push(rank.irecv_into(1, 3, EmptyBuffer::heap(16)));
     let mut sends = vec![rank.isend(1, 0, filled(10)), rank.isend(1, 1, filled(5000))];
     sends.push(rank.issend(1, 2, filled(3)));
     let mut probed = 0u32;

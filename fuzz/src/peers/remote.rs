@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream_transport::{Listener, RecvError, RemoteKey, Rights, listen};
 
 use super::greeting::{hello, of_system};
@@ -64,7 +64,9 @@ pub fn run(input: &[u8]) {
     stream.set_nonblocking(true).expect("it is a socket");
     let rights = [Rights::Both, Rights::Put, Rights::Get]
         [usize::from(input.arbitrary::<u8>().unwrap_or(0) % 3)];
-    let memory = Spent::heap(EXPOSED).zeroed(EXPOSED).expect("there is room");
+    let memory = EmptyBuffer::heap(EXPOSED)
+        .zeroed(EXPOSED)
+        .expect("there is room");
     let exposure = endpoint
         .remote()
         .expose(memory, rights)
@@ -72,7 +74,9 @@ pub fn run(input: &[u8]) {
     // These requests to the peer have small numbers such as 0 and 1, which the input can match.
     let theirs = RemoteKey::from_words(exposure.key().to_words()).expect("it is a key");
     let got = endpoint.remote().post_get(&theirs, 0, 100);
-    let filled = Spent::heap(8).copy_from(&[7; 8]).expect("there is room");
+    let filled = EmptyBuffer::heap(8)
+        .copy_from(&[7; 8])
+        .expect("there is room");
     let put = endpoint.remote().post_put(&theirs, 0, filled);
     let [key, ..] = exposure.key().to_words();
     let mut heard = vec![0; 1 << 16];

@@ -10,11 +10,11 @@ use super::{ALIGNMENT, Keeper, LEAST_ALIGNMENT, Place, Region, Registration, Slo
 use crate::wire::align_up;
 
 /// A buffer whose bytes have no meaning, ready to be written or received into.
-pub struct Spent {
+pub struct EmptyBuffer {
     slot: Slot,
 }
 
-impl Spent {
+impl EmptyBuffer {
     /// Allocates a buffer of `capacity` bytes on the heap, outside any pool.
     ///
     /// # Panics
@@ -65,8 +65,8 @@ impl Spent {
     ///
     /// `base` must be valid for reads and writes of `capacity` bytes, which nothing else accesses
     /// until this handle, and any handle that it is converted to, is dropped. The caller must fill
-    /// it only as bytes, with [`filling`](Self::filling) or [`copy_from`](Self::copy_from), and
-    /// must read it only with [`Filled::as_bytes`]. Memory that is no longer filled needs to be
+    /// it only as bytes, with [`writer`](Self::writer) or [`copy_from`](Self::copy_from), and must
+    /// read it only with [`MessageBuffer::as_bytes`]. Memory that is no longer filled needs to be
     /// valid only for reads.
     #[inline]
     #[must_use]
@@ -117,8 +117,8 @@ impl Spent {
     /// Begins to fill the buffer piece by piece.
     #[inline]
     #[must_use]
-    pub fn filling(self) -> Filling {
-        Filling {
+    pub fn writer(self) -> BufferWriter {
+        BufferWriter {
             slot: self.slot,
             len: 0,
         }
@@ -129,22 +129,22 @@ impl Spent {
     /// # Errors
     ///
     /// Returns [`Overfull`], which contains the buffer, if `bytes` does not fit.
-    pub fn copy_from(self, bytes: &[u8]) -> Result<Filled, Overfull> {
-        let mut filling = self.filling();
+    pub fn copy_from(self, bytes: &[u8]) -> Result<MessageBuffer, Overfull> {
+        let mut filling = self.writer();
         if filling.extend(bytes) {
             Ok(filling.finish())
         } else {
             Err(Overfull {
                 wanted: bytes.len(),
-                spent: filling.abandon(),
+                buffer: filling.abandon(),
             })
         }
     }
 }
 
-impl fmt::Debug for Spent {
+impl fmt::Debug for EmptyBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Spent")
+        f.debug_struct("EmptyBuffer")
             .field("capacity", &self.capacity())
             .finish()
     }
@@ -157,12 +157,12 @@ pub struct Overfull {
     /// Length of the message in bytes.
     pub wanted: usize,
     /// The buffer, with unchanged capacity.
-    pub spent: Spent,
+    pub buffer: EmptyBuffer,
 }
 
 impl fmt::Display for Overfull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let has = self.spent.capacity();
+        let has = self.buffer.capacity();
         write!(
             f,
             "{} bytes do not fit into a buffer of {has} bytes; take a larger one from the pool",
@@ -176,12 +176,12 @@ impl std::error::Error for Overfull {}
 /// A buffer that is being filled.
 ///
 /// Invariant: the first `len` bytes are initialised.
-pub struct Filling {
+pub struct BufferWriter {
     slot: Slot,
     len: usize,
 }
 
-impl Filling {
+impl BufferWriter {
     /// Returns the number of bytes received so far.
     #[inline]
     #[must_use]
@@ -266,8 +266,8 @@ impl Filling {
     /// Ends filling. The received bytes become the message.
     #[inline]
     #[must_use]
-    pub fn finish(self) -> Filled {
-        Filled {
+    pub fn finish(self) -> MessageBuffer {
+        MessageBuffer {
             slot: self.slot,
             len: self.len,
         }
@@ -276,14 +276,14 @@ impl Filling {
     /// Discards the received bytes and returns the empty buffer.
     #[inline]
     #[must_use]
-    pub fn abandon(self) -> Spent {
-        Spent { slot: self.slot }
+    pub fn abandon(self) -> EmptyBuffer {
+        EmptyBuffer { slot: self.slot }
     }
 }
 
-impl fmt::Debug for Filling {
+impl fmt::Debug for BufferWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Filling")
+        f.debug_struct("BufferWriter")
             .field("len", &self.len)
             .field("capacity", &self.capacity())
             .finish()
@@ -294,12 +294,12 @@ impl fmt::Debug for Filling {
 /// can be read, or forwarded unchanged.
 ///
 /// Invariant: the first `len` bytes are initialised.
-pub struct Filled {
+pub struct MessageBuffer {
     slot: Slot,
     len: usize,
 }
 
-impl Filled {
+impl MessageBuffer {
     /// Returns an empty message in a buffer without memory, as a placeholder. It cannot be read as
     /// an object.
     #[inline]
@@ -384,8 +384,8 @@ impl Filled {
     /// Discards the message and returns the empty buffer.
     #[inline]
     #[must_use]
-    pub fn into_spent(self) -> Spent {
-        Spent { slot: self.slot }
+    pub fn into_empty(self) -> EmptyBuffer {
+        EmptyBuffer { slot: self.slot }
     }
 
     #[inline]
@@ -400,27 +400,27 @@ impl Filled {
 
     /// # Safety
     ///
-    /// The first `len` bytes of `spent` must be initialised.
+    /// The first `len` bytes of `empty` must be initialised.
     #[inline]
-    pub(crate) unsafe fn from_spent(spent: Spent, len: usize) -> Self {
-        debug_assert!(len <= spent.capacity());
+    pub(crate) unsafe fn from_empty(empty: EmptyBuffer, len: usize) -> Self {
+        debug_assert!(len <= empty.capacity());
         Self {
-            slot: spent.slot,
+            slot: empty.slot,
             len,
         }
     }
 }
 
-impl fmt::Debug for Filled {
+impl fmt::Debug for MessageBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Filled")
+        f.debug_struct("MessageBuffer")
             .field("len", &self.len)
             .field("capacity", &self.capacity())
             .finish()
     }
 }
 
-impl Spent {
+impl EmptyBuffer {
     /// Returns a part of the memory of `keeper` as a buffer. Dropping the buffer returns `number`
     /// to the keeper.
     ///
@@ -447,7 +447,7 @@ impl Spent {
     }
 }
 
-impl Filled {
+impl MessageBuffer {
     /// Takes the number of a buffer that `keeper` has lent. The number is not returned to the
     /// keeper: the caller owns it.
     ///
@@ -460,7 +460,7 @@ impl Filled {
         match self.into_slot().into_kept(keeper) {
             Ok(number) => Ok(number),
             // SAFETY: the slot is the unchanged slot of the message.
-            Err(slot) => Err(unsafe { Self::from_spent(Spent::from_slot(slot), len) }),
+            Err(slot) => Err(unsafe { Self::from_empty(EmptyBuffer::from_slot(slot), len) }),
         }
     }
 }
@@ -471,7 +471,7 @@ mod tests {
 
     #[test]
     fn pieces_become_a_message() {
-        let mut filling = Spent::heap(8).filling();
+        let mut filling = EmptyBuffer::heap(8).writer();
         assert!(filling.is_empty());
         assert!(filling.extend(b"abc"));
         assert!(!filling.extend(b"too long"));
@@ -481,20 +481,20 @@ mod tests {
         let filled = filling.finish();
         assert_eq!(filled.as_bytes(), b"abcd");
         assert_eq!(filled.capacity(), 8);
-        assert_eq!(filled.into_spent().capacity(), 8);
+        assert_eq!(filled.into_empty().capacity(), 8);
     }
 
     #[test]
     fn what_does_not_fit_gives_the_jbuf_back() {
-        let overfull = Spent::heap(2).copy_from(b"abc").unwrap_err();
+        let overfull = EmptyBuffer::heap(2).copy_from(b"abc").unwrap_err();
         assert_eq!(overfull.wanted, 3);
-        assert_eq!(overfull.spent.capacity(), 2);
+        assert_eq!(overfull.buffer.capacity(), 2);
         assert!(overfull.to_string().contains("3 bytes"));
     }
 
     #[test]
     fn an_empty_jbuf_holds_an_empty_message() {
-        let filled = Spent::heap(0).copy_from(b"").unwrap();
+        let filled = EmptyBuffer::heap(0).copy_from(b"").unwrap();
         assert!(filled.is_empty());
         assert_eq!(filled.as_bytes(), b"");
     }

@@ -42,7 +42,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::buffer::Spent;
+    use crate::buffer::EmptyBuffer;
 
     #[repr(align(128))]
     struct Memory {
@@ -61,12 +61,12 @@ mod tests {
         let base = NonNull::new(memory.cast::<u8>()).unwrap();
         // SAFETY: the memory is aligned, has 256 bytes, and nothing else accesses it. It is freed
         // at the end.
-        let lend = |number| unsafe { Spent::kept(base, 256, keeper.clone(), number) };
+        let lend = |number| unsafe { EmptyBuffer::kept(base, 256, keeper.clone(), number) };
         let filled = lend(7).copy_from(b"abc").unwrap();
         assert_eq!(filled.as_bytes().as_ptr(), memory.cast::<u8>().cast_const());
         assert_eq!((filled.capacity(), filled.place()), (256, None));
         assert!(BACK.lock().unwrap().is_empty());
-        drop(filled.into_spent());
+        drop(filled.into_empty());
         assert_eq!(*BACK.lock().unwrap(), [7]);
 
         let filled = lend(8).copy_from(b"abc").unwrap();

@@ -3,9 +3,9 @@
 //!
 //! | handle | contents |
 //! |---|---|
-//! | [`Spent`] | no meaning; treated as uninitialised memory to write or receive into |
-//! | [`Filling`] | the first part of a message, while the rest is being received or written |
-//! | [`Filled`] | a message in wire form, to be sent, forwarded or read |
+//! | [`EmptyBuffer`] | no meaning; treated as uninitialised memory to write or receive into |
+//! | [`BufferWriter`] | the first part of a message, while the rest is being received or written |
+//! | [`MessageBuffer`] | a message in wire form, to be sent, forwarded or read |
 //! | [`Received`](crate::Received) | native Rust objects |
 //!
 //! Invariant: a slot's memory is reached only through its one handle. No reference ever spans two
@@ -18,7 +18,7 @@ mod region;
 mod slot;
 mod view;
 
-pub use jbuf::{Filled, Filling, Overfull, Spent};
+pub use jbuf::{BufferWriter, EmptyBuffer, MessageBuffer, Overfull};
 pub use keeper::Keeper;
 pub use pool::{Callback, ClassStats, Leak, Pool, PoolError, PoolOptions, PoolStats, WhenLow};
 pub use region::{Backing, Pages, Region, RegionOptions, Registration};

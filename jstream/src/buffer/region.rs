@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::mem::size_of_val;
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use memmap2::{MmapOptions, MmapRaw};
 
@@ -324,7 +324,7 @@ impl Region {
     /// Locks the registrations. Poisoning is ignored, because a panic cannot leave them half
     /// changed.
     fn pins(&self) -> std::sync::MutexGuard<'_, Pins> {
-        self.pins.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.pins)
     }
 
     /// Returns the memory file behind a region of [`Backing::Memfd`], to be given to other

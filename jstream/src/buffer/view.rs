@@ -7,7 +7,7 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use zerocopy::error::CastError;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use super::{Filled, Filling, Overfull, Spent};
+use super::{BufferWriter, EmptyBuffer, MessageBuffer, Overfull};
 
 /// The reason why bytes cannot be viewed as a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,14 +76,14 @@ impl fmt::Display for ViewError {
 
 impl Error for ViewError {}
 
-impl Filled {
+impl MessageBuffer {
     /// Returns the bytes as a slice of plain values.
     ///
     /// ```
-    /// use jstream::Spent;
+    /// use jstream::EmptyBuffer;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut column = Spent::heap(1024).zeroed(24)?;
+    /// let mut column = EmptyBuffer::heap(1024).zeroed(24)?;
     /// column.view_mut::<f64>()?[1] = 0.5;
     /// assert_eq!(column.view::<f64>()?, [0.0, 0.5, 0.0]);
     /// assert!(column.view::<[u8; 7]>().is_err(), "24 bytes are no sevens");
@@ -161,32 +161,32 @@ impl Filled {
     }
 }
 
-impl Spent {
+impl EmptyBuffer {
     /// Fills the buffer with `len` zero bytes of raw data.
     ///
     /// # Errors
     ///
     /// Returns [`Overfull`], which contains the buffer, if the bytes do not fit.
-    pub fn zeroed(mut self, len: usize) -> Result<Filled, Overfull> {
+    pub fn zeroed(mut self, len: usize) -> Result<MessageBuffer, Overfull> {
         let Some(bytes) = self.uninit_mut().get_mut(..len) else {
             return Err(Overfull {
                 wanted: len,
-                spent: self,
+                buffer: self,
             });
         };
         bytes.fill(MaybeUninit::new(0));
         // SAFETY: the first `len` bytes were just written.
-        Ok(unsafe { Filled::from_spent(self, len) })
+        Ok(unsafe { MessageBuffer::from_empty(self, len) })
     }
 
     /// Fills the buffer in place with `len` values of raw data, each of which `make` creates from
     /// its index.
     ///
     /// ```
-    /// use jstream::Spent;
+    /// use jstream::EmptyBuffer;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let squares = Spent::heap(1024).filled_with(4, |i| (i * i) as u64)?;
+    /// let squares = EmptyBuffer::heap(1024).filled_with(4, |i| (i * i) as u64)?;
     /// assert_eq!(squares.view::<u64>()?, [0, 1, 4, 9]);
     /// # Ok(())
     /// # }
@@ -199,7 +199,7 @@ impl Spent {
         mut self,
         len: usize,
         mut make: impl FnMut(usize) -> T,
-    ) -> Result<Filled, Overfull> {
+    ) -> Result<MessageBuffer, Overfull> {
         const {
             assert!(
                 align_of::<T>() <= super::ALIGNMENT,
@@ -210,7 +210,7 @@ impl Spent {
         let Some(bytes) = self.uninit_mut().get_mut(..size) else {
             return Err(Overfull {
                 wanted: size,
-                spent: self,
+                buffer: self,
             });
         };
         // SAFETY: uninitialised values may have any bytes.
@@ -221,7 +221,7 @@ impl Spent {
         }
         // SAFETY: the slot is sufficiently aligned, so `values` covers all of these bytes. The
         // values were written above and have no padding.
-        Ok(unsafe { Filled::from_spent(self, size) })
+        Ok(unsafe { MessageBuffer::from_empty(self, size) })
     }
 
     /// Fills the buffer with a copy of `values` as raw data.
@@ -229,12 +229,15 @@ impl Spent {
     /// # Errors
     ///
     /// Returns [`Overfull`], which contains the buffer, if the values do not fit.
-    pub fn copied_from<T: IntoBytes + Immutable>(self, values: &[T]) -> Result<Filled, Overfull> {
+    pub fn copied_from<T: IntoBytes + Immutable>(
+        self,
+        values: &[T],
+    ) -> Result<MessageBuffer, Overfull> {
         self.copy_from(values.as_bytes())
     }
 }
 
-impl Filling {
+impl BufferWriter {
     /// Appends a copy of plain values. Returns false, and changes nothing, if they do not fit.
     #[must_use]
     pub fn extend_from<T: IntoBytes + Immutable>(&mut self, values: &[T]) -> bool {
@@ -263,7 +266,7 @@ mod tests {
 
     #[test]
     fn views_show_what_was_written() {
-        let mut filled = Spent::heap(64).copied_from(&[1.5f64, 2.5]).unwrap();
+        let mut filled = EmptyBuffer::heap(64).copied_from(&[1.5f64, 2.5]).unwrap();
         assert_eq!(filled.view::<f64>().unwrap(), [1.5, 2.5]);
         filled.view_mut::<f64>().unwrap()[0] = 4.0;
         assert_eq!(filled.view_of::<[f64; 2]>().unwrap(), &[4.0, 2.5]);
@@ -274,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_header_and_what_it_describes() {
-        let mut filling = Spent::heap(64).filling();
+        let mut filling = EmptyBuffer::heap(64).writer();
         assert!(filling.extend_from(&[ViewHeader { count: 2, kind: 7 }]));
         assert!(filling.extend_from(&[10u64, 20]));
         assert!(!filling.extend_from(&[0u64; 9]));
@@ -296,7 +299,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_said() {
-        let filled = Spent::heap(64).zeroed(12).unwrap();
+        let filled = EmptyBuffer::heap(64).zeroed(12).unwrap();
         let error = filled.view::<u64>().unwrap_err();
         assert!(
             error.to_string().contains("12 bytes does not match u64"),
@@ -304,20 +307,24 @@ mod tests {
         );
         assert!(filled.view_of::<u64>().is_err());
         assert!(filled.view_of::<[u8; 11]>().is_err());
-        assert_eq!(Spent::heap(8).zeroed(9).unwrap_err().wanted, 9);
-        let error = Spent::heap(8).filled_with(2, |_| 0u64).unwrap_err();
-        assert_eq!((error.wanted, error.spent.capacity()), (16, 8));
-        assert!(Spent::heap(8).filled_with(usize::MAX, |_| 0u64).is_err());
+        assert_eq!(EmptyBuffer::heap(8).zeroed(9).unwrap_err().wanted, 9);
+        let error = EmptyBuffer::heap(8).filled_with(2, |_| 0u64).unwrap_err();
+        assert_eq!((error.wanted, error.buffer.capacity()), (16, 8));
+        assert!(
+            EmptyBuffer::heap(8)
+                .filled_with(usize::MAX, |_| 0u64)
+                .is_err()
+        );
     }
 
     #[test]
     fn alignment_goes_to_128() {
         let line = |i: usize| Line([i as u64; 16]);
-        for spent in [
-            Spent::heap(1024),
+        for empty in [
+            EmptyBuffer::heap(1024),
             crate::Pool::default().take(1024).unwrap(),
         ] {
-            let filled = spent.filled_with(8, line).unwrap();
+            let filled = empty.filled_with(8, line).unwrap();
             assert_eq!(filled.view::<Line>().unwrap()[7], line(7));
         }
         // Slots of a pool are aligned to their size, up to a page.
@@ -330,7 +337,7 @@ mod tests {
 
     #[test]
     fn values_of_no_size_fill_nothing() {
-        let filled = Spent::heap(8).filled_with(3, |_| ()).unwrap();
+        let filled = EmptyBuffer::heap(8).filled_with(3, |_| ()).unwrap();
         assert!(filled.is_empty());
     }
 }

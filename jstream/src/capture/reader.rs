@@ -48,14 +48,7 @@ impl fmt::Display for CaptureError {
     }
 }
 
-impl std::error::Error for CaptureError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            _ => None,
-        }
-    }
-}
+impl std::error::Error for CaptureError {}
 
 impl From<io::Error> for CaptureError {
     fn from(error: io::Error) -> Self {

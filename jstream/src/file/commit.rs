@@ -5,9 +5,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use xxhash_rust::xxh3::xxh3_64;
-use zerocopy::IntoBytes;
-
 use super::contents::Chunk;
 use super::error::FileError;
 use super::format::{
@@ -15,6 +12,7 @@ use super::format::{
 };
 use super::target::Target;
 use super::writer::{FileWriter, usable};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Number of bytes of the index that are copied at once.
 const PIECE: u64 = 64 << 10;
@@ -98,7 +96,7 @@ impl FileWriter {
             let result = output.put(file, bytes);
             result.map_err(FileError::system("writing", &self.path))
         };
-        put(header.as_bytes())?;
+        put(&header.to_bytes())?;
         let mut piece = Vec::new();
         for chunk in absorbed.iter().rev() {
             let mut at = chunk.place.saturating_add(ChunkHeader::LEN);
@@ -114,7 +112,8 @@ impl FileWriter {
             }
         }
         for entries in self.entries.chunks(1024) {
-            put(entries.as_bytes())?;
+            let bytes: Vec<_> = entries.iter().map(|entry| entry.to_bytes()).collect();
+            put(bytes.as_flattened())?;
         }
         Ok(Chunk {
             place,
@@ -168,17 +167,16 @@ pub(super) fn write_at(file: &File, bytes: &[u8], at: u64, path: &Path) -> Resul
 fn directory(schemas: &BTreeMap<u64, (u64, u64)>) -> Vec<u8> {
     let header = DirectoryHeader {
         magic: DIRECTORY,
-        zero: 0,
         count: schemas.len() as u64,
     };
-    let mut bytes = header.as_bytes().to_vec();
+    let mut bytes = header.to_bytes().to_vec();
     for (descriptor, (place, len)) in schemas {
         let entry = SchemaEntry {
             descriptor: *descriptor,
             place: *place,
             len: *len,
         };
-        bytes.extend_from_slice(entry.as_bytes());
+        bytes.extend_from_slice(&entry.to_bytes());
     }
     let sum = xxh3_64(&bytes);
     bytes.extend_from_slice(&sum.to_le_bytes());

@@ -4,10 +4,8 @@
 //! in pieces, so that memory does not depend on numbers in the file.
 
 use std::collections::BTreeMap;
-use std::mem::size_of;
 
 use xxhash_rust::xxh3::xxh3_64;
-use zerocopy::{FromBytes, FromZeros, IntoBytes};
 
 use super::error::FileError;
 use super::format::{
@@ -149,23 +147,17 @@ impl Contents {
             return Ok(*known);
         }
         if number != self.following {
-            let mut entry = RawEntry::new_zeroed();
-            self.source.read(entry.as_mut_bytes(), place)?;
-            return Ok(entry);
+            let mut bytes = [0; RawEntry::SIZE];
+            self.source.read(&mut bytes, place)?;
+            return Ok(RawEntry::of_bytes(bytes));
         }
         let count = usize::try_from(rest).unwrap_or(AHEAD).min(AHEAD);
         self.ahead.clear();
-        self.ahead.resize(count, RawEntry::new_zeroed());
         self.ahead_from = number;
-        if let Err(error) = self.source.read(self.ahead.as_mut_bytes(), place) {
-            self.ahead.clear();
-            return Err(error);
-        }
-        Ok(self
-            .ahead
-            .first()
-            .copied()
-            .unwrap_or(RawEntry::new_zeroed()))
+        let mut bytes = vec![[0; RawEntry::SIZE]; count];
+        self.source.read(bytes.as_flattened_mut(), place)?;
+        self.ahead.extend(bytes.into_iter().map(RawEntry::of_bytes));
+        Ok(self.ahead.first().copied().unwrap_or_default())
     }
 
     /// Returns the place and length of each schema, by descriptor.
@@ -178,16 +170,17 @@ impl Contents {
             return Ok(schemas);
         }
         assert_block(place, DirectoryHeader::LEN, limit, WHAT)?;
-        let mut header = DirectoryHeader::new_zeroed();
-        self.source.read(header.as_mut_bytes(), place)?;
+        let mut bytes = [0; DirectoryHeader::SIZE];
+        self.source.read(&mut bytes, place)?;
+        let header = DirectoryHeader::of_bytes(bytes);
         let damaged = FileError::Damaged {
             what: "the schema directory is not valid",
             at: place,
         };
-        if header.magic != DIRECTORY || header.zero != 0 || header.count > MOST_SCHEMAS {
+        if header.magic != DIRECTORY || header.count > MOST_SCHEMAS {
             return Err(damaged);
         }
-        let entries = header.count.saturating_mul(size_of::<SchemaEntry>() as u64);
+        let entries = header.count.saturating_mul(SchemaEntry::SIZE as u64);
         let summed = entries.saturating_add(DirectoryHeader::LEN);
         assert_block(place, summed.saturating_add(8), limit, WHAT)?;
         let mut bytes = vec![0; in_memory(summed)];
@@ -200,8 +193,8 @@ impl Contents {
         let entries = bytes
             .get(in_memory(DirectoryHeader::LEN)..)
             .unwrap_or_default();
-        for entry in entries.chunks_exact(size_of::<SchemaEntry>()) {
-            let Ok(entry) = SchemaEntry::read_from_bytes(entry) else {
+        for entry in entries.chunks_exact(SchemaEntry::SIZE) {
+            let Some(entry) = entry.first_chunk().copied().map(SchemaEntry::of_bytes) else {
                 return Err(damaged);
             };
             assert_block(
@@ -300,8 +293,9 @@ fn read_chunks(source: &Source, commit: &Commit) -> Result<Vec<Chunk>, FileError
     while place != 0 {
         let damaged = |what| FileError::Damaged { what, at: place };
         assert_block(place, ChunkHeader::LEN, limit, OUTSIDE)?;
-        let mut header = ChunkHeader::new_zeroed();
-        source.read(header.as_mut_bytes(), place)?;
+        let mut bytes = [0; ChunkHeader::SIZE];
+        source.read(&mut bytes, place)?;
+        let header = ChunkHeader::of_bytes(bytes);
         if !header.is_sound() {
             return Err(damaged("a chunk of the index is not valid"));
         }

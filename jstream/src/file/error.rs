@@ -225,7 +225,7 @@ impl fmt::Display for FileError {
                 at,
                 error,
             } => write!(f, "the schema of {descriptor:#018x} (at {at:#x}): {error}"),
-            Self::Pool(_) => f.write_str("no buffer for an object"),
+            Self::Pool(error) => write!(f, "an object can't be read: {error}"),
             Self::Write(error) => error.fmt(f),
             Self::NoMessage { len } => write!(f, "{len} bytes are not a valid message"),
             Self::NotSealed { missing } => write!(
@@ -252,18 +252,7 @@ impl fmt::Display for FileError {
     }
 }
 
-impl Error for FileError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::System { source, .. } => Some(source),
-            Self::Object { error, .. } => Some(error),
-            Self::Schema { error, .. } => Some(error),
-            Self::Pool(error) => Some(error),
-            Self::Write(error) => error.source(),
-            _ => None,
-        }
-    }
-}
+impl Error for FileError {}
 
 impl From<PoolError> for FileError {
     fn from(error: PoolError) -> Self {

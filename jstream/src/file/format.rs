@@ -1,12 +1,11 @@
 //! Structures of the file format: see [the module](super).
 
-use std::mem::size_of;
-
 use xxhash_rust::xxh3::xxh3_64;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::IntoBytes;
 
 use super::error::FileError;
 use crate::buffer::ALIGNMENT;
+use crate::plain_words::plain_words;
 
 /// The first eight bytes of a file: `jstfile` and the version of the format.
 pub(super) const MAGIC: [u8; 8] = *b"jstfile\x01";
@@ -29,54 +28,54 @@ pub(super) const ALIGN: u64 = ALIGNMENT as u64;
 
 const _: () = assert!(BLOCKS % ALIGN == 0);
 
-/// The first four bytes of a chunk of the index.
-pub(super) const CHUNK: u32 = u32::from_le_bytes(*b"jsx\x01");
+/// The first eight bytes of a chunk of the index.
+pub(super) const CHUNK: u64 = u64::from_le_bytes(*b"jsx\x01\0\0\0\0");
 
-/// The first four bytes of a schema directory.
-pub(super) const DIRECTORY: u32 = u32::from_le_bytes(*b"jss\x01");
+/// The first eight bytes of a schema directory.
+pub(super) const DIRECTORY: u64 = u64::from_le_bytes(*b"jss\x01\0\0\0\0");
 
 /// Maximum number of schemas in a file. It limits the memory that a hostile directory can claim.
 pub(super) const MOST_SCHEMAS: u64 = 1 << 16;
 
-/// A commit: the contents of the file as of one generation.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
-)]
-#[repr(C)]
-pub(super) struct Commit {
-    pub(super) generation: u64,
-    /// End of the last block.
-    pub(super) end: u64,
-    /// Place of the newest chunk of the index, 0 for none.
-    pub(super) index: u64,
-    /// Place of the schema directory, 0 for none.
-    pub(super) schemas: u64,
-    /// Number of objects.
-    pub(super) count: u64,
-    pub(super) checksum: u64,
+plain_words! {
+    /// A commit: the contents of the file as of one generation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub(super) struct Commit: 6 words {
+        pub(super) generation,
+        /// End of the last block.
+        pub(super) end,
+        /// Place of the newest chunk of the index, 0 for none.
+        pub(super) index,
+        /// Place of the schema directory, 0 for none.
+        pub(super) schemas,
+        /// Number of objects.
+        pub(super) count,
+        pub(super) checksum,
+    }
 }
 
 impl Commit {
     /// Length of the prefix that the checksum covers.
-    const SUMMED: usize = size_of::<Self>() - size_of::<u64>();
+    const SUMMED: usize = Self::SIZE - size_of::<u64>();
 
     /// Returns the sector that holds the commit.
     pub(super) fn sector(mut self) -> [u8; SECTOR] {
         self.checksum = self.sum();
         let mut sector = [0; SECTOR];
-        if let Some(start) = sector.get_mut(..size_of::<Self>()) {
-            start.copy_from_slice(self.as_bytes());
+        if let Some(start) = sector.get_mut(..Self::SIZE) {
+            start.copy_from_slice(&self.to_bytes());
         }
         sector
     }
 
     fn sum(&self) -> u64 {
-        xxh3_64(self.as_bytes().get(..Self::SUMMED).unwrap_or_default())
+        xxh3_64(self.to_bytes().get(..Self::SUMMED).unwrap_or_default())
     }
 
     /// Returns the commit in a sector, if it is valid.
     pub(super) fn of_sector(sector: &[u8]) -> Option<Self> {
-        let (commit, rest) = Self::read_from_prefix(sector).ok()?;
+        let (bytes, rest) = sector.split_first_chunk()?;
+        let commit = Self::of_bytes(*bytes);
         (commit.checksum == commit.sum() && rest.iter().all(|byte| *byte == 0)).then_some(commit)
     }
 }
@@ -148,28 +147,27 @@ pub(super) fn newest(front: &[u8], len: u64) -> Result<(Commit, usize), FileErro
     Ok((commit, which))
 }
 
-/// Header of a chunk of the index.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(super) struct ChunkHeader {
-    pub(super) magic: u32,
-    pub(super) zero: u32,
-    /// Place of the previous chunk, 0 for none.
-    pub(super) previous: u64,
-    /// Number of the first object.
-    pub(super) first: u64,
-    pub(super) count: u64,
-    pub(super) checksum: u64,
+plain_words! {
+    /// Header of a chunk of the index.
+    #[derive(Debug, Clone, Copy, Default)]
+    pub(super) struct ChunkHeader: 5 words {
+        pub(super) magic,
+        /// Place of the previous chunk, 0 for none.
+        pub(super) previous,
+        /// Number of the first object.
+        pub(super) first,
+        pub(super) count,
+        pub(super) checksum,
+    }
 }
 
 impl ChunkHeader {
-    pub(super) const LEN: u64 = size_of::<Self>() as u64;
-    const SUMMED: usize = size_of::<Self>() - size_of::<u64>();
+    pub(super) const LEN: u64 = Self::SIZE as u64;
+    const SUMMED: usize = Self::SIZE - size_of::<u64>();
 
     pub(super) fn new(previous: u64, first: u64, count: u64) -> Self {
         let mut header = Self {
             magic: CHUNK,
-            zero: 0,
             previous,
             first,
             count,
@@ -180,29 +178,30 @@ impl ChunkHeader {
     }
 
     fn sum(&self) -> u64 {
-        xxh3_64(self.as_bytes().get(..Self::SUMMED).unwrap_or_default())
+        xxh3_64(self.to_bytes().get(..Self::SUMMED).unwrap_or_default())
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        self.magic == CHUNK && self.zero == 0 && self.checksum == self.sum() && self.count > 0
+        self.magic == CHUNK && self.checksum == self.sum() && self.count > 0
     }
 }
 
-/// The index entry of one object.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(super) struct RawEntry {
-    pub(super) place: u64,
-    pub(super) len: u64,
-    pub(super) descriptor: u64,
-    /// Checksum of the message.
-    pub(super) hash: u64,
-    /// Checksum of the object's number and of the fields before.
-    pub(super) check: u64,
+plain_words! {
+    /// The index entry of one object.
+    #[derive(Debug, Clone, Copy, Default)]
+    pub(super) struct RawEntry: 5 words {
+        pub(super) place,
+        pub(super) len,
+        pub(super) descriptor,
+        /// Checksum of the message.
+        pub(super) hash,
+        /// Checksum of the object's number and of the fields before.
+        pub(super) check,
+    }
 }
 
 impl RawEntry {
-    pub(super) const LEN: u64 = size_of::<Self>() as u64;
+    pub(super) const LEN: u64 = Self::SIZE as u64;
 
     pub(super) fn new(number: u64, place: u64, len: u64, descriptor: u64, hash: u64) -> Self {
         Self {
@@ -221,26 +220,27 @@ impl RawEntry {
     }
 }
 
-/// The directory entry of one schema.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(super) struct SchemaEntry {
-    pub(super) descriptor: u64,
-    pub(super) place: u64,
-    pub(super) len: u64,
+plain_words! {
+    /// The directory entry of one schema.
+    #[derive(Debug, Clone, Copy, Default)]
+    pub(super) struct SchemaEntry: 3 words {
+        pub(super) descriptor,
+        pub(super) place,
+        pub(super) len,
+    }
 }
 
-/// Header of a schema directory.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(super) struct DirectoryHeader {
-    pub(super) magic: u32,
-    pub(super) zero: u32,
-    pub(super) count: u64,
+plain_words! {
+    /// Header of a schema directory.
+    #[derive(Debug, Clone, Copy, Default)]
+    pub(super) struct DirectoryHeader: 2 words {
+        pub(super) magic,
+        pub(super) count,
+    }
 }
 
 impl DirectoryHeader {
-    pub(super) const LEN: u64 = size_of::<Self>() as u64;
+    pub(super) const LEN: u64 = Self::SIZE as u64;
 }
 
 #[cfg(test)]

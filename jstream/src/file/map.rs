@@ -15,7 +15,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use memmap2::{MmapOptions, MmapRaw};
 use xxhash_rust::xxh3::xxh3_64;
@@ -26,7 +26,7 @@ use super::reader::{ReadOptions, assert_len, assert_type};
 use super::source::Source;
 #[cfg(doc)]
 use crate::buffer::ALIGNMENT;
-use crate::buffer::Filled;
+use crate::buffer::MessageBuffer;
 use crate::model::{Covariant, Transportable};
 use crate::read::Reader;
 use crate::schema::{Schema, TypeIndex};
@@ -56,7 +56,7 @@ pub struct FileMap {
 
 enum Memory {
     Map(MmapRaw),
-    Copy(Filled),
+    Copy(MessageBuffer),
 }
 
 struct State {
@@ -181,7 +181,7 @@ impl FileMap {
             });
         }
         let into = contents.source.room(len, options.pool.as_ref())?;
-        let (filled, _) = contents.source.fill(into.filling(), len, 0, false)?;
+        let (filled, _) = contents.source.fill(into.writer(), len, 0, false)?;
         Ok(Self::new(Memory::Copy(filled), len, contents, options))
     }
 
@@ -295,7 +295,7 @@ impl FileMap {
         if self.holder.load(Relaxed) == here {
             return Err(FileError::Checking);
         }
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = jstream_sync::lock(&self.state);
         self.holder.store(here, Relaxed);
         Ok(Locked {
             state,

@@ -5,20 +5,18 @@ use std::fs::File;
 use std::marker::PhantomData;
 use std::path::Path;
 
-use xxhash_rust::xxh3::xxh3_64;
-use zerocopy::{FromBytes, FromZeros, IntoBytes};
-
 use super::contents::{Contents, Entry};
 use super::error::FileError;
 use super::source::{Ahead, Source};
 use super::summary::Summary;
 use super::verify::assert_header;
-use crate::buffer::{Filled, Pool, Spent};
+use crate::buffer::{EmptyBuffer, MessageBuffer, Pool};
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
 use crate::received::Received;
 use crate::schema::{Schema, TypeIndex};
-use crate::wire::{Header, in_memory};
+use crate::wire::{HEADER_LEN, Header, in_memory};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Options of reading a file.
 #[derive(Debug, Clone)]
@@ -248,7 +246,7 @@ impl FileReader {
     /// # Errors
     ///
     /// As for [`read`](Self::read); the buffer is dropped.
-    pub fn read_into<T>(&mut self, number: u64, into: Spent) -> Result<Received<T>, FileError>
+    pub fn read_into<T>(&mut self, number: u64, into: EmptyBuffer) -> Result<Received<T>, FileError>
     where
         T: Transportable + 'static,
     {
@@ -270,19 +268,19 @@ impl FileReader {
     /// - [`FileError::Checksum`] if its bytes do not match the checksum
     /// - [`FileError::Damaged`] if they are not a message of the type in the index
     /// - [`FileError::TooLong`], [`FileError::Pool`], and as for [`entry`](Self::entry)
-    pub fn message(&mut self, number: u64) -> Result<Filled, FileError> {
+    pub fn message(&mut self, number: u64) -> Result<MessageBuffer, FileError> {
         let entry = self.contents.entry(number)?;
         assert_len(&self.contents, &entry, &self.options.limits)?;
         let into = self.jbuf_for(&entry)?;
         let filled = self.fill(&entry, into)?;
         // `Contents::entry` rejects entries that are shorter than a header.
-        let header = Header::read_from_prefix(filled.as_bytes());
-        let header = header.map_or_else(|_| Header::new_zeroed(), |(header, _)| header);
+        let header = Header::at_start_of(filled.as_bytes());
+        let header = header.unwrap_or(Header::of_bytes([0; HEADER_LEN]));
         assert_header(&header, &entry)?;
         Ok(filled)
     }
 
-    fn jbuf_for(&self, entry: &Entry) -> Result<Spent, FileError> {
+    fn jbuf_for(&self, entry: &Entry) -> Result<EmptyBuffer, FileError> {
         let (source, pool) = (&self.contents.source, self.options.pool.as_ref());
         source.room(in_memory(entry.len), pool)
     }
@@ -298,7 +296,7 @@ impl FileReader {
         Ok(entry)
     }
 
-    fn read_entry<T>(&mut self, entry: &Entry, into: Spent) -> Result<Received<T>, FileError>
+    fn read_entry<T>(&mut self, entry: &Entry, into: EmptyBuffer) -> Result<Received<T>, FileError>
     where
         T: Transportable + 'static,
     {
@@ -314,7 +312,7 @@ impl FileReader {
 
     /// Fills `into`, which has enough capacity, with an object's message, and verifies the
     /// checksum.
-    fn fill(&mut self, entry: &Entry, into: Spent) -> Result<Filled, FileError> {
+    fn fill(&mut self, entry: &Entry, into: EmptyBuffer) -> Result<MessageBuffer, FileError> {
         let (number, at) = (entry.number, entry.place);
         let len = in_memory(entry.len);
         let (source, wanted) = (&self.contents.source, self.options.checksums);
@@ -324,7 +322,7 @@ impl FileReader {
             part = self.ahead.part(source, at, entry.len, end)?;
         }
         self.following = number.wrapping_add(1);
-        let mut filling = into.filling();
+        let mut filling = into.writer();
         let (filled, sum) = match part {
             Some(part) => {
                 if !filling.extend(part) {
@@ -394,8 +392,9 @@ pub(super) fn assert_len(
     if len >= LOOKED_AT {
         // A sparse file can claim a long object at no cost, so the header is checked before
         // allocation.
-        let mut header = Header::new_zeroed();
-        contents.source.read(header.as_mut_bytes(), entry.place)?;
+        let mut bytes = [0; HEADER_LEN];
+        contents.source.read(&mut bytes, entry.place)?;
+        let header = Header::of_bytes(bytes);
         if header.message_len() != Some(len) {
             return Err(FileError::Damaged {
                 what: "an object is not a valid message",

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::error::FileError;
 use super::target;
-use crate::buffer::{Filled, Filling, Pool, Spent};
+use crate::buffer::{BufferWriter, EmptyBuffer, MessageBuffer, Pool};
 use crate::wire::in_memory;
 
 /// Number of bytes that are read before they are checksummed: few enough to be still in the cache.
@@ -152,10 +152,10 @@ impl Source {
     }
 
     /// Takes a buffer of `len` bytes, a length from the file, from the pool or the heap.
-    pub(super) fn room(&self, len: usize, pool: Option<&Pool>) -> Result<Spent, FileError> {
+    pub(super) fn room(&self, len: usize, pool: Option<&Pool>) -> Result<EmptyBuffer, FileError> {
         match pool {
             Some(pool) => Ok(pool.take(len)?),
-            None => Spent::try_heap(len).ok_or_else(|| {
+            None => EmptyBuffer::try_heap(len).ok_or_else(|| {
                 let none = io::ErrorKind::OutOfMemory.into();
                 self.refused("allocating memory for data of")(none)
             }),
@@ -166,11 +166,11 @@ impl Source {
     /// checksum if it is `wanted`.
     pub(super) fn fill(
         &self,
-        mut filling: Filling,
+        mut filling: BufferWriter,
         len: usize,
         at: u64,
         wanted: bool,
-    ) -> Result<(Filled, Option<u64>), FileError> {
+    ) -> Result<(MessageBuffer, Option<u64>), FileError> {
         let file = match &self.data {
             Data::File(file) => file,
             Data::Bytes(_) => {

@@ -1,11 +1,9 @@
 //! Verification of a whole file.
 
-use xxhash_rust::xxh3::Xxh3;
-use zerocopy::{FromZeros, IntoBytes};
-
 use super::contents::{Contents, Entry};
 use super::error::FileError;
-use crate::wire::{Header, in_memory};
+use crate::wire::{HEADER_LEN, Header, in_memory};
+use xxhash_rust::xxh3::Xxh3;
 
 /// Number of bytes that are read at once.
 const PIECE: usize = 256 << 10;
@@ -31,9 +29,10 @@ pub(super) fn verify(contents: &mut Contents) -> Result<(), FileError> {
 }
 
 fn object(contents: &Contents, entry: &Entry, piece: &mut Vec<u8>) -> Result<(), FileError> {
-    let mut header = Header::new_zeroed();
+    let mut bytes = [0; HEADER_LEN];
     let (at, end) = (entry.place, entry.place.saturating_add(entry.len));
-    contents.source.read(header.as_mut_bytes(), at)?;
+    contents.source.read(&mut bytes, at)?;
+    let header = Header::of_bytes(bytes);
     let mut sum = Xxh3::new();
     let mut from = at;
     while from < end {

@@ -6,15 +6,13 @@ use std::io::IoSlice;
 use std::mem;
 use std::path::{Path, PathBuf};
 
-use zerocopy::FromBytes;
-
 use super::contents::{Chunk, Contents};
 use super::error::FileError;
 use super::format::{BLOCKS, Commit, MOST_SCHEMAS, RawEntry};
 use super::output::Output;
 use super::source::Source;
 use super::target::{Target, assert_writable, followed, lock, taken};
-use crate::buffer::Filled;
+use crate::buffer::MessageBuffer;
 use crate::model::Transportable;
 use crate::schema::{Schema, TypeIndex};
 use crate::wire::Header;
@@ -248,9 +246,9 @@ impl FileWriter {
 
     /// Writes an object and everything that it reaches, and returns its number.
     ///
-    /// Large plain arrays are written from their memory without a copy. The structure of the
-    /// object's type and those of the classes of its trait objects are stored with it, each once in
-    /// the file. Each object takes 40 bytes of memory until the next commit.
+    /// Large plain arrays and long text are written from their memory without a copy. The structure
+    /// of the object's type and those of the classes of its trait objects are stored with it, each
+    /// once in the file. Each object takes 40 bytes of memory until the next commit.
     ///
     /// # Errors
     ///
@@ -278,7 +276,7 @@ impl FileWriter {
     ///
     /// [`FileError::NoMessage`] if the header does not match the length; [`FileError::System`] if a
     /// system call fails.
-    pub fn push_message(&mut self, message: &Filled) -> Result<u64, FileError> {
+    pub fn push_message(&mut self, message: &MessageBuffer) -> Result<u64, FileError> {
         let file = usable(self.abandoned, &self.target)?;
         let segments = [IoSlice::new(message.as_bytes())];
         let (place, hash, header, len) =
@@ -350,9 +348,9 @@ fn put_message(
 ) -> Result<(u64, u64, Header, u64), FileError> {
     let len = segments.iter().map(|segment| segment.len()).sum::<usize>();
     let first = segments.first().map_or(&[][..], |segment| segment);
-    let header = Header::read_from_prefix(first).ok();
-    let header = header.filter(|(header, _)| header.message_len() == Some(len as u64));
-    let Some((header, _)) = header else {
+    let header = Header::at_start_of(first);
+    let header = header.filter(|header| header.message_len() == Some(len as u64));
+    let Some(header) = header else {
         return Err(FileError::NoMessage { len });
     };
     let place = output.begin_block();

@@ -1,9 +1,10 @@
 //! Buffers: regions, pools, and buffers of raw data.
 //!
-//! A buffer is one slot of memory, aligned to 128 bytes. [`Spent::heap`](crate::Spent::heap)
-//! allocates one on the heap. A [`Pool`](crate::Pool) keeps slots of several sizes ready, in memory
-//! that devices may have registered. Taking a slot and returning it needs no lock and no
-//! allocation, and touches no memory that other threads write to.
+//! A buffer is one slot of memory, aligned to 128 bytes.
+//! [`EmptyBuffer::heap`](crate::EmptyBuffer::heap) allocates one on the heap. A
+//! [`Pool`](crate::Pool) keeps slots of several sizes ready, in memory that devices may have
+//! registered. Taking a slot and returning it needs no lock and no allocation, and touches no
+//! memory that other threads write to.
 //!
 //! # A full pool
 //!
@@ -48,7 +49,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use jstream::Spent;
+//! use jstream::EmptyBuffer;
 //! use jstream::buffer::RegionOptions;
 //!
 //! # fn main() -> std::io::Result<()> {

@@ -5,7 +5,7 @@
 //! [`Received::with_mut`](crate::Received::with_mut) lends them to a closure.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Block<'b> {
@@ -23,7 +23,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let recording = Recording { name: "take 1".to_owned(), samples: vec![3.0, 1.0, 2.0] };
-//! let message = Writer::new().write(&recording, Spent::heap(1024))?;
+//! let message = Writer::new().write(&recording, EmptyBuffer::heap(1024))?;
 //! let mut received = Reader::default().read::<Recording>(message)?;
 //! received.with_mut(|recording| {
 //!     recording.samples.sort_by(f32::total_cmp);
@@ -33,9 +33,9 @@
 //! assert_eq!(received.get().name, "take");
 //!
 //! // A modified object can be sent.
-//! Writer::new().write(received.get(), Spent::heap(1024))?;
+//! Writer::new().write(received.get(), EmptyBuffer::heap(1024))?;
 //! # let block = Block { gain: 2.0, samples: &mut [1.0] };
-//! # let mut received = Reader::default().read::<Block>(Writer::new().write(&block, Spent::heap(256))?)?;
+//! # let mut received = Reader::default().read::<Block>(Writer::new().write(&block, EmptyBuffer::heap(256))?)?;
 //! # received.with_mut(|block| block.samples.iter_mut().for_each(|sample| *sample *= block.gain));
 //! # assert_eq!(received.get().samples, [2.0]);
 //! # Ok(())
@@ -61,13 +61,13 @@
 //!
 //! # Forwarding
 //!
-//! A [`Filled`](crate::Filled) is a message that was not read, and can be sent as it is.
-//! [`Writer::forward`](crate::Writer::forward) converts a received object, possibly modified, back
-//! into a message. It does so in the object's own buffer, without a copy, in about the time that
-//! reading took. Nodes of a ring can pass one buffer along in this way.
+//! A [`MessageBuffer`](crate::MessageBuffer) is a message that was not read, and can be sent as it
+//! is. [`Writer::forward`](crate::Writer::forward) converts a received object, possibly modified,
+//! back into a message. It does so in the object's own buffer, without a copy, in about the time
+//! that reading took. Nodes of a ring can pass one buffer along in this way.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Job {
@@ -78,7 +78,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let (mut writer, mut reader) = (Writer::new(), Reader::default());
 //! let job = Job { done: 0, steps: vec!["cut".to_owned(), "glue".to_owned()] };
-//! let mut message = writer.write(&job, Spent::heap(1024))?;
+//! let mut message = writer.write(&job, EmptyBuffer::heap(1024))?;
 //! for _ in &job.steps {
 //!     // The work of another node.
 //!     let mut received = reader.read::<Job>(message)?;

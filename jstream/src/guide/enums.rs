@@ -8,7 +8,7 @@
 //! | `Option<T>`, `Result<T, E>` | a payload of at most 1,024 bytes | the payload is validated in a temporary on the stack |
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! /// An enum without data.
 //! #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
@@ -38,7 +38,7 @@
 //! let parts = [Expression::Number(2.0, Unit::Metre), Expression::Number(3.0, Unit::Second)];
 //! let sum = Expression::Sum(&parts);
 //! let named = Expression::Named { name: "x", of: &sum };
-//! let message = Writer::new().write(&named, Spent::heap(1024))?;
+//! let message = Writer::new().write(&named, EmptyBuffer::heap(1024))?;
 //! let received = Reader::default().read::<Expression>(message)?;
 //! // A received enum is matched like any other.
 //! match received.get() {
@@ -47,7 +47,7 @@
 //! }
 //!
 //! let reply = Reply::Refused { why: "full".to_owned(), retry: Some(5) };
-//! let received = Reader::default().read::<Reply>(Writer::new().write(&reply, Spent::heap(256))?)?;
+//! let received = Reader::default().read::<Reply>(Writer::new().write(&reply, EmptyBuffer::heap(256))?)?;
 //! assert_eq!(received.get(), &ReplyRef::Refused { why: "full", retry: Some(5) });
 //! # drop(Reply::Done);
 //! # Ok(())
@@ -57,7 +57,7 @@
 //! A byte that is not the tag of a variant is an error, which states its path and its offset:
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable, Debug, Clone, Copy)]
 //! enum Side {
@@ -67,10 +67,10 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let sides = [Side::Buy, Side::Sell];
-//! let message = Writer::new().write(&sides, Spent::heap(64))?;
+//! let message = Writer::new().write(&sides, EmptyBuffer::heap(64))?;
 //! let mut bytes = message.as_bytes().to_vec();
 //! bytes[41] = 7; // The root follows the header of 40 bytes.
-//! let message = Spent::heap(64).copy_from(&bytes)?;
+//! let message = EmptyBuffer::heap(64).copy_from(&bytes)?;
 //! let failure = Reader::default().read::<[Side; 2]>(message).unwrap_err();
 //! assert_eq!(failure.to_string(), "[Side; 2][1]: byte 7 is not a Side (at offset 0x29)");
 //! # Ok(())

@@ -15,7 +15,7 @@
 //! ```
 //! use std::sync::Mutex;
 //!
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Session {
@@ -29,7 +29,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let session = Session { user: "ada".to_owned(), attempts: 3, cache: Mutex::new(vec![1]) };
-//! let received = Reader::default().read::<Session>(Writer::new().write(&session, Spent::heap(256))?)?;
+//! let received = Reader::default().read::<Session>(Writer::new().write(&session, EmptyBuffer::heap(256))?)?;
 //! let form: &SessionRef<'_> = received.get();
 //! assert_eq!((form.user, form.attempts, form.cache), ("ada", 0, ()));
 //! assert!(form.to_owned()?.cache.into_inner()?.is_empty());
@@ -49,7 +49,7 @@
 //! returns an error, the message is refused.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! #[transportable(verify = in_order)]
@@ -87,7 +87,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let read = |text: &str, start, end| {
 //!     let document = Document { text: text.to_owned(), marks: vec![Span { start, end }] };
-//!     let message = Writer::new().write(&document, Spent::heap(1024)).unwrap();
+//!     let message = Writer::new().write(&document, EmptyBuffer::heap(1024)).unwrap();
 //!     Reader::default().read::<Document>(message).map(|_| ()).map_err(|failure| failure.to_string())
 //! };
 //! assert!(read("hello", 1, 3).is_ok());
@@ -111,7 +111,7 @@
 //! be marked.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! #[transportable(opt_in)]
@@ -131,7 +131,7 @@
 //!     history: vec!["made".to_owned()],
 //! };
 //! let inner = widget(Some(Box::new(widget(None))));
-//! let received = Reader::default().read::<Widget>(Writer::new().write(&inner, Spent::heap(256))?)?;
+//! let received = Reader::default().read::<Widget>(Writer::new().write(&inner, EmptyBuffer::heap(256))?)?;
 //! let form = received.get();
 //! assert_eq!((form.id, form.label, form.history.len()), (7, "ok", 0));
 //! assert!(form.parent.is_none());

@@ -4,7 +4,7 @@
 //! consists of plain values and of references that all have one lifetime.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable, Debug, PartialEq)]
 //! struct Track<'b> {
@@ -20,13 +20,13 @@
 //!
 //! // A message is written into a buffer, here one of 4 KiB on the heap.
 //! let mut writer = Writer::new();
-//! let message = writer.write(&first, Spent::heap(4096))?;
+//! let message = writer.write(&first, EmptyBuffer::heap(4096))?;
 //!
 //! // The bytes can be sent to any receiver.
 //! let bytes = message.as_bytes().to_vec();
 //!
 //! // The receiver copies them into a buffer of its own and reads them there.
-//! let message = Spent::heap(bytes.len()).copy_from(&bytes)?;
+//! let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes)?;
 //! let mut reader = Reader::default();
 //! let received = reader.read::<Track>(message)?;
 //!
@@ -38,6 +38,27 @@
 //! ```
 //!
 //! [`to_vec`](crate::to_vec) and [`from_slice`](crate::from_slice) do all of this in one call each.
+//! To append a message to a `Vec<u8>`, use [`Writer::write_vec`](crate::Writer::write_vec). To
+//! write it to a file, a socket or another [`std::io::Write`], use
+//! [`Writer::write_io`](crate::Writer::write_io), which makes no copy of large arrays:
+//!
+//! ```
+//! use jstream::{Writer, from_slice};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let samples = vec![0.5f32; 100_000];
+//! let mut file = tempfile::tempfile()?;
+//! let len = Writer::new().write_io(&samples, &mut file)?;
+//! # use std::io::{Read, Seek};
+//! # file.rewind()?;
+//!
+//! let mut bytes = Vec::new();
+//! file.read_to_end(&mut bytes)?;
+//! assert_eq!(bytes.len(), len);
+//! assert_eq!(*from_slice::<Vec<f32>>(&bytes)?.get(), samples);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! `track` is an ordinary `&Track`. The tracks, texts and slices that it refers to lie in the
 //! buffer: reading has checked the bytes, and replaced the pointers among them by real references.
@@ -51,9 +72,9 @@
 //!
 //! | type | contents | becomes |
 //! |---|---|---|
-//! | [`Spent`](crate::Spent) | none | `Filled`, by [`Writer::write`](crate::Writer::write), [`Spent::copy_from`](crate::Spent::copy_from), or a transport |
-//! | [`Filled`](crate::Filled) | a message | `Received`, by [`Reader::read`](crate::Reader::read); `Spent` if reading fails |
-//! | [`Received`](crate::Received) | objects | `Spent`, by [`Received::into_spent`](crate::Received::into_spent), or by being dropped |
+//! | [`EmptyBuffer`](crate::EmptyBuffer) | none | `MessageBuffer`, by [`Writer::write`](crate::Writer::write), [`EmptyBuffer::copy_from`](crate::EmptyBuffer::copy_from), or a transport |
+//! | [`MessageBuffer`](crate::MessageBuffer) | a message | `Received`, by [`Reader::read`](crate::Reader::read); `EmptyBuffer` if reading fails |
+//! | [`Received`](crate::Received) | objects | `EmptyBuffer`, by [`Received::into_empty`](crate::Received::into_empty), or by being dropped |
 //!
 //! A buffer has one owner, and references to its objects borrow from that owner. The compiler
 //! therefore rejects errors that other libraries detect only at run time: reading a message twice,
@@ -63,8 +84,8 @@
 //! # use jstream::{Received, Transportable};
 //! fn too_long(received: Received<String>) -> usize {
 //!     let text: &str = received.get();
-//!     let spent = received.into_spent();
-//!     text.len() + spent.capacity()
+//!     let empty = received.into_empty();
+//!     text.len() + empty.capacity()
 //! }
 //! ```
 //!

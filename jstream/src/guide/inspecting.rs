@@ -51,6 +51,14 @@
 //!   0x0058      id: u64 = 18446744073709551615
 //! ```
 //!
+//! A map is shown by its entries, with each value behind its key, and a set by its elements:
+//!
+//! ```text
+//!   0x0028  prices: SortedMap = 2 entries
+//!   0x0048    ["ACME"]: f64 = 99.5
+//!   0x0050    ["XYZ"]: f64 = 3
+//! ```
+//!
 //! A shared object has a number: `#1 → 0x50 Person` at the first pointer, `→ #1 again` at further
 //! pointers. With `--hex`, the bytes are shown beside the values.
 //!
@@ -86,6 +94,8 @@
 //! | `--json` | prints everything as JSON, whose format the module `jstream::inspect::json` documents |
 //! | `--dot`, `--svg FILE` | draws the objects as boxes and the pointers as arrows; a shared object appears once |
 //! | `--quiet` | checks only |
+//! | `--color WHEN` | colours: `auto` (on a terminal, unless `NO_COLOR` is set), `always` or `never` |
+//! | `--completions SHELL`, `--man` | prints completions for a shell, or the manual page |
 //!
 //! For a capture of a connection ([`capture`](crate::capture)), the program lists the messages.
 //! `--object N` shows the values of one message, if the capture contains its schema.

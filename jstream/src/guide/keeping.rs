@@ -44,8 +44,8 @@
 //! drop(line);
 //!
 //! // The whole object, without the pool's memory.
-//! let (detached, spent) = receive()?.detach()?;
-//! drop(spent);
+//! let (detached, empty) = receive()?.detach()?;
+//! drop(empty);
 //! assert_eq!(pool.stats().in_use, 0);
 //! assert_eq!(detached.get().lines[0].count, 12);
 //!

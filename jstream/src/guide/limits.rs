@@ -17,7 +17,7 @@
 //! | the depth of [`restore`](crate::restore()) | 128 pointers | owned values that would overflow the stack when they are dropped |
 //!
 //! ```
-//! use jstream::{Limits, Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Limits, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable, Debug)]
 //! struct Node<'b> {
@@ -30,14 +30,14 @@
 //!     long = Node { next: Some(Box::leak(Box::new(long))) };
 //! }
 //! let mut writer = Writer::new();
-//! let message = writer.write(&long, Spent::heap(1 << 20))?;
+//! let message = writer.write(&long, EmptyBuffer::heap(1 << 20))?;
 //! let failure = Reader::default().read::<Node>(message).unwrap_err();
 //! assert!(failure.error.to_string().contains("leads deeper than Limits::depth allows"));
 //!
 //! // Reading uses constant stack, however deep the graph is.
 //! let mut limits = Limits::default();
 //! limits.depth = None;
-//! let message = writer.write(&long, failure.spent)?;
+//! let message = writer.write(&long, failure.buffer)?;
 //! let received = Reader::new(limits).read::<Node>(message)?;
 //! let depth = std::iter::successors(Some(received.get()), |node| node.next).count();
 //! assert_eq!(depth, 100_001);
@@ -67,7 +67,7 @@
 //! message:
 //!
 //! ```
-//! use jstream::{ReadError, Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, ReadError, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Lamp {
@@ -77,10 +77,10 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let lamps = vec![Lamp { name: "hall".to_owned(), on: true }];
-//! let mut bytes = Writer::new().write(&lamps, Spent::heap(256))?.as_bytes().to_vec();
+//! let mut bytes = Writer::new().write(&lamps, EmptyBuffer::heap(256))?.as_bytes().to_vec();
 //! let at = bytes.iter().rposition(|byte| *byte == 1).ok_or("no lamp is on")?;
 //! bytes[at] = 9;
-//! let message = Spent::heap(256).copy_from(&bytes)?;
+//! let message = EmptyBuffer::heap(256).copy_from(&bytes)?;
 //! let Err(failure) = Reader::default().read::<Vec<Lamp>>(message) else { panic!("it was read") };
 //! let ReadError::Value { path, what, offset } = &failure.error else { panic!("{failure}") };
 //! assert_eq!((path.as_str(), what.as_str()), ("Vec<Lamp>[0].on", "byte 9 is not a bool"));

@@ -8,7 +8,7 @@
 //! memory. For any other type, `form` names the type that the field is received as.
 //!
 //! ```
-//! use jstream::{Adapter, Reader, Spent, Transportable, Writer};
+//! use jstream::{Adapter, EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! // These two types belong to another crate.
 //! #[derive(Debug, PartialEq, Clone, Copy)]
@@ -58,7 +58,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let address = Address { user: "ada".to_owned(), host: "example.org".to_owned() };
 //! let account = Account { full: Percent(80), address: address.clone() };
-//! let received = Reader::default().read::<Account>(Writer::new().write(&account, Spent::heap(256))?)?;
+//! let received = Reader::default().read::<Account>(Writer::new().write(&account, EmptyBuffer::heap(256))?)?;
 //! let form: &AccountRef<'_> = received.get();
 //! assert_eq!(form.full, Percent(80), "made while the message was read");
 //! assert_eq!(form.address, "ada@example.org", "as it was sent");
@@ -79,7 +79,7 @@
 //! from it.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! /// A matrix with an invariant: all rows have the same length.
 //! pub struct Matrix {
@@ -116,12 +116,12 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let matrix = Matrix { columns: 2, values: vec![1.0, 2.0, 3.0, 4.0] };
-//! let message = Writer::new().write(&matrix.view(), Spent::heap(256))?;
+//! let message = Writer::new().write(&matrix.view(), EmptyBuffer::heap(256))?;
 //! let received = Reader::default().read::<MatrixView>(message)?;
 //! assert_eq!(received.get().row(1), Some(&[3.0, 4.0][..]));
 //!
 //! let broken = MatrixView { columns: 3, values: &matrix.values };
-//! let message = Writer::new().write(&broken, Spent::heap(256))?;
+//! let message = Writer::new().write(&broken, EmptyBuffer::heap(256))?;
 //! assert!(Reader::default().read::<MatrixView>(message).is_err());
 //! # Ok(())
 //! # }

@@ -7,7 +7,7 @@
 //! ```
 //! use std::collections::{BTreeMap, HashMap, HashSet};
 //!
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Shop {
@@ -22,7 +22,7 @@
 //!     prices: BTreeMap::from([(5, vec!["nuts".to_owned()]), (9, vec![])]),
 //!     closed: HashSet::from([(24, 12)]),
 //! };
-//! let message = Writer::new().write(&shop, Spent::heap(4096))?;
+//! let message = Writer::new().write(&shop, EmptyBuffer::heap(4096))?;
 //! let received = Reader::default().read::<Shop>(message)?;
 //!
 //! let shop: &ShopRef<'_> = received.get();

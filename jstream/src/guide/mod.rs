@@ -4,7 +4,7 @@
 //!
 //! | page | topic |
 //! |---|---|
-//! | [`first_derive`] | writing, reading, and the handle types of a buffer |
+//! | [`first_derive`] | writing to a buffer, a `Vec` or a `std::io::Write`; reading; the handle types of a buffer |
 //! | [`what_travels`] | all transportable types, their in-place forms, and the checks on reading |
 //! | [`owners`] | types that own their parts, and their forms |
 //! | [`enums`] | options, results, enums, and the required `repr` |

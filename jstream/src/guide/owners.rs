@@ -6,7 +6,7 @@
 //! type is received as its form.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable, Clone, PartialEq, Debug)]
 //! #[transportable(derive(Debug, PartialEq, Clone, Copy))]
@@ -42,23 +42,67 @@
 //!     files: vec![File { name: "lib.rs".to_owned(), size: 4100 }],
 //!     parent: None,
 //! };
-//! let message = Writer::new().write(&folder, Spent::heap(4096))?;
+//! let message = Writer::new().write(&folder, EmptyBuffer::heap(4096))?;
 //! let received = Reader::default().read::<Folder>(message)?;
 //!
 //! let form: &FolderRef<'_> = received.get();
 //! assert_eq!((form.name, total(form)), ("src", 4100));
 //!
 //! // A received object can be sent on, or converted to an owned value.
-//! Writer::new().write(form, Spent::heap(4096))?;
+//! Writer::new().write(form, EmptyBuffer::heap(4096))?;
 //! assert_eq!(form.to_owned()?, folder);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! The form has the visibility of its type, and its fields that of the type's fields. It derives
-//! the traits that `#[transportable(derive(...))]` names. Its only other attributes are the `repr`
-//! attributes of the type. If the type has none, the form of a struct is `#[repr(C)]`, and that of
-//! an enum is `#[repr(u8)]`.
+//! the traits that `#[transportable(derive(...))]` names. It has `Debug` without that if its type
+//! has it: the fields are shown, and those without `Debug` as `..`. With
+//! `#[transportable(no_debug)]`, the program can implement it for the form. A form with cells and
+//! that of a type with parameters have `Debug` only if they derive it. The form's only other
+//! attributes are the `repr` attributes of the type. If the type has none, the form of a struct is
+//! `#[repr(C)]`, and that of an enum is `#[repr(u8)]`.
+//!
+//! # Comparing a type with its form
+//!
+//! With `#[transportable(compare)]`, a type and its form can be compared by `==`, in both
+//! directions:
+//!
+//! ```
+//! use jstream::{Transportable, from_slice, to_vec};
+//!
+//! #[derive(Transportable, Debug)]
+//! #[transportable(compare)]
+//! struct Basket {
+//!     owner: String,
+//!     fruits: Vec<Option<Fruit>>,
+//! }
+//!
+//! #[derive(Transportable, Debug)]
+//! #[transportable(compare)]
+//! struct Fruit {
+//!     name: String,
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let pear = Fruit { name: "pear".to_owned() };
+//! let mut basket = Basket { owner: "Ada".to_owned(), fruits: vec![None, Some(pear)] };
+//! let received = from_slice::<Basket>(&to_vec(&basket)?)?;
+//! assert_eq!(*received.get(), basket);
+//! basket.fruits.pop();
+//! assert_ne!(basket, *received.get());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Options, results, slices, tuples, maps, and what pointers refer to are compared part by part.
+//! Any other part is compared by `PartialEq`: a type that is its own form with itself, and a type
+//! with a form of its own with that form, by the option or by an implementation of the program. An
+//! error stands at the field if there is none. Fields that are not sent (`skip`, or left out by
+//! `opt_in`) are not compared. A field `with` an adapter and a form is compared with what the
+//! adapter sends. Sets and maps of hashed keys are compared regardless of their order, for which
+//! their entries are sorted. The depth of the comparison is that of the owner. The option is not
+//! available for types with cells.
 //!
 //! # Which types have a form of their own
 //!
@@ -75,7 +119,7 @@
 //!   hides the field's own type. `'b` is the lifetime of the buffer.
 //!
 //! ```
-//! # use jstream::{Reader, Spent, Transportable, Writer};
+//! # use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //! type Name = String;
 //!
 //! #[derive(Transportable)]
@@ -94,7 +138,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let seat = Seat { row: 7, taken_by: Some(Person { name: "Ada".to_owned() }) };
-//! let received = Reader::default().read::<Seat>(Writer::new().write(&seat, Spent::heap(256))?)?;
+//! let received = Reader::default().read::<Seat>(Writer::new().write(&seat, EmptyBuffer::heap(256))?)?;
 //! let form: &SeatRef<'_> = received.get();
 //! assert_eq!(form.taken_by.as_ref().map(|person| person.name), Some("Ada"));
 //! # Ok(())
@@ -113,7 +157,7 @@
 //!
 //! ```
 //! # use std::marker::PhantomData;
-//! # use jstream::{Reader, Spent, Transportable, Writer};
+//! # use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //! #[derive(Transportable)]
 //! struct Id<T> {
 //!     number: u64,
@@ -129,7 +173,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let ada = Person { id: Id { number: 1815, of: PhantomData }, name: "Ada".to_owned() };
-//! let received = Reader::default().read::<Person>(Writer::new().write(&ada, Spent::heap(256))?)?;
+//! let received = Reader::default().read::<Person>(Writer::new().write(&ada, EmptyBuffer::heap(256))?)?;
 //! let form: &PersonRef<'_> = received.get();
 //! assert_eq!((form.id.number, form.name), (1815, "Ada"));
 //! # Ok(())

@@ -58,7 +58,7 @@
 //!
 //! ```
 //! use jstream::schema::Schema;
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! mod theirs {
 //!     #[derive(jstream::Transportable)]
@@ -75,7 +75,7 @@
 //!
 //! let mut reader = Reader::default();
 //! reader.learn_bytes(&bytes)?;
-//! let message = Writer::new().write(&theirs::Order { id: 1, legs: vec![2] }, Spent::heap(256))?;
+//! let message = Writer::new().write(&theirs::Order { id: 1, legs: vec![2] }, EmptyBuffer::heap(256))?;
 //! let Err(failure) = reader.read::<Order>(message) else { panic!("it was read") };
 //! assert!(failure.to_string().contains("OrderRef.legs: &[u32] here, &[u64] there"), "{failure}");
 //! # Ok(())

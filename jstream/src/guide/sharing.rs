@@ -8,7 +8,7 @@
 //! ```
 //! use std::rc::Rc;
 //!
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Team {
@@ -26,7 +26,7 @@
 //! let grace = Rc::new(Member { name: "Grace".to_owned() });
 //! let team = Team { members: vec![ada.clone(), grace], lead: ada };
 //!
-//! let message = Writer::new().write(&team, Spent::heap(1024))?;
+//! let message = Writer::new().write(&team, EmptyBuffer::heap(1024))?;
 //! let received = Reader::default().read::<Team>(message)?;
 //! let form: &TeamRef<'_> = received.get();
 //! assert!(form.lead.ptr_eq(form.members[0]));
@@ -44,7 +44,7 @@
 //! reference in the form.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Edge<'b> {
@@ -57,7 +57,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let (a, b) = ("a long name of a node".to_owned(), "b".to_owned());
 //! let edges = [Edge { from: &a, to: &b }, Edge { from: &b, to: &a }];
-//! let message = Writer::new().write(&edges, Spent::heap(1024))?;
+//! let message = Writer::new().write(&edges, EmptyBuffer::heap(1024))?;
 //! let received = Reader::default().read::<[Edge; 2]>(message)?;
 //! let edges = received.get();
 //! assert!(std::ptr::eq(edges[0].from, edges[1].to));
@@ -75,7 +75,7 @@
 //! ```
 //! use std::cell::Cell;
 //!
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! /// A node of a ring.
 //! #[derive(Transportable)]
@@ -89,7 +89,7 @@
 //! a.next.set(Some(&b));
 //! b.next.set(Some(&a));
 //!
-//! let message = Writer::new().write(&a, Spent::heap(1024))?;
+//! let message = Writer::new().write(&a, EmptyBuffer::heap(1024))?;
 //! let received = Reader::default().read::<Link>(message)?;
 //! let ring = received.with(|first| {
 //!     let second = first.next.get().unwrap();

@@ -35,8 +35,8 @@
 //! assert!(matches!(stream.next::<f64>(&mut reader), Err(StreamError::EndOfStream)));
 //!
 //! // No references to the objects remain, which the compiler verifies.
-//! let spent = stream.into_spent();
-//! # drop(spent);
+//! let empty = stream.into_empty();
+//! # drop(empty);
 //! # Ok(())
 //! # }
 //! ```
@@ -54,10 +54,10 @@
 //! slice that is already part of it. The stream changes only when the value or slice is completed.
 //!
 //! ```
-//! # use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
+//! # use jstream::{EmptyBuffer, Reader, StreamReader, StreamWriter, Writer};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let (mut writer, mut reader) = (Writer::new(), Reader::default());
-//! let mut stream = StreamWriter::new(Spent::heap(4096));
+//! let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
 //!
 //! stream.uninit_value::<u64>(&mut writer)?.write(7);
 //!
@@ -67,7 +67,7 @@
 //! bytes.truncate(len);
 //! bytes.complete();
 //!
-//! // Filled value by value, or by a copy. After writing all values, `assume_init` may be called.
+//! // MessageBuffer value by value, or by a copy. After writing all values, `assume_init` may be called.
 //! stream.uninit_slice::<f32>(&mut writer, 3)?.fill_with(|i| i as f32 / 2.0);
 //!
 //! let stream = StreamReader::new(stream.finish());
@@ -84,15 +84,15 @@
 //! object. An object of another type can be skipped, and forwarded without being read.
 //!
 //! ```
-//! # use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
+//! # use jstream::{EmptyBuffer, Reader, StreamReader, StreamWriter, Writer};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let (mut writer, mut reader) = (Writer::new(), Reader::default());
-//! # let mut stream = StreamWriter::new(Spent::heap(4096));
+//! # let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
 //! # stream.write(&mut writer, &7u32)?;
 //! # stream.write(&mut writer, &"for somebody else")?;
 //! # stream.write(&mut writer, &8u32)?;
 //! # let stream = StreamReader::new(stream.finish());
-//! let mut others = StreamWriter::new(Spent::heap(4096));
+//! let mut others = StreamWriter::new(EmptyBuffer::heap(4096));
 //! let mut sum = 0;
 //! while let Some(next) = stream.peek()? {
 //!     if next.descriptor == jstream::descriptor::<u32>() {

@@ -5,7 +5,7 @@
 //! objects are received as objects of that type.
 //!
 //! ```
-//! use jstream::{Reader, Spent, Transportable, Writer, transportable};
+//! use jstream::{transportable, EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[transportable]
 //! trait Shape {
@@ -62,7 +62,7 @@
 //!     Box::new(Circle { radius: 2.0 }),
 //!     Box::new(Group { parts: vec![Box::new(Square { side: 3u8 }), Box::new(Square { side: 0.5f32 })] }),
 //! ];
-//! let message = Writer::new().write(&drawing, Spent::heap(4096))?;
+//! let message = Writer::new().write(&drawing, EmptyBuffer::heap(4096))?;
 //! let received = Reader::default().read::<Vec<Box<dyn Shape>>>(message)?;
 //! let areas: Vec<f64> = received.get().iter().map(|shape| shape.area()).collect();
 //! assert_eq!(areas, [12.0, 9.25]);

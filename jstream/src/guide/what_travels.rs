@@ -14,6 +14,7 @@
 //! | `&T`, `Box<T>`, `Cow<T>` | `&'b` form | the position, then the target |
 //! | `&[T]`, `Vec<T>`, `Box<[T]>`, `Cow<[T]>` | `&'b [form]` | the position, the length, then each element that is not plain data |
 //! | `&str`, `String`, `Box<str>`, `Cow<str>` | `&'b str` | UTF-8 of the whole text segment at once, then both ends of the string |
+//! | `&Path`, `PathBuf`, `&OsStr`, `OsString`, `Box`, `Cow`, `Rc` and `Arc` of them (on Unix) | `&'b Path`, `&'b OsStr`, or `Shared` of it | the position and the length: any bytes are a value |
 //! | `&mut [T]` of plain data | `&'b mut [T]` | as for `&[T]` |
 //! | [`Shared<T>`](crate::Shared), `Rc<T>`, `Arc<T>` | [`Shared<'b, form>`](crate::Shared) | as for `&T`; further pointers to an object also have the object's type |
 //! | `Cell<Option<&T>>` | `Cell<Option<&'b form>>` | as for `Shared`; may close a cycle |
@@ -21,6 +22,9 @@
 //! | `BTreeMap`, `BTreeSet` | [`SortedMap`](crate::map::SortedMap), [`SortedSet`](crate::map::SortedSet) | each key and value, but not their order |
 //! | `HashMap`, `HashSet` | [`HashedMap`](crate::map::HashedMap), [`HashedSet`](crate::map::HashedSet) | each key and value, but not their buckets |
 //! | structs and enums that derive `Transportable` | itself, or its form | each field; the tag of an enum |
+//!
+//! In a type that owns parts, spell `Path` as `std::path::Path` (`Box<std::path::Path>`): the
+//! derive takes a bare `Path` for a type of the program, whose form is a `PathRef`.
 //!
 //! All references in a type that derives [`Transportable`](crate::Transportable) have one lifetime,
 //! that of the buffer. A buffer never contains a value that needs dropping, nor the contents of a
@@ -32,13 +36,23 @@
 //! | feature | type | received as |
 //! |---|---|---|
 //! | `arrayvec` | `ArrayVec<T, N>`, `ArrayString<N>` | `&'b [form]`, `&'b str` |
+//! | `bstr` | `&BStr`, `BString`, `Box<BStr>`, `Cow<BStr>` | `&'b BStr` |
+//! | `bytecheck` | any plain type that derives bytecheck's `CheckBytes` and zerocopy's `IntoBytes`, in a `Checked<T>` | itself |
 //! | `bytes` | `Bytes`, `BytesMut` | `&'b [u8]` |
+//! | `chrono` | `NaiveDate`, `NaiveTime`, `NaiveDateTime`, `DateTime<Utc>`, `DateTime<FixedOffset>`, `FixedOffset`, `TimeDelta`, `Weekday`, `Month` | itself |
+//! | `glam` 0.34 | vectors and matrices of `f32` and `f64`, vectors of `i32` and `u32`, quaternions, affine transforms | itself |
+//! | `half` | `f16`, `bf16` | itself |
 //! | `indexmap` | `IndexMap`, `IndexSet` | [`IndexedMap`](crate::map::IndexedMap), [`IndexedSet`](crate::map::IndexedSet) |
 //! | `jiff` | `Timestamp`, `SignedDuration`, `civil::{Date, Time, DateTime}` | itself |
-//! | `ndarray` | `ArrayBase` with up to six dimensions, or with a dynamic number of dimensions | `NdArray<'b, form, shape>`, whose `view` is an `ArrayView` |
+//! | | `Zoned`, in a field `with = jstream::ZonedByName` | `(Timestamp, &'b str)`, with the name of the zone |
+//! | `ndarray` | `ArrayBase` with up to six dimensions, or with a dynamic number of dimensions | `NdArray<'b, form, shape>`, whose `view` is an `ArrayView`; as itself, by `NdArray::try_from(&array)` |
 //! | `rkyv` | any type that rkyv archives, in a `Rkyv<T>`; an existing archive, in a `RkyvBuf<T>` | `&'b RkyvArchive<T>`, which is a `rkyv::Archived<T>` |
 //! | `smallvec` | `SmallVec<[T; N]>` | `&'b [form]` |
+//! | `time` | `Date`, `Time`, `PrimitiveDateTime`, `UtcDateTime`, `OffsetDateTime`, `UtcOffset`, `Duration`, `Weekday`, `Month` | itself |
 //! | `uuid` | `Uuid` | itself |
+//!
+//! Dates and times are refused if their crate could not have made them. A time in a zone is also
+//! refused if the time in UTC, or the local time, is not representable.
 //!
 //! For all other types, see [`manual_impls`](super::manual_impls).
 //!
@@ -50,7 +64,7 @@
 //! use std::ops::Range;
 //! use std::time::Duration;
 //!
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable, Debug, PartialEq, Clone)]
 //! struct Probe {
@@ -70,7 +84,7 @@
 //!     last: Err(('!', true)),
 //! };
 //! let all = vec![probe.clone(), probe.clone()];
-//! let message = Writer::new().write(&all, Spent::heap(1024))?;
+//! let message = Writer::new().write(&all, EmptyBuffer::heap(1024))?;
 //! let received = Reader::default().read::<Vec<Probe>>(message)?;
 //! assert_eq!(received.get(), &all);
 //! # Ok(())

@@ -4,48 +4,44 @@ use std::hash::{BuildHasher, Hash};
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::map::{ByRef, write_arena_form};
+use super::map::{table, write_column, write_numbers};
 use super::restore::{pair, restore};
-use crate::map::{IndexedMap, IndexedSet, TableEntry, arrange, starts};
+use crate::map::{IndexedMap, IndexedSet, starts_of};
 use crate::model::{Covariant, Transportable};
 use crate::restore::Restore;
 use crate::write::Draft;
 
-/// Returns the form of keys in their order, with a hash table for lookups.
+/// Writes keys in their order, with a hash table for lookups.
 ///
 /// # Safety
 ///
-/// The form must not be used after the draft.
-unsafe fn indexed<'b, K: Hash>(
+/// As for [`Transportable::write`].
+unsafe fn write_indexed<'b, K: Transportable + Hash>(
     keys: impl ExactSizeIterator<Item = &'b K> + Clone,
+    slot: *mut IndexedSet<'b, K::InPlace<'b>>,
     draft: &mut Draft<'b>,
-) -> IndexedSet<'b, ByRef<'b, K>> {
-    // There is no table if the index of a key may exceed a `u32`.
-    let mut entries: Vec<_> = if u32::try_from(keys.len()).is_ok() {
-        (0u32..)
-            .zip(keys.clone())
-            .map(|(at, key)| TableEntry::new(key, at))
-            .collect()
+) {
+    // There is no table if there are few keys, or if the index of a key may exceed a `u32`.
+    let (table, starts): (&[u32], &[u32]) = if starts_of(keys.len()) == 0 {
+        (&[], &[])
     } else {
-        Vec::new()
+        let indexed = |(at, key)| (key, u32::try_from(at).unwrap_or(u32::MAX));
+        // SAFETY: only the draft uses the slices.
+        let (entries, starts) = unsafe { table(keys.clone().enumerate().map(indexed), draft) };
+        // SAFETY: as above.
+        let table = unsafe { draft.keep_slice(entries.iter().map(|entry| entry.with)) };
+        (table, starts)
     };
-    arrange(&mut entries);
-    // SAFETY: the caller's promise.
-    let elements = unsafe { draft.keep_slice(keys.map(ByRef)) };
-    let starts = starts(&entries);
-    let places = if starts.len() == 0 {
-        &[]
-    } else {
-        entries.as_slice()
-    };
+    let (elements_slot, [table_slot, starts_slot]) = IndexedSet::slots(slot);
+    // SAFETY: the slot is the first part of the caller's slot.
+    unsafe { write_column(keys, elements_slot, draft) };
+    // SAFETY: the slot is the next part of it.
+    unsafe { write_numbers(table, table_slot, draft) };
     // SAFETY: as above.
-    let table = unsafe { draft.keep_slice(places.iter().map(|entry| entry.with)) };
-    // SAFETY: as above.
-    let starts = unsafe { draft.keep_slice(starts) };
-    IndexedSet::new(elements, table, starts)
+    unsafe { write_numbers(starts, starts_slot, draft) };
 }
 
-// SAFETY: the form with the same elements, by reference, is written in place of the set.
+// SAFETY: the parts of the form are written in their order, with the elements of the set.
 unsafe impl<K: Transportable + Hash, S> Transportable for IndexSet<K, S> {
     type InPlace<'b>
         = IndexedSet<'b, K::InPlace<'b>>
@@ -54,10 +50,8 @@ unsafe impl<K: Transportable + Hash, S> Transportable for IndexSet<K, S> {
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        // SAFETY: only the draft uses the form.
-        let form = unsafe { indexed(self.iter(), draft) };
         // SAFETY: the caller's promise is passed on.
-        unsafe { write_arena_form(form, slot, draft) };
+        unsafe { write_indexed(self.iter(), slot, draft) };
     }
 }
 
@@ -70,12 +64,11 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Inde
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        // SAFETY: only the draft uses the form.
-        let keys = unsafe { indexed(self.keys(), draft) };
-        // SAFETY: as above.
-        let values = unsafe { draft.keep_slice(self.values().map(ByRef)) };
-        // SAFETY: the caller's promise is passed on.
-        unsafe { write_arena_form(IndexedMap::new(keys, values), slot, draft) };
+        let (keys_slot, values_slot) = IndexedMap::slots(slot);
+        // SAFETY: the caller's promise is passed on for the first part of the slot.
+        unsafe { write_indexed(self.keys(), keys_slot, draft) };
+        // SAFETY: as above, for the next part.
+        unsafe { write_column(self.values(), values_slot, draft) };
     }
 }
 

@@ -1,25 +1,20 @@
 //! Types of `jiff`, which are sent by value.
 //!
-//! A `Zoned` can't be sent: its time zone is shared memory, and names rules that another program
-//! may not have. Send its `Timestamp`, and the name of the zone as text.
+//! A `Zoned` can't be sent by value: its time zone is shared memory, and names rules that another
+//! program may not have. An adapter sends its `Timestamp`, and the name of the zone as text.
 
 use jiff::civil::{Date, DateTime, Time};
-use jiff::{SignedDuration, Timestamp};
+use jiff::fmt::temporal::{DateTimeParser, DateTimePrinter};
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, Zoned};
 use zerocopy::{FromBytes, IntoBytes};
 
+use super::time::balanced;
+use crate::adapter::Adapter;
 use crate::model::{Covariant, InPlace, Shape, Transportable};
 use crate::read::{Fault, FaultKind, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
-
-/// Returns the seconds and nanoseconds if the nanoseconds are less than a second and have the same
-/// sign.
-fn balanced([seconds, nanoseconds]: [i64; 2]) -> Option<(i64, i32)> {
-    let nanoseconds = i32::try_from(nanoseconds).ok()?;
-    let one_sign = nanoseconds == 0 || seconds == 0 || (seconds < 0) == (nanoseconds < 0);
-    let is_part = nanoseconds.unsigned_abs() < 1_000_000_000;
-    (one_sign && is_part).then_some((seconds, nanoseconds))
-}
 
 /// The wire form of a [`Date`].
 #[derive(FromBytes, IntoBytes)]
@@ -98,4 +93,56 @@ opaque! {
             let date = both.day.get();
             date.and_then(|date| Some(Self::from_parts(date, both.clock.get()?)))
         };
+}
+
+/// An [`Adapter`] that sends a [`Zoned`] as its timestamp, and the name of its time zone.
+///
+/// The name is an IANA identifier, a fixed offset, or a POSIX time zone. For a zone without such a
+/// name, it is the zone's offset at that time. [Restoring](crate::Restore) the field looks up the
+/// name in the receiver's time zone database, and fails if the name is unknown there. Other
+/// identifiers than `UTC` need jiff's feature `std`, or its default features.
+///
+/// ```
+/// use jiff::{Timestamp, Zoned, tz};
+/// use jstream::{EmptyBuffer, Reader, Transportable, Writer, ZonedByName};
+///
+/// #[derive(Transportable)]
+/// struct Meeting {
+///     #[transportable(with = ZonedByName, form = (Timestamp, &'b str))]
+///     begins: Zoned,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let begins = Timestamp::UNIX_EPOCH.to_zoned(tz::offset(2).to_time_zone());
+/// let meeting = Meeting { begins };
+/// let message = Writer::new().write(&meeting, EmptyBuffer::heap(256))?;
+/// let received = Reader::default().read::<Meeting>(message)?;
+/// assert_eq!(received.get().begins, (Timestamp::UNIX_EPOCH, "+02:00"));
+/// assert_eq!(received.get().to_owned()?.begins, meeting.begins);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ZonedByName;
+
+impl Adapter<Zoned> for ZonedByName {
+    type Wire = (Timestamp, String);
+    type Error = jiff::Error;
+
+    fn to_wire(zoned: &Zoned) -> (Timestamp, String) {
+        let name = |zone: &TimeZone| DateTimePrinter::new().time_zone_to_string(zone);
+        let offset = || name(&zoned.offset().to_time_zone());
+        let name = name(zoned.time_zone()).or_else(|_| offset());
+        // An offset always has a text.
+        (zoned.timestamp(), name.unwrap_or_default())
+    }
+
+    fn from_wire((timestamp, name): &(Timestamp, &str)) -> Result<Zoned, jiff::Error> {
+        let zone = match *name {
+            // Needs no time zone database, which jiff lacks without its feature `std`.
+            "UTC" => TimeZone::UTC,
+            name => DateTimeParser::new().parse_time_zone(name)?,
+        };
+        Ok(timestamp.to_zoned(zone))
+    }
 }

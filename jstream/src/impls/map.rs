@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
+use std::iter::repeat_n;
+use std::mem::MaybeUninit;
+use std::ptr;
 
-use crate::map::{HashedMap, HashedSet, SortedMap, SortedSet, TableEntry, arrange, starts};
-use crate::model::{Covariant, Transportable};
+use super::reference::write_words;
+use crate::map::{HashedMap, HashedSet, SortedMap, SortedSet, TableEntry, arrange, starts_of};
+use crate::model::{Covariant, Target, Transportable};
 use crate::write::Draft;
 
 /// A reference to a value of the program, as the element of a slice that is built for a message.
 #[repr(transparent)]
-pub(super) struct ByRef<'a, T>(pub(super) &'a T);
+struct ByRef<'a, T>(&'a T);
 
 impl<T> Clone for ByRef<'_, T> {
     fn clone(&self) -> Self {
@@ -34,32 +38,130 @@ unsafe impl<T: Transportable> Transportable for ByRef<'_, T> {
     }
 }
 
-/// Writes a form that was built for a message.
-///
-/// # Safety
-///
-/// `slot` must be as for [`Transportable::write`].
-pub(super) unsafe fn write_arena_form<'b, F: Transportable + Copy + 'b>(
-    form: F,
-    slot: *mut F::InPlace<'b>,
-    draft: &mut Draft<'b>,
-) {
-    // SAFETY: only the draft uses the slice.
-    let kept = unsafe { draft.keep_slice([form].into_iter()) };
-    for form in kept {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { form.write(slot, draft) };
+/// The bytes of a small plain value, as the element of a slice that is built for a message. They
+/// are sent, and never used as a value.
+#[repr(transparent)]
+struct PlainBytes<T>(MaybeUninit<T>);
+
+impl<T: Transportable> PlainBytes<T> {
+    /// True if values are copied to the slice instead of referred to.
+    const FIT: bool = T::WIRE_IS_MEMORY
+        && size_of::<T>() <= size_of::<u128>()
+        && align_of::<T>() <= align_of::<u128>();
+
+    /// Copies the bytes of a value.
+    ///
+    /// # Safety
+    ///
+    /// [`FIT`](Self::FIT) must be true.
+    #[inline(always)]
+    unsafe fn of(value: &T) -> Self {
+        // SAFETY: the reference is valid for reads of the bytes, which are not used as a value.
+        Self(unsafe { ptr::from_ref(value).cast::<MaybeUninit<T>>().read() })
     }
 }
 
-/// Returns the keys of entries in their order, as references that live as long as the draft.
-pub(super) fn keys<'b, K, W>(
-    entries: &[TableEntry<'b, K, W>],
-) -> impl ExactSizeIterator<Item = ByRef<'b, K>> {
-    entries.iter().map(|entry| ByRef(entry.key))
+// SAFETY: the wrapper has the layout and the bytes of a value whose wire form is its memory, as
+// `of` requires.
+unsafe impl<T: Transportable> Transportable for PlainBytes<T> {
+    type InPlace<'b>
+        = T::InPlace<'b>
+    where
+        Self: 'b;
+    const WIRE_IS_MEMORY: bool = T::WIRE_IS_MEMORY;
+
+    #[inline(always)]
+    unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, _: &mut Draft<'b>) {
+        // SAFETY: the caller's slot has the layout of the value, whose bytes are its wire form.
+        unsafe { ptr::copy_nonoverlapping(&raw const self.0, slot.cast(), 1) };
+    }
 }
 
-// SAFETY: the form with the same keys and values, by reference, is written in place of the map.
+/// Writes a slice of values that a map owns.
+///
+/// # Safety
+///
+/// As for [`Transportable::write`].
+#[inline]
+pub(super) unsafe fn write_column<'b, T: Transportable>(
+    values: impl ExactSizeIterator<Item = &'b T>,
+    slot: *mut &'b [T::InPlace<'b>],
+    draft: &mut Draft<'b>,
+) {
+    let words = if PlainBytes::<T>::FIT {
+        // SAFETY: the values fit.
+        let values = values.map(|value| unsafe { PlainBytes::of(value) });
+        // SAFETY: only the draft uses the slice.
+        unsafe { draft.keep_slice(values) }.write_target(draft)
+    } else {
+        // SAFETY: only the draft uses the slice.
+        unsafe { draft.keep_slice(values.map(ByRef)) }.write_target(draft)
+    };
+    // SAFETY: the caller's promise is passed on.
+    unsafe { write_words(slot, words) };
+}
+
+/// Writes the numbers of a table.
+///
+/// # Safety
+///
+/// As for [`Transportable::write`].
+#[inline]
+pub(super) unsafe fn write_numbers<'b>(
+    numbers: &'b [u32],
+    slot: *mut &'b [u32],
+    draft: &mut Draft<'b>,
+) {
+    let words = numbers.write_target(draft);
+    // SAFETY: the caller's promise is passed on.
+    unsafe { write_words(slot, words) };
+}
+
+/// The entries of a table in their order, and the starts of its buckets.
+type Table<'b, K, W> = (&'b [TableEntry<'b, K, W>], &'b [u32]);
+
+/// Arranges the entries of a table.
+///
+/// # Safety
+///
+/// The slices must not be used after the draft is cleared.
+pub(super) unsafe fn table<'b, K: Hash, W: Copy + 'b>(
+    entries: impl ExactSizeIterator<Item = (&'b K, W)>,
+    draft: &mut Draft<'b>,
+) -> Table<'b, K, W> {
+    let entries = entries.map(|(key, with)| TableEntry::new(key, with));
+    // SAFETY: the caller's promise is passed on.
+    let entries = unsafe { draft.keep_slice(entries) };
+    // SAFETY: as above.
+    let sorted = unsafe { draft.keep_slice_mut(entries.iter().copied()) };
+    // SAFETY: as above.
+    let starts = unsafe { draft.keep_slice_mut(repeat_n(0, starts_of(entries.len()))) };
+    arrange(entries, sorted, starts);
+    (sorted, starts)
+}
+
+/// Writes the keys of a hash table, and returns its entries in their order.
+///
+/// # Safety
+///
+/// As for [`Transportable::write`]. The entries must not be used after the draft is cleared.
+unsafe fn write_hashed<'b, K: Transportable + Hash, W: Copy + 'b>(
+    entries: impl ExactSizeIterator<Item = (&'b K, W)>,
+    slot: *mut HashedSet<'b, K::InPlace<'b>>,
+    draft: &mut Draft<'b>,
+) -> &'b [TableEntry<'b, K, W>] {
+    // SAFETY: only the draft uses the slices.
+    let (entries, starts) = unsafe { table(entries, draft) };
+    let (elements_slot, starts_slot) = HashedSet::slots(slot);
+    let keys = entries.iter().map(|entry| entry.key);
+    // SAFETY: the slot is the first part of the caller's slot.
+    unsafe { write_column(keys, elements_slot, draft) };
+    // SAFETY: the slot is the next part of it.
+    unsafe { write_numbers(starts, starts_slot, draft) };
+    entries
+}
+
+// SAFETY: the parts of the form are written in their order, with the elements of the set.
 unsafe impl<K: Transportable> Transportable for BTreeSet<K> {
     type InPlace<'b>
         = SortedSet<'b, K::InPlace<'b>>
@@ -68,14 +170,12 @@ unsafe impl<K: Transportable> Transportable for BTreeSet<K> {
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        // SAFETY: only the draft uses the slice.
-        let elements = unsafe { draft.keep_slice(self.iter().map(ByRef)) };
-        // SAFETY: the caller's promise is passed on.
-        unsafe { write_arena_form(SortedSet::new(elements), slot, draft) };
+        // SAFETY: the caller's promise is passed on for the only part of the slot.
+        unsafe { write_column(self.iter(), SortedSet::slot(slot), draft) };
     }
 }
 
-// SAFETY: as above.
+// SAFETY: as above, with the values next to their keys.
 unsafe impl<K: Transportable, V: Transportable> Transportable for BTreeMap<K, V> {
     type InPlace<'b>
         = SortedMap<'b, K::InPlace<'b>, V::InPlace<'b>>
@@ -84,13 +184,11 @@ unsafe impl<K: Transportable, V: Transportable> Transportable for BTreeMap<K, V>
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        // SAFETY: only the draft uses the slice.
-        let keys = unsafe { draft.keep_slice(self.keys().map(ByRef)) };
-        // SAFETY: as above.
-        let values = unsafe { draft.keep_slice(self.values().map(ByRef)) };
-        let form = SortedMap::new(SortedSet::new(keys), values);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { write_arena_form(form, slot, draft) };
+        let (keys_slot, values_slot) = SortedMap::slots(slot);
+        // SAFETY: the caller's promise is passed on for the first part of the slot.
+        unsafe { write_column(self.keys(), SortedSet::slot(keys_slot), draft) };
+        // SAFETY: as above, for the next part.
+        unsafe { write_column(self.values(), values_slot, draft) };
     }
 }
 
@@ -103,14 +201,8 @@ unsafe impl<K: Transportable + Hash, S> Transportable for HashSet<K, S> {
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        let mut entries: Vec<_> = self.iter().map(|key| TableEntry::new(key, ())).collect();
-        arrange(&mut entries);
-        // SAFETY: only the draft uses the slice.
-        let elements = unsafe { draft.keep_slice(keys(&entries)) };
-        // SAFETY: as above.
-        let starts = unsafe { draft.keep_slice(starts(&entries)) };
         // SAFETY: the caller's promise is passed on.
-        unsafe { write_arena_form(HashedSet::new(elements, starts), slot, draft) };
+        unsafe { write_hashed(self.iter().map(|key| (key, ())), slot, draft) };
     }
 }
 
@@ -123,20 +215,13 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Hash
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        let mut entries: Vec<_> = self
-            .iter()
-            .map(|(key, value)| TableEntry::new(key, value))
-            .collect();
-        arrange(&mut entries);
-        // SAFETY: only the draft uses the slice.
-        let elements = unsafe { draft.keep_slice(keys(&entries)) };
-        // SAFETY: as above.
-        let starts = unsafe { draft.keep_slice(starts(&entries)) };
-        // SAFETY: as above.
-        let values = unsafe { draft.keep_slice(entries.iter().map(|entry| ByRef(entry.with))) };
-        let form = HashedMap::new(HashedSet::new(elements, starts), values);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { write_arena_form(form, slot, draft) };
+        let (keys_slot, values_slot) = HashedMap::slots(slot);
+        // SAFETY: the caller's promise is passed on for the first part of the slot. The entries are
+        // not used after the draft.
+        let entries = unsafe { write_hashed(self.iter(), keys_slot, draft) };
+        let values = entries.iter().map(|entry| entry.with);
+        // SAFETY: as above, for the next part.
+        unsafe { write_column(values, values_slot, draft) };
     }
 }
 

@@ -15,6 +15,9 @@ use crate::write::Draft;
 ///
 /// The shape is a `[usize; N]` for arrays with a fixed number of dimensions, and a `&[usize]` for
 /// others (`ArrayD`).
+///
+/// A method of a remote trait that takes an array takes this type, because it gets references into
+/// the receive buffer. The caller borrows the array by `NdArray::try_from(&array)`.
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct NdArray<'b, T, S> {
@@ -39,6 +42,41 @@ impl<'b, T, S: IntoDimension + Copy> NdArray<'b, T, S> {
             return Err(ShapeError::from_kind(ErrorKind::IncompatibleShape));
         }
         ArrayView::from_shape(shape, self.data)
+    }
+}
+
+/// Returns the elements of an array that is contiguous and in logical order.
+fn elements<S: Data, D: Dimension>(array: &ArrayBase<S, D>) -> Result<&[S::Elem], ShapeError> {
+    let all = array.as_slice();
+    all.ok_or_else(|| ShapeError::from_kind(ErrorKind::IncompatibleLayout))
+}
+
+/// Borrows an array, for functions that take the form. The error is that of an array whose elements
+/// are not contiguous or not in logical order; convert such an array with `as_standard_layout`
+/// first.
+impl<'b, S: Data, const N: usize> TryFrom<&'b ArrayBase<S, Dim<[usize; N]>>>
+    for NdArray<'b, S::Elem, [usize; N]>
+where
+    Dim<[usize; N]>: Dimension,
+{
+    type Error = ShapeError;
+
+    fn try_from(array: &'b ArrayBase<S, Dim<[usize; N]>>) -> Result<Self, ShapeError> {
+        let Ok(shape) = array.shape().try_into() else {
+            unreachable!("an array of N dimensions has N axes")
+        };
+        let data = elements(array)?;
+        Ok(Self { shape, data })
+    }
+}
+
+/// Borrows an array, as above.
+impl<'b, S: Data> TryFrom<&'b ArrayBase<S, IxDyn>> for NdArray<'b, S::Elem, &'b [usize]> {
+    type Error = ShapeError;
+
+    fn try_from(array: &'b ArrayBase<S, IxDyn>) -> Result<Self, ShapeError> {
+        let (shape, data) = (array.shape(), elements(array)?);
+        Ok(Self { shape, data })
     }
 }
 

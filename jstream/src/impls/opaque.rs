@@ -53,9 +53,23 @@ pub(super) const fn shape<W, T>() -> Shape {
 }
 
 /// Implements an opaque leaf. `$to` converts the reference `$value` to the wire form `$wire`.
-/// `$from` converts the wire form `$bits` to `Some` value, or to `None` if it is invalid.
+/// `$from` converts the wire form `$bits` to `Some` value, or to `None` if it is invalid. The leaf
+/// has the name of its type in schemas, or `$name`.
 macro_rules! opaque {
-    ($($type:ident: $wire:ty, |$value:ident| $to:expr, |$bits:pat_param| $from:expr;)*) => {$(
+    ($($type:ident: $wire:ty, |$value:ident| $to:expr, |$bits:pat_param| $from:expr;)*) => {
+        opaque! {$(
+            @ $type, stringify!($type), |_| Kind::Leaf, $wire, |$value| $to, |$bits| $from;
+        )*}
+    };
+    ($(
+        $type:ty as $name:literal: $wire:ty, |$value:ident| $to:expr, |$bits:pat_param| $from:expr;
+    )*) => {
+        opaque! {$(@ $type, $name, |_| Kind::Leaf, $wire, |$value| $to, |$bits| $from;)*}
+    };
+    ($(
+        @ $type:ty, $name:expr, $kind:expr, $wire:ty,
+        |$value:ident| $to:expr, |$bits:pat_param| $from:expr;
+    )*) => {$(
         // SAFETY: `put` writes the whole wire form, and `read` loads it from the same place. It
         // fills the slot if the shape is dense.
         unsafe impl Transportable for $type {
@@ -93,7 +107,7 @@ macro_rules! opaque {
             }
 
             fn describe(schema: &mut Schema) -> TypeIndex {
-                schema.define::<Self>(stringify!($type), |_| Kind::Leaf)
+                schema.define::<Self>($name, $kind)
             }
         }
 

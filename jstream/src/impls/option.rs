@@ -55,6 +55,19 @@ impl<'b> Draft<'b> {
             unsafe { slot.cast::<u8>().write(byte & mask) };
             return;
         }
+        if T::WIRE_IS_MEMORY
+            && size_of::<Option<T>>() == size_of::<T>()
+            && size_of::<T>() <= size_of::<[u64; 2]>()
+        {
+            // The payload fills the option, so it is at its start.
+            let payload = ptr::from_ref(value).cast::<T>().cast_mut();
+            let mut zeroes = MaybeUninit::<T>::zeroed();
+            let from = choose(value.is_some(), payload, zeroes.as_mut_ptr());
+            // SAFETY: `from` points to a payload, whose bytes are its wire form, or to zeroes. The
+            // caller's slot has at least the size of the form, which has the layout of the payload.
+            unsafe { ptr::copy_nonoverlapping(from.cast_const(), slot.cast::<T>(), 1) };
+            return;
+        }
         if let Some(value) = value {
             // SAFETY: the slot is zeroed, and at least as large and as aligned as the payload.
             unsafe { value.write(slot.cast::<T::InPlace<'b>>(), self) };

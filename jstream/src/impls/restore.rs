@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::num::{
     NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
     NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize,
 };
 
 use crate::map::{HashedMap, HashedSet, SortedMap, SortedSet};
-use crate::restore::{Restore, RestoreError, Restoring, restore_values};
+use crate::restore::{Restore, RestoreError, Restoring, build_all, restore_values};
 
 restore_values! {
     u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char, (),
@@ -18,6 +19,8 @@ restore_values! {
 }
 
 impl<T: ?Sized> Restore for PhantomData<T> {
+    const IS_COPY: bool = true;
+
     fn restore<'b>(_: &Self, _: &mut Restoring) -> Result<Self, RestoreError>
     where
         Self: 'b,
@@ -26,10 +29,16 @@ impl<T: ?Sized> Restore for PhantomData<T> {
     }
 }
 
-/// Implements `restore` for types whose form is `$form`.
+/// Implements `restore` for types whose form is `$form`, and which are copied if `$is_copy`.
 macro_rules! restore {
-    ($([$($generics:tt)*] $type:ty, |$value:ident: $form:ty, $restoring:ident| $body:expr;)*) => {$(
+    ($(
+        [$($generics:tt)*] $type:ty, $(is copy: $is_copy:expr,)?
+        |$value:ident: $form:ty, $restoring:ident| $body:expr;
+    )*) => {$(
         impl<$($generics)*> $crate::Restore for $type {
+            $(const IS_COPY: bool = $is_copy;)?
+
+            #[inline]
             fn restore<'b>(
                 $value: &$form,
                 $restoring: &mut $crate::Restoring,
@@ -49,13 +58,13 @@ pub(super) use restore;
 restore! {
     [] String, |form: &'b str, _restoring| Ok((*form).to_owned());
     [T: Restore] Vec<T>, |form: &'b [T::InPlace<'b>], restoring| {
-        restoring.deeper(|restoring| form.iter().map(|one| T::restore(one, restoring)).collect())
+        restoring.deeper(|restoring| T::restore_all(form, restoring))
     };
     [T: Restore] Box<T>, |form: &'b T::InPlace<'b>, restoring| {
         restoring.deeper(|restoring| Ok(Self::new(T::restore(form, restoring)?)))
     };
     [T: Restore] Box<[T]>, |form: &'b [T::InPlace<'b>], restoring| {
-        restoring.deeper(|restoring| form.iter().map(|one| T::restore(one, restoring)).collect())
+        restoring.deeper(|restoring| T::restore_all(form, restoring)).map(Vec::into_boxed_slice)
     };
     [] Box<str>, |form: &'b str, _restoring| Ok((*form).into());
     [T: Restore] Option<T>, |form: Option<T::InPlace<'b>>, restoring| {
@@ -87,10 +96,11 @@ restore! {
             Err(error) => Err(E::restore(error, restoring)?),
         })
     };
-    [T: Restore, const N: usize] [T; N], |form: [T::InPlace<'b>; N], restoring| {
-        let all = form.iter().map(|one| T::restore(one, restoring));
-        let all: Vec<T> = all.collect::<Result<_, _>>()?;
-        all.try_into().map_or_else(|_| unreachable!("the form has N elements"), Ok)
+    [T: Restore, const N: usize] [T; N], is copy: T::IS_COPY, |form: [T::InPlace<'b>; N], restoring| {
+        let mut all = [const { MaybeUninit::uninit() }; N];
+        build_all(form, &mut all, restoring)?;
+        // SAFETY: there are as many forms as places, so all were written.
+        Ok(all.map(|one| unsafe { one.assume_init() }))
     };
 }
 
@@ -106,6 +116,9 @@ pub(super) fn pair<'b, K: Restore + 'b, V: Restore + 'b>(
 macro_rules! tuple {
     ($($param:ident $index:tt),+) => {
         impl<$($param: Restore),+> Restore for ($($param,)+) {
+            const IS_COPY: bool = $($param::IS_COPY)&&+;
+
+            #[inline]
             fn restore<'b>(
                 form: &($($param::InPlace<'b>,)+),
                 restoring: &mut Restoring,

@@ -15,6 +15,16 @@ fn span(seconds: u64, nanoseconds: u64) -> Option<Duration> {
     (nanoseconds < 1_000_000_000).then(|| Duration::new(seconds, nanoseconds))
 }
 
+/// Returns the seconds and nanoseconds if the nanoseconds are less than a second and have the same
+/// sign.
+#[cfg(any(feature = "chrono", feature = "jiff", feature = "time"))]
+pub(super) fn balanced([seconds, nanoseconds]: [i64; 2]) -> Option<(i64, i32)> {
+    let nanoseconds = i32::try_from(nanoseconds).ok()?;
+    let one_sign = nanoseconds == 0 || seconds == 0 || (seconds < 0) == (nanoseconds < 0);
+    let is_part = nanoseconds.unsigned_abs() < 1_000_000_000;
+    (one_sign && is_part).then_some((seconds, nanoseconds))
+}
+
 opaque! {
     Duration: [u64; 2],
         |span| [span.as_secs(), u64::from(span.subsec_nanos())],

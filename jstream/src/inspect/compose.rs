@@ -7,6 +7,8 @@ use std::{fmt, slice};
 
 use serde_json::Value as Json;
 
+use super::entries::columns;
+use super::rewrite::rewrite;
 use super::value::{are_numbered, is_some};
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
 use crate::walk::{Plan, Unsound};
@@ -58,14 +60,17 @@ impl From<Unsound> for ComposeError {
 /// Composes a message of the type at `root` from JSON in the form that [`value`](super::value)
 /// describes.
 ///
-/// The schema need not be trusted. Trait objects, cells, hashed maps and sets, and values that
-/// [`value`](super::value) shows as times or addresses are not supported.
+/// The keys of a sorted map or set must be in ascending order. The schema need not be trusted.
+/// Trait objects, cells, hashed maps and sets, and values that [`value`](super::value) shows as
+/// times or addresses are not supported.
 ///
 /// # Errors
 ///
 /// [`ComposeError`] names the part that does not match its type or is not supported.
 pub fn compose(schema: &Schema, root: TypeIndex, value: &Json) -> Result<Vec<u8>, ComposeError> {
     let plan = Plan::spelled(schema, root)?;
+    let mut by_columns = |of, value| Ok::<_, ComposeError>(Err(columns(plan.schema(), of, value)));
+    let value = &rewrite(plan.schema(), plan.root, value.clone(), &mut by_columns)?;
     let mut composer = Composer {
         plan: &plan,
         objects: vec![0; HEADER_LEN],

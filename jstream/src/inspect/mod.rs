@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use jstream::inspect::{Catalog, Options, message};
-//! use jstream::{Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Order<'b> {
@@ -14,7 +14,7 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let filled = Writer::new().write(&Order { id: 7, symbol: "ACME" }, Spent::heap(256))?;
+//! let filled = Writer::new().write(&Order { id: 7, symbol: "ACME" }, EmptyBuffer::heap(256))?;
 //! let mut catalog = Catalog::default();
 //! catalog.add_type::<Order<'_>>()?;
 //! let found = message(filled.as_bytes(), &catalog, &Options::default());
@@ -39,11 +39,13 @@ mod builder;
 mod catalog;
 mod compose;
 pub mod dot;
+mod entries;
 mod hex;
 mod input;
 pub mod json;
 mod paint;
 mod picture;
+mod rewrite;
 pub mod svg;
 pub mod text;
 mod tree;
@@ -53,6 +55,7 @@ pub use self::builder::message;
 pub use self::catalog::{Catalog, CatalogError};
 pub use self::compose::{ComposeError, compose};
 pub use self::input::{Input, Item, Items};
+pub use self::rewrite::{Rewrite, rewrite};
 pub use self::tree::{Mark, Message, Name, Node, Value};
 pub use crate::walk::{Code, Fault, Header, Leaf, Meaning, Unsound};
 

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::ops::Range;
 
+use super::entries::Entries;
 use super::paint::{Colour, Paint};
 use super::tree::{Message, Name, Node, Value};
 use super::{Fault, Header, Leaf, hex};
@@ -111,18 +112,30 @@ pub fn values(message: &Message, bytes: &[u8], style: Style, to: &mut dyn Write)
         waiting.push((Next::Node(root), 0usize));
     }
     while let Some((next, depth)) = waiting.pop() {
-        let node = match next {
-            Next::Node(node) => node,
+        let (node, label) = match next {
+            Next::Node(node) => (node, None),
+            Next::Named(node, label) => (node, Some(label)),
             Next::Hidden(count) => {
                 writer.hidden(count, depth)?;
                 continue;
             }
         };
-        let below = writer.node(node, depth)?;
+        let below = writer.node(node, label.as_deref(), depth)?;
         let Some(below) = below else {
             continue;
         };
         let depth = depth.saturating_add(1);
+        if let Some(entries) = writer.entries(below) {
+            let first = waiting.len();
+            writer.push_entries(&entries, depth, &mut waiting);
+            let new = waiting.get_mut(first..).unwrap_or_default();
+            let hidden = entries.count().saturating_sub(entries.shown(message));
+            new.reverse();
+            if hidden > 0 {
+                waiting.insert(first, (Next::Hidden(hidden), depth));
+            }
+            continue;
+        }
         if below.hidden > 0 {
             waiting.push((Next::Hidden(below.hidden), depth));
         }
@@ -139,9 +152,11 @@ pub fn values(message: &Message, bytes: &[u8], style: Style, to: &mut dyn Write)
     Ok(())
 }
 
-/// The next output line: a node, or the number of nodes that were left out.
+/// The next output line: a node, an entry of a map, or the number of nodes that were left out.
 enum Next<'m> {
     Node(&'m Node),
+    /// A key or a value of a map, with the text before it.
+    Named(&'m Node, String),
     Hidden(usize),
 }
 
@@ -163,11 +178,47 @@ impl<'w> Writer<'w> {
         writeln!(self.to, "{:blank$}{:indent$}… {count} more", "  ", "")
     }
 
-    /// Writes the line of a node. Returns the node whose children are written below it.
-    fn node(&mut self, node: &'w Node, depth: usize) -> Result<Option<&'w Node>, fmt::Error> {
+    /// Returns the entries of a map or set. If the message is invalid, or the bytes are shown, its
+    /// columns are shown instead, in which the invalid part and the bytes are.
+    fn entries(&self, node: &'w Node) -> Option<Entries<'w>> {
+        let by_columns = self.style.hex || self.message.fault.is_some();
+        Entries::of(self.message, node).filter(|_| !by_columns)
+    }
+
+    /// Appends the entries of a map or set to the lines to write, the first entry first.
+    fn push_entries(&self, entries: &Entries<'w>, depth: usize, to: &mut Vec<(Next<'w>, usize)>) {
+        let elements = entries.elements(self.message);
+        to.extend(elements.map(|node| (Next::Node(node), depth)));
+        for (key, value) in entries.pairs(self.message) {
+            let (text, below) = describe(self.message, key, self.style.base);
+            if below.is_none() {
+                to.push((Next::Named(value, format!("[{text}]")), depth));
+            } else {
+                to.push((Next::Named(key, "key".to_owned()), depth));
+                to.push((Next::Named(value, "value".to_owned()), depth));
+            }
+        }
+    }
+
+    /// Writes the line of a node, with `label` instead of its name. Returns the node whose children
+    /// are written below it.
+    fn node(
+        &mut self,
+        node: &'w Node,
+        label: Option<&str>,
+        depth: usize,
+    ) -> Result<Option<&'w Node>, fmt::Error> {
         let paint = self.style.paint();
         let indent = depth.saturating_mul(2);
-        let (value, below) = describe(self.message, node, self.style.base);
+        let (mut value, below) = describe(self.message, node, self.style.base);
+        if let Some(entries) = below.and_then(|below| self.entries(below)) {
+            let count = entries.count();
+            value = match (entries.is_map(), count) {
+                (true, 1) => "1 entry".to_owned(),
+                (true, _) => format!("{count} entries"),
+                (false, _) => elements(count),
+            };
+        }
         write!(self.to, "  {}  ", self.style.place(node.at.start))?;
         let own = match below {
             Some(below) => self.own_bytes(node, below),
@@ -182,6 +233,7 @@ impl<'w> Writer<'w> {
         }
         write!(self.to, "{:indent$}", "")?;
         match &node.name {
+            _ if label.is_some() => write!(self.to, "{}: ", label.unwrap_or_default())?,
             Name::Root => {}
             Name::Field(name) => write!(self.to, "{name}: ")?,
             Name::Index(index) => write!(self.to, "[{index}]: ")?,

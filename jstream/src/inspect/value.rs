@@ -12,11 +12,13 @@
 //! | option | `null`, or the value; `{"Some": value}` where the value alone would be ambiguous |
 //! | result | `{"Ok": value}`, `{"Err": value}` |
 //! | reference, box, shared pointer | the target |
-//! | map, set | its columns, see `FORMAT.md` |
+//! | map | an object if the keys are text, otherwise a list of pairs `[key, value]` |
+//! | set | a list |
 //! | time, address | a string |
 
 use serde_json::{Map, Value as Json};
 
+use super::entries::Entries;
 use super::json::leaf;
 use super::tree::{Message, Name, Node, Value};
 
@@ -35,7 +37,10 @@ fn node(message: &Message, of: &Node) -> Json {
     match &of.value {
         None | Some(Value::None) => Json::Null,
         Some(Value::Leaf(value)) => leaf(value),
-        Some(Value::Struct) => fields(message, of).unwrap_or_else(|| Json::Object(Map::new())),
+        Some(Value::Struct) => match Entries::of(message, of) {
+            Some(entries) => entries.json(message, node),
+            None => fields(message, of).unwrap_or_else(|| Json::Object(Map::new())),
+        },
         Some(Value::Variant { name, .. }) => match fields(message, of) {
             Some(fields) => named(name, fields),
             None => Json::from(name.as_str()),

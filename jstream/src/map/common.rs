@@ -66,10 +66,13 @@ macro_rules! set {
 macro_rules! map {
     ($map:ident, $set:ident) => {
         impl<'b, K, V> $map<'b, K, V> {
-            /// Creates a map of keys and their values.
-            #[inline]
-            pub(crate) const fn new(keys: $set<'b, K>, values: &'b [V]) -> Self {
-                Self { keys, values }
+            /// Returns the slots of the keys and of the values.
+            #[allow(dead_code, reason = "indexed maps are written behind a feature only")]
+            #[inline(always)]
+            pub(crate) const fn slots(slot: *mut Self) -> (*mut $set<'b, K>, *mut &'b [V]) {
+                let keys = slot.wrapping_byte_add(std::mem::offset_of!(Self, keys));
+                let values = slot.wrapping_byte_add(std::mem::offset_of!(Self, values));
+                (keys.cast(), values.cast())
             }
 
             /// Returns keys and values, truncated to the same length, because the columns of a
@@ -133,7 +136,10 @@ macro_rules! map {
 
         impl<K, V> Default for $map<'_, K, V> {
             fn default() -> Self {
-                Self::new($set::default(), &[])
+                Self {
+                    keys: $set::default(),
+                    values: &[],
+                }
             }
         }
 

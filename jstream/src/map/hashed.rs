@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::Hash;
+use std::mem::offset_of;
 use std::slice;
 
 use super::common::{hashed_map, hashed_set, map, set};
@@ -34,9 +35,12 @@ map!(HashedMap, HashedSet);
 hashed_map!(HashedMap);
 
 impl<'b, K> HashedSet<'b, K> {
-    #[inline]
-    pub(crate) const fn new(elements: &'b [K], starts: &'b [u32]) -> Self {
-        Self { elements, starts }
+    /// Returns the slots of the elements and of the starts of buckets.
+    #[inline(always)]
+    pub(crate) const fn slots(slot: *mut Self) -> (*mut &'b [K], *mut &'b [u32]) {
+        let elements = slot.wrapping_byte_add(offset_of!(Self, elements));
+        let starts = slot.wrapping_byte_add(offset_of!(Self, starts));
+        (elements.cast(), starts.cast())
     }
 
     /// Returns true if the cost of a lookup is bounded.
@@ -54,13 +58,15 @@ impl<'b, K> HashedSet<'b, K> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let elements = self.elements;
-        table::find(self.starts, elements.len(), |at| elements.get(at), key)
+        table::find_in_order(self.starts, self.elements, key)
     }
 }
 
 impl<K> Default for HashedSet<'_, K> {
     fn default() -> Self {
-        Self::new(&[], &[])
+        Self {
+            elements: &[],
+            starts: &[],
+        }
     }
 }

@@ -3,6 +3,8 @@
 use std::borrow::Borrow;
 use std::fmt;
 use std::hash::Hash;
+#[cfg(feature = "indexmap")]
+use std::mem::offset_of;
 use std::slice;
 
 use super::common::{hashed_map, hashed_set, map, set};
@@ -36,14 +38,14 @@ map!(IndexedMap, IndexedSet);
 hashed_map!(IndexedMap);
 
 impl<'b, K> IndexedSet<'b, K> {
+    /// Returns the slots of the elements, of the table and of the starts of buckets.
     #[cfg(feature = "indexmap")]
-    #[inline]
-    pub(crate) const fn new(elements: &'b [K], table: &'b [u32], starts: &'b [u32]) -> Self {
-        Self {
-            elements,
-            table,
-            starts,
-        }
+    #[inline(always)]
+    pub(crate) const fn slots(slot: *mut Self) -> (*mut &'b [K], [*mut &'b [u32]; 2]) {
+        let elements = slot.wrapping_byte_add(offset_of!(Self, elements));
+        let table = slot.wrapping_byte_add(offset_of!(Self, table));
+        let starts = slot.wrapping_byte_add(offset_of!(Self, starts));
+        (elements.cast(), [table.cast(), starts.cast()])
     }
 
     #[inline]

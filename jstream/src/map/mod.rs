@@ -9,7 +9,7 @@
 //! ```
 //! use std::collections::BTreeMap;
 //!
-//! use jstream::{Reader, Spent, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 //!
 //! #[derive(Transportable)]
 //! struct Dir {
@@ -22,7 +22,7 @@
 //! let src = Dir { sizes, dirs: BTreeMap::new() };
 //! let root = Dir { sizes: BTreeMap::new(), dirs: BTreeMap::from([("src".to_owned(), src)]) };
 //!
-//! let message = Writer::new().write(&root, Spent::heap(4096))?;
+//! let message = Writer::new().write(&root, EmptyBuffer::heap(4096))?;
 //! let received = Reader::default().read::<Dir>(message)?;
 //! let src = received.get().dirs.get("src").ok_or("no src")?;
 //! assert_eq!(src.sizes.get("lib.rs"), Some(&4100));
@@ -75,4 +75,4 @@ pub use self::{
     sorted::{SortedMapRef, SortedSetRef},
 };
 
-pub(crate) use self::table::{TableEntry, arrange, starts};
+pub(crate) use self::table::{TableEntry, arrange, arranged, starts_of};

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::mem::size_of;
+use std::mem::{offset_of, size_of};
 use std::ops::{Bound, Range, RangeBounds};
 use std::slice;
 
@@ -60,6 +60,12 @@ impl<'b, K> SortedSet<'b, K> {
             }
         }
         None
+    }
+
+    /// Returns the slot of the elements.
+    #[inline(always)]
+    pub(crate) const fn slot(slot: *mut Self) -> *mut &'b [K] {
+        slot.wrapping_byte_add(offset_of!(Self, elements)).cast()
     }
 
     /// Returns the indexes of the elements in a range. If the range ends before it starts, the

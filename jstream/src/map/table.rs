@@ -8,6 +8,7 @@
 
 use std::borrow::Borrow;
 use std::hash::Hash;
+use std::mem;
 
 use super::hash::{first, second};
 
@@ -40,6 +41,50 @@ fn buckets_of(keys: usize) -> usize {
     }
 }
 
+/// Returns the start and the end of the bucket of `key`.
+#[inline(always)]
+fn bounds<Q: Hash + ?Sized>(starts: &[u32], key: &Q) -> Option<(usize, usize)> {
+    let bucket = bucket_of(first(key), starts.len().wrapping_sub(1));
+    let start = *starts.get(bucket)?;
+    let end = *starts.get(bucket.wrapping_add(1))?;
+    Some((start as usize, end as usize))
+}
+
+/// Number of small keys that are compared without a branch.
+const BLOCK: usize = 4;
+
+/// Like [`find`], for keys that are in the order of the table.
+///
+/// It is unpredictable which key of a bucket is the right one, and how many there are. So a block
+/// of small keys is compared as a whole, even if a part of it belongs to the next buckets.
+#[inline]
+pub(super) fn find_in_order<K, Q>(starts: &[u32], keys: &[K], key: &Q) -> Option<usize>
+where
+    K: Borrow<Q>,
+    Q: Hash + Eq + ?Sized,
+{
+    if size_of::<K>() <= size_of::<u64>() && starts.len() > 1 {
+        let (start, end) = bounds(starts, key)?;
+        let block = keys.get(start..).and_then(<[K]>::first_chunk::<BLOCK>);
+        if let Some(block) = block {
+            let many = end.saturating_sub(start);
+            let mut found = BLOCK;
+            for (at, other) in block.iter().enumerate().rev() {
+                if other.borrow() == key {
+                    found = at;
+                }
+            }
+            if found < BLOCK {
+                return (found < many).then_some(start.wrapping_add(found));
+            }
+            if many <= BLOCK {
+                return None;
+            }
+        }
+    }
+    find(starts, keys.len(), |at| keys.get(at), key)
+}
+
 /// Returns the index of the key equal to `key`.
 #[inline]
 pub(super) fn find<'k, K, Q>(
@@ -54,13 +99,9 @@ where
 {
     let (start, end) = match starts.len() {
         0 | 1 => (0, keys),
-        ends => {
-            let bucket = bucket_of(first(key), ends.wrapping_sub(1));
-            let start = *starts.get(bucket)?;
-            let end = *starts.get(bucket.wrapping_add(1))?;
-            (start as usize, keys.min(end as usize))
-        }
+        _ => bounds(starts, key)?,
     };
+    let end = keys.min(end);
     if end.saturating_sub(start) > LINEAR_SEARCH_MAX {
         return find_among_many(start, end, key_at, key);
     }
@@ -117,7 +158,17 @@ pub(crate) struct TableEntry<'b, K, W> {
     pub(crate) with: W,
 }
 
+impl<K, W: Copy> Clone for TableEntry<'_, K, W> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, W: Copy> Copy for TableEntry<'_, K, W> {}
+
 impl<'b, K: Hash, W> TableEntry<'b, K, W> {
+    #[inline(always)]
     pub(crate) fn new(key: &'b K, with: W) -> Self {
         Self {
             hash: first(key),
@@ -127,22 +178,129 @@ impl<'b, K: Hash, W> TableEntry<'b, K, W> {
     }
 }
 
-/// Sorts the entries of a table. The result does not depend on their initial order.
+/// Returns the number of starts of buckets of a table with this many keys, including the end of the
+/// last bucket. A single bucket is not listed.
+pub(crate) fn starts_of(keys: usize) -> usize {
+    match buckets_of(keys) {
+        1 => 0,
+        buckets => buckets.wrapping_add(1),
+    }
+}
+
+/// Arranges the entries of a table in `sorted`, which must be a copy of them, and stores the starts
+/// of the buckets in `starts`, which must be as many zeroes as [`starts_of`] says. The result does
+/// not depend on the initial order.
 ///
 /// A key is hashed once for each order, so a `Hash` that returns another value each time does no
 /// harm.
-pub(crate) fn arrange<K: Hash, W>(entries: &mut [TableEntry<'_, K, W>]) {
-    let buckets = buckets_of(entries.len());
-    entries.sort_unstable_by_key(|entry| entry.hash);
-    let bucket = |of: &TableEntry<'_, K, W>| bucket_of(of.hash, buckets);
-    for all in entries.chunk_by_mut(|a, b| bucket(a) == bucket(b)) {
-        if all.len() > LINEAR_SEARCH_MAX {
-            by_second_hash(all);
+pub(crate) fn arrange<'b, K: Hash, W: Copy>(
+    entries: &[TableEntry<'b, K, W>],
+    sorted: &mut [TableEntry<'b, K, W>],
+    starts: &mut [u32],
+) {
+    if starts.is_empty() {
+        sort_bucket(sorted);
+        return;
+    }
+    let largest = distribute(entries, sorted, starts);
+    let has_equal_hashes = sort_within_buckets(sorted);
+    if has_equal_hashes || largest as usize > LINEAR_SEARCH_MAX {
+        sort_crowded_buckets(sorted, starts);
+    }
+}
+
+/// Returns the entries of a table in their order.
+pub(crate) fn arranged<K: Hash, W: Copy>(
+    entries: Vec<TableEntry<'_, K, W>>,
+) -> Vec<TableEntry<'_, K, W>> {
+    let mut sorted = entries.clone();
+    let mut starts = vec![0; starts_of(entries.len())];
+    arrange(&entries, &mut sorted, &mut starts);
+    sorted
+}
+
+/// Distributes entries to the buckets, by a counting sort, and stores the starts of the buckets.
+/// Returns the number of entries in the largest bucket.
+fn distribute<'b, K, W: Copy>(
+    entries: &[TableEntry<'b, K, W>],
+    sorted: &mut [TableEntry<'b, K, W>],
+    starts: &mut [u32],
+) -> u32 {
+    let ends = starts.get_mut(1..).unwrap_or_default();
+    let buckets = ends.len();
+    for entry in entries {
+        if let Some(count) = ends.get_mut(bucket_of(entry.hash, buckets)) {
+            *count = count.wrapping_add(1);
+        }
+    }
+    let (mut start, mut largest) = (0u32, 0);
+    for end in &mut *ends {
+        let count = mem::replace(end, start);
+        start = start.wrapping_add(count);
+        largest = largest.max(count);
+    }
+    // Each bucket now ends where it starts, and ends behind its last entry when all have been
+    // distributed.
+    for entry in entries {
+        if let Some(end) = ends.get_mut(bucket_of(entry.hash, buckets)) {
+            if let Some(place) = sorted.get_mut(*end as usize) {
+                *place = *entry;
+            }
+            *end = end.wrapping_add(1);
+        }
+    }
+    largest
+}
+
+/// Sorts entries, which are in the order of their buckets, by their hash. Returns true if two of
+/// them have the same hash.
+///
+/// An entry is moved within its bucket only, because hashes ascend with the buckets. A bucket of
+/// more than [`LINEAR_SEARCH_MAX`] entries, which keys that were made to collide can fill, is left
+/// unsorted.
+fn sort_within_buckets<K, W: Copy>(entries: &mut [TableEntry<'_, K, W>]) -> bool {
+    let mut has_equal_hashes = false;
+    for end in 2..=entries.len() {
+        let first = end.saturating_sub(LINEAR_SEARCH_MAX);
+        let Some([before @ .., last]) = entries.get_mut(first..end) else {
+            break;
+        };
+        if before.last().is_none_or(|before| before.hash < last.hash) {
             continue;
         }
-        for same in all.chunk_by_mut(|a, b| a.hash == b.hash) {
-            by_second_hash(same);
+        let smaller = before.iter().rposition(|before| before.hash <= last.hash);
+        let place = smaller.map_or(0, |smaller| smaller.wrapping_add(1));
+        has_equal_hashes |= smaller
+            .and_then(|smaller| before.get(smaller))
+            .is_some_and(|before| before.hash == last.hash);
+        if let Some(larger) = entries.get_mut(first.wrapping_add(place)..end) {
+            larger.rotate_right(1);
         }
+    }
+    has_equal_hashes
+}
+
+/// Sorts the buckets that have many entries, or several entries with the same hash.
+#[cold]
+fn sort_crowded_buckets<K: Hash, W>(entries: &mut [TableEntry<'_, K, W>], starts: &[u32]) {
+    for bounds in starts.windows(2) {
+        if let [start, end] = *bounds {
+            if let Some(bucket) = entries.get_mut(start as usize..end as usize) {
+                sort_bucket(bucket);
+            }
+        }
+    }
+}
+
+/// Sorts the entries of one bucket.
+fn sort_bucket<K: Hash, W>(entries: &mut [TableEntry<'_, K, W>]) {
+    if entries.len() > LINEAR_SEARCH_MAX {
+        by_second_hash(entries);
+        return;
+    }
+    entries.sort_unstable_by_key(|entry| entry.hash);
+    for same in entries.chunk_by_mut(|a, b| a.hash == b.hash) {
+        by_second_hash(same);
     }
 }
 
@@ -150,27 +308,6 @@ fn by_second_hash<K: Hash, W>(entries: &mut [TableEntry<'_, K, W>]) {
     if entries.len() > 1 {
         entries.sort_by_cached_key(|entry| (second(entry.key), entry.hash));
     }
-}
-
-/// Returns the start of each bucket of sorted entries, followed by the end of the last bucket.
-pub(crate) fn starts<K, W>(entries: &[TableEntry<'_, K, W>]) -> impl ExactSizeIterator<Item = u32> {
-    let buckets = buckets_of(entries.len());
-    let count = if buckets > 1 {
-        buckets.wrapping_add(1)
-    } else {
-        0
-    };
-    let mut rest = entries.iter().peekable();
-    let mut start = 0u32;
-    (0..count).map(move |bucket| {
-        while rest
-            .next_if(|entry| bucket_of(entry.hash, buckets) < bucket)
-            .is_some()
-        {
-            start = start.wrapping_add(1);
-        }
-        start
-    })
 }
 
 #[cfg(test)]
@@ -208,9 +345,10 @@ mod tests {
     fn keys_made_to_collide_are_told_apart() {
         let keys: Vec<Words> = colliding(2000).into_iter().map(Words).collect();
         assert!(keys.iter().all(|key| first(key) == first(&keys[0])));
-        let mut entries: Vec<_> = keys.iter().map(|key| TableEntry::new(key, ())).collect();
-        arrange(&mut entries);
-        let starts: Vec<u32> = starts(&entries).collect();
+        let unsorted: Vec<_> = keys.iter().map(|key| TableEntry::new(key, ())).collect();
+        let mut entries = unsorted.clone();
+        let mut starts = vec![0; starts_of(keys.len())];
+        arrange(&unsorted, &mut entries, &mut starts);
         assert_eq!((starts.len(), starts.last()), (2001, Some(&2000)));
         for (at, entry) in entries.iter().enumerate() {
             let key_at = |at: usize| entries.get(at).map(|entry| entry.key);
@@ -218,6 +356,67 @@ mod tests {
             assert_eq!(found, Some(at));
         }
         assert_eq!(COMPARED.get(), 2000);
+    }
+
+    /// Returns a table of `keys`, sorted by the rule of the format.
+    fn by_rule<K: Hash>(keys: &[K]) -> (Vec<usize>, Vec<u32>) {
+        let buckets = buckets_of(keys.len());
+        let bucket = |at: &usize| bucket_of(first(&keys[*at]), buckets);
+        let mut all: Vec<usize> = (0..keys.len()).collect();
+        all.sort_by_key(bucket);
+        for same in all.chunk_by_mut(|a, b| bucket(a) == bucket(b)) {
+            let many = same.len() > LINEAR_SEARCH_MAX;
+            same.sort_by_cached_key(|at| {
+                let hashes = (first(&keys[*at]), second(&keys[*at]));
+                if many { (hashes.1, hashes.0) } else { hashes }
+            });
+        }
+        let starts = (0..starts_of(keys.len())).map(|bucket_of_start| {
+            let before = all.iter().filter(|at| bucket(at) < bucket_of_start);
+            u32::try_from(before.count()).unwrap()
+        });
+        let starts = starts.collect();
+        (all, starts)
+    }
+
+    fn check_table<K: Hash + Eq + std::fmt::Debug>(keys: &[K], others: &[K]) {
+        let entries: Vec<_> = (0..)
+            .zip(keys)
+            .map(|(at, key)| TableEntry::new(key, at))
+            .collect();
+        let mut sorted = entries.clone();
+        let mut starts = vec![0; starts_of(keys.len())];
+        arrange(&entries, &mut sorted, &mut starts);
+        let order: Vec<usize> = sorted.iter().map(|entry| entry.with).collect();
+        assert_eq!((order, starts.clone()), by_rule(keys));
+        let column: Vec<&K> = sorted.iter().map(|entry| entry.key).collect();
+        for (at, key) in column.iter().enumerate() {
+            assert_eq!(find_in_order::<&K, &K>(&starts, &column, key), Some(at));
+        }
+        for other in others {
+            assert_eq!(find_in_order::<&K, &K>(&starts, &column, &other), None);
+        }
+    }
+
+    /// Keys are in the order of the format, and each is found, even if few buckets hold them all or
+    /// some have the same hash.
+    #[test]
+    fn tables_are_in_order_and_searched() {
+        for len in [0, 1, 8, 9, 10, 64, 1000] {
+            let some: Vec<u64> = (0..).take(len).collect();
+            let others: Vec<u64> = (1_000_000..).take(len).collect();
+            check_table(&some, &others);
+            let crowded = |from: u64| (from..).filter(|key| first(key) >> 59 == 7).take(len);
+            let others: Vec<u64> = crowded(1_000_000).collect();
+            let crowded: Vec<u64> = crowded(0).collect();
+            check_table(&crowded, &others);
+            let mixed: Vec<Words> = colliding(5)
+                .into_iter()
+                .chain(some.into_iter().map(|word| [word, 7]))
+                .map(Words)
+                .collect();
+            check_table(&mixed, &[Words([1, 1])]);
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Descriptions of faults.
 
+use std::any::type_name;
+
 use super::fault::{Fault, FaultKind};
 
 /// The type found in the slot at fault.
@@ -7,6 +9,15 @@ use super::fault::{Fault, FaultKind};
 pub(super) struct SlotType {
     pub(super) type_name: &'static str,
     pub(super) size: usize,
+}
+
+impl SlotType {
+    pub(super) fn of<T>() -> Self {
+        Self {
+            type_name: type_name::<T>(),
+            size: size_of::<T>(),
+        }
+    }
 }
 
 /// Describes the error in the slot at fault.

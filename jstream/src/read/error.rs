@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::buffer::Spent;
+use crate::buffer::EmptyBuffer;
 use crate::schema::Mismatch;
 
 /// A segment of a message.
@@ -120,9 +120,9 @@ impl fmt::Display for ReadError {
             } => {
                 write!(
                     f,
-                    "the message is not a {expected_type} as this program knows it: its descriptor \
-                     is {found:#018x}, not {expected:#018x}; build both sides from the same \
-                     definition"
+                    "the message does not hold the type {expected_type} of this program: its \
+                     descriptor is {found:#018x}, not {expected:#018x}; build both sides from the \
+                     same definition"
                 )?;
                 match mismatch {
                     Some(mismatch) if f.alternate() => write!(f, "; {mismatch:#}"),
@@ -153,7 +153,7 @@ pub struct ReadFailure {
     /// The reason.
     pub error: ReadError,
     /// The buffer, which can be reused. The content of its bytes is unspecified.
-    pub spent: Spent,
+    pub buffer: EmptyBuffer,
 }
 
 impl fmt::Display for ReadFailure {

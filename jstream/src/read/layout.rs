@@ -22,7 +22,7 @@ impl Layout {
     #[inline]
     pub(super) fn of(message: &[u8], limits: &Limits) -> Result<Self, ReadError> {
         let len = message.len();
-        let Ok((header, _)) = <Header as zerocopy::FromBytes>::read_from_prefix(message) else {
+        let Some(header) = Header::at_start_of(message) else {
             return Err(ReadError::Short { len });
         };
         if header.magic != MAGIC {

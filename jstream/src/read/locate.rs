@@ -3,62 +3,85 @@
 use std::mem::size_of;
 
 use super::describe::{SlotType, describe, short};
+use super::error::ReadError;
 use super::fault::{Fault, FaultKind};
 use super::pass::Pass;
 use super::refusal::Refusal;
 use super::trace::{MAX_TARGETS, Pointer, SearchGoal, Targets, Trace, ValuePosition, path_of};
 use crate::model::{InPlace, Pointee};
 
-/// The location of a fault and its description.
-#[derive(Debug)]
-pub(crate) struct FaultLocation {
-    pub(crate) path: String,
-    pub(crate) what: String,
+/// The root of a pass. Not generic, so that a search is compiled once for all types.
+pub(super) struct TracedRoot {
+    start: *const u8,
+    /// The type of the root on the wire.
+    found: SlotType,
+    /// The name of the root's type in the program.
+    name: &'static str,
+    trace: unsafe fn(*const u8, &mut Trace),
 }
 
-/// Describes the location and the kind of the fault of a pass.
+impl TracedRoot {
+    pub(super) fn new<T: InPlace>(root: *const T, name: &'static str) -> Self {
+        Self {
+            start: root.cast(),
+            found: SlotType::of::<T>(),
+            name,
+            trace: trace_at::<T>,
+        }
+    }
+}
+
+/// The failure of a pass.
+pub(super) enum PassFailure {
+    /// A value is invalid.
+    Fault(Fault),
+    /// A function of the program rejected a value, after a pass without a fault.
+    Refused(Refusal),
+}
+
+/// Returns the error for the failure of a pass over the message at the address `base`.
 ///
 /// # Safety
 ///
-/// `fault` must be the fault of `pass` over the message whose root of type `T` is at `root`. The
-/// buffer must not have been touched since.
-pub(super) unsafe fn locate<T: InPlace>(
-    root: *const T,
-    name: &str,
-    fault: Fault,
+/// The failure must be that of `pass` over the message with this root. The buffer must not have
+/// been touched since.
+#[cold]
+pub(super) unsafe fn locate(
+    root: &TracedRoot,
+    failure: PassFailure,
     pass: &Pass<'_>,
-) -> FaultLocation {
-    let sought = match fault.kind {
-        FaultKind::Cycle | FaultKind::DeepOnOtherPath => SearchGoal::Target,
-        _ => SearchGoal::Slot,
+    base: usize,
+) -> ReadError {
+    let (address, path, what) = match failure {
+        PassFailure::Fault(fault) => {
+            let sought = match fault.kind {
+                FaultKind::Cycle | FaultKind::DeepOnOtherPath => SearchGoal::Target,
+                _ => SearchGoal::Slot,
+            };
+            let address = fault.slot.addr().get();
+            // SAFETY: the caller's promise is passed on.
+            let (path, found) = unsafe { search(root, address, sought, pass) };
+            let adapter_error = pass.checks.adapter_error.as_deref();
+            let what = match found {
+                // SAFETY: `found` says that a slot of `size` bytes begins at the fault, in the
+                // buffer.
+                Some(found) => unsafe { describe(fault, found, adapter_error) },
+                None => "the bytes are invalid".to_owned(),
+            };
+            (address, path, what)
+        }
+        PassFailure::Refused(refusal) => {
+            let rejected = refusal.0;
+            let sought = SearchGoal::RejectedValue(rejected.key);
+            // SAFETY: the caller's promise is passed on.
+            let (path, _) = unsafe { search(root, rejected.slot, sought, pass) };
+            (rejected.slot, path, rejected.why)
+        }
     };
-    // SAFETY: the caller's promise is passed on.
-    let (path, found) = unsafe { search(root, name, fault.slot.addr().get(), sought, pass) };
-    let what = match found {
-        // SAFETY: `found` says that a slot of `size` bytes begins at the fault, in the buffer.
-        Some(found) => unsafe { describe(fault, found, pass.checks.adapter_error.as_deref()) },
-        None => "the bytes are invalid".to_owned(),
-    };
-    FaultLocation { path, what }
-}
-
-/// Describes the location of a value that a function of the program rejected, and the reason.
-///
-/// # Safety
-///
-/// As for [`locate`], after a pass without a fault.
-pub(super) unsafe fn locate_refused<T: InPlace>(
-    root: *const T,
-    name: &str,
-    refusal: Refusal,
-    pass: &Pass<'_>,
-) -> FaultLocation {
-    let sought = SearchGoal::RejectedValue(refusal.0.key);
-    // SAFETY: the caller's promise is passed on.
-    let (path, _) = unsafe { search(root, name, refusal.0.slot, sought, pass) };
-    FaultLocation {
+    ReadError::Value {
         path,
-        what: refusal.0.why,
+        what,
+        offset: address.wrapping_sub(base),
     }
 }
 
@@ -67,9 +90,8 @@ pub(super) unsafe fn locate_refused<T: InPlace>(
 /// # Safety
 ///
 /// As for [`locate`].
-unsafe fn search<T: InPlace>(
-    root: *const T,
-    name: &str,
+unsafe fn search(
+    root: &TracedRoot,
     wanted: usize,
     sought: SearchGoal,
     pass: &Pass<'_>,
@@ -83,17 +105,17 @@ unsafe fn search<T: InPlace>(
         found: None,
         lost: false,
         targets: Some(vec![Targets {
-            start: root.cast(),
+            start: root.start,
             count: 1,
-            stride: size_of::<T>(),
+            stride: root.found.size,
             many: false,
-            trace: trace_at::<T>,
+            trace: root.trace,
             pointer: None,
         }]),
         at: ValuePosition { entry: 0, index: 0 },
     };
     if sought == SearchGoal::Target {
-        trace.hit_if::<T>(root.addr());
+        trace.hit_if(root.start.addr(), root.found);
     }
     if !trace.is_over() {
         // SAFETY: the first entry is the root, with which the pass began.
@@ -106,7 +128,7 @@ unsafe fn search<T: InPlace>(
         Some(_) => unsafe { path_of(trace, &targets) },
         None => "…".to_owned(),
     };
-    (format!("{}{path}", short(name)), found)
+    (format!("{}{path}", short(root.name)), found)
 }
 
 impl Trace {
@@ -123,7 +145,7 @@ impl Trace {
         many: bool,
     ) {
         if self.sought == SearchGoal::Target {
-            self.hit_if::<T>(start.addr());
+            self.hit_if(start.addr(), SlotType::of::<T>());
             if self.is_over() {
                 return;
             }

@@ -168,11 +168,12 @@ impl Pass<'_> {
         // buffer and is initialised. Nothing writes to the text segment.
         let byte = unsafe { self.text.origin.wrapping_add(self.text.cursor).read() };
         self.text.cursor = self.text.cursor.wrapping_add(1);
-        match byte {
-            0 => Ok(false),
-            1 => Ok(true),
-            _ => Err(Fault::new(slot, FaultKind::Tag)),
+        // One comparison: with a `match`, the compiler may branch on the variant, which is
+        // unpredictable.
+        if byte > 1 {
+            return Err(Fault::new(slot, FaultKind::Tag));
         }
+        Ok(byte == 1)
     }
 
     /// Returns true if no character of the text extends across the cursor.

@@ -4,8 +4,6 @@ use std::mem::size_of;
 use std::ptr::NonNull;
 use std::slice;
 
-use zerocopy::FromBytes;
-
 use super::checks::Checks;
 use super::claim::assert_form;
 use super::describe::short;
@@ -13,17 +11,17 @@ use super::error::{ReadError, ReadFailure, Segment};
 use super::fault::Fault;
 use super::layout::Layout;
 use super::limits::{KEEP, Limits};
-use super::locate::{self, FaultLocation};
+use super::locate::{PassFailure, TracedRoot, locate};
 use super::owners::{NO_OWNERS, Owners};
 use super::pass::{ClaimedSegment, Depth, Pass};
 use super::queue::Queue;
 use super::shared::SharedTable;
-use crate::buffer::{ALIGNMENT, Filled};
+use crate::buffer::{ALIGNMENT, MessageBuffer};
 use crate::class::Noted;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
 use crate::received::{Received, Wire};
-use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
+use crate::schema::{Describe, Descriptors, Learnt, Schema, SchemaError, TypeIndex};
 use crate::wire::{Header, ORIGIN, root_end};
 
 /// Reads messages. A reader reuses its work lists, so reading allocates nothing in steady state.
@@ -92,12 +90,12 @@ impl Reader {
     /// # Errors
     ///
     /// A [`ReadFailure`] says where the message is invalid, and returns its buffer.
-    pub fn read<T>(&mut self, message: Filled) -> Result<Received<T>, ReadFailure>
+    pub fn read<T>(&mut self, message: MessageBuffer) -> Result<Received<T>, ReadFailure>
     where
         T: Transportable + 'static,
     {
         // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised. `message` is
-        // its only handle, and becomes a `Received` or a `Spent`.
+        // its only handle, and becomes a `Received` or an `EmptyBuffer`.
         match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
             Ok(root) => {
                 let wire = self.wire_of::<T::InPlace<'static>>();
@@ -110,7 +108,7 @@ impl Reader {
             }
             Err(error) => Err(ReadFailure {
                 error,
-                spent: message.into_spent(),
+                buffer: message.into_empty(),
             }),
         }
     }
@@ -125,12 +123,20 @@ impl Reader {
         if found == expected {
             return Ok(());
         }
-        Err(ReadError::Descriptor {
-            expected_type: short(std::any::type_name::<T>()),
+        let name = std::any::type_name::<T>();
+        let describe = T::InPlace::<'static>::describe;
+        Err(self.unexpected(name, describe, expected, found))
+    }
+
+    /// Returns the error for a message of another type than expected.
+    #[cold]
+    fn unexpected(&self, name: &str, describe: Describe, expected: u64, found: u64) -> ReadError {
+        ReadError::Descriptor {
+            expected_type: short(name),
             expected,
             found,
-            mismatch: self.learnt.mismatch::<T::InPlace<'static>>(expected, found),
-        })
+            mismatch: self.learnt.mismatch(describe, expected, found),
+        }
     }
 
     /// Checks the message in the `len` bytes at `start` and makes it native. If this fails, the
@@ -178,7 +184,7 @@ impl Reader {
             return None;
         }
         let descriptor = self.descriptors.of::<T::InPlace<'static>>();
-        let found = Header::read_from_prefix(message).ok()?.0;
+        let found = Header::at_start_of(message)?;
         (found == Header::of_root(descriptor, len)).then(|| Layout::of_root(descriptor, len))
     }
 
@@ -294,11 +300,6 @@ impl Reader {
             classes: &mut self.classes,
         };
         let name = std::any::type_name::<T>();
-        let wrong = |located: FaultLocation, address: usize| ReadError::Value {
-            path: located.path,
-            what: located.what,
-            offset: address.wrapping_sub(base.addr()),
-        };
         // SAFETY: the slot is aligned, because both the message and the root's offset in it are
         // aligned for the form. The slot lies inside the message, as `examine` checked, and is
         // initialised. Its pointer is derived from the message's base, which the caller lends.
@@ -309,9 +310,10 @@ impl Reader {
         };
         *zero_sized = pass.zero_sized;
         if let Err(fault) = read {
+            let root = TracedRoot::new(slot.as_ptr().cast_const(), name);
+            let failure = PassFailure::Fault(fault);
             // SAFETY: this is the fault of the pass that began at this root and has just ended.
-            let located = unsafe { locate::locate(slot.as_ptr().cast_const(), name, fault, &pass) };
-            return Err(wrong(located, fault.slot.addr().get()));
+            return Err(unsafe { locate(&root, failure, &pass, base.addr()) });
         }
         pass.assert_fully_consumed()?;
         let mut approved = Ok(());
@@ -325,11 +327,10 @@ impl Reader {
             approved = unsafe { T::InPlace::verify(slot.as_ptr().cast_const()) };
         }
         if let Err(refusal) = approved {
-            let address = refusal.0.slot;
+            let root = TracedRoot::new(slot.as_ptr().cast_const(), name);
+            let failure = PassFailure::Refused(refusal);
             // SAFETY: as above.
-            let located =
-                unsafe { locate::locate_refused(slot.as_ptr().cast_const(), name, refusal, &pass) };
-            return Err(wrong(located, address));
+            return Err(unsafe { locate(&root, failure, &pass, base.addr()) });
         }
         Ok(slot)
     }

@@ -10,7 +10,7 @@
 //! may have changed cells. The walk then does not rely on any order: it follows only pointers to
 //! targets that the pass claimed, and each target once.
 
-use std::any::{TypeId, type_name};
+use std::any::TypeId;
 use std::fmt::Write as _;
 use std::mem::size_of;
 use std::ops::Range;
@@ -110,7 +110,7 @@ impl Trace {
     #[must_use]
     pub fn hit<T>(&mut self, slot: *const T) -> bool {
         if self.sought == SearchGoal::Slot {
-            self.hit_if::<T>(slot.addr());
+            self.hit_if(slot.addr(), SlotType::of::<T>());
         }
         self.is_over()
     }
@@ -119,18 +119,15 @@ impl Trace {
     #[must_use]
     pub fn hit_verified<T>(&mut self, slot: *const T) -> bool {
         if self.sought == SearchGoal::RejectedValue(typeid::of::<T>()) {
-            self.hit_if::<T>(slot.addr());
+            self.hit_if(slot.addr(), SlotType::of::<T>());
         }
         self.is_over()
     }
 
     /// Ends the walk if `address` is the wanted one.
-    pub(super) fn hit_if<T>(&mut self, address: usize) {
+    pub(super) fn hit_if(&mut self, address: usize, of: SlotType) {
         if !self.is_over() && address == self.wanted {
-            self.found = Some(SlotType {
-                type_name: type_name::<T>(),
-                size: size_of::<T>(),
-            });
+            self.found = Some(of);
         }
     }
 

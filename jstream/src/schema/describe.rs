@@ -7,6 +7,9 @@ use super::kind::Kind;
 use super::link::TypeIndex;
 use crate::model::{InPlace, Transportable};
 
+/// Function that adds a type to a schema: [`InPlace::describe`].
+pub(crate) type Describe = fn(&mut Schema) -> TypeIndex;
+
 impl Schema {
     /// Returns the schema of a type, and its root.
     #[must_use]
@@ -15,8 +18,13 @@ impl Schema {
     }
 
     pub(crate) fn of_form<F: InPlace>() -> (Self, TypeIndex) {
+        Self::described(F::describe)
+    }
+
+    /// Returns the schema that a function adds to an empty one, and its root.
+    pub(crate) fn described(describe: Describe) -> (Self, TypeIndex) {
         let mut schema = Self::default();
-        let root = F::describe(&mut schema);
+        let root = describe(&mut schema);
         (schema, root)
     }
 

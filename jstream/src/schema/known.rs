@@ -3,12 +3,13 @@
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rustc_hash::FxHashMap;
 
 use super::Schema;
 use super::codec::{SchemaError, checksum};
+use super::describe::Describe;
 use super::difference::Difference;
 use super::link::TypeIndex;
 use crate::model::{InPlace, Transportable};
@@ -24,7 +25,7 @@ const OWN: usize = 1 << 14;
 static KNOWN: Mutex<BTreeMap<u64, Structure>> = Mutex::new(BTreeMap::new());
 
 fn known(descriptor: u64) -> Option<Structure> {
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = jstream_sync::lock(&KNOWN);
     known.get(&descriptor).cloned()
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn of_descriptor(descriptor: u64) -> Option<(Schema, TypeIndex)> {
 }
 
 fn remember(descriptor: u64, structure: Vec<u8>) {
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = jstream_sync::lock(&KNOWN);
     if known.len() < OWN {
         known.entry(descriptor).or_insert_with(|| structure.into());
     }
@@ -55,13 +56,13 @@ impl Descriptors {
         let key = typeid::of::<F>();
         match self.last {
             Some((last, descriptor)) if last == key => descriptor,
-            _ => self.look_up::<F>(key),
+            _ => self.look_up(key, F::describe),
         }
     }
 
-    fn look_up<F: InPlace>(&mut self, key: TypeId) -> u64 {
+    fn look_up(&mut self, key: TypeId, describe: Describe) -> u64 {
         let descriptor = *self.known.entry(key).or_insert_with(|| {
-            let structure = structure_of::<F>();
+            let structure = structure_of(describe);
             let descriptor = checksum(&structure);
             remember(descriptor, structure);
             descriptor
@@ -77,8 +78,8 @@ pub fn descriptor<T: Transportable + 'static>() -> u64 {
     Descriptors::default().of::<T::InPlace<'static>>()
 }
 
-fn structure_of<F: InPlace>() -> Vec<u8> {
-    let (schema, root) = Schema::of_form::<F>();
+fn structure_of(describe: Describe) -> Vec<u8> {
+    let (schema, root) = Schema::described(describe);
     schema.to_bytes(root)
 }
 
@@ -114,13 +115,17 @@ impl Learnt {
         Ok(descriptor)
     }
 
-    /// Returns the mismatch between the structure of `F`, which was expected, and that with the
-    /// descriptor `found`, or `None` if the latter is not known.
-    #[cold]
-    pub(crate) fn mismatch<F: InPlace>(&self, expected: u64, found: u64) -> Option<Box<Mismatch>> {
+    /// Returns the mismatch between the structure that was expected, which `describe` describes,
+    /// and that with the descriptor `found`, or `None` if the latter is not known.
+    pub(crate) fn mismatch(
+        &self,
+        describe: Describe,
+        expected: u64,
+        found: u64,
+    ) -> Option<Box<Mismatch>> {
         let there = self.known.get(&found).cloned();
         let there = there.or_else(|| known(found))?;
-        let here = known(expected).unwrap_or_else(|| structure_of::<F>().into());
+        let here = known(expected).unwrap_or_else(|| structure_of(describe).into());
         Some(Box::new(Mismatch { here, there }))
     }
 }

@@ -79,6 +79,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 pub use codec::SchemaError;
+pub(crate) use describe::Describe;
 pub use difference::Difference;
 pub use kind::{FieldInfo, Kind, TypeInfo, VariantInfo};
 #[cfg(feature = "testing")]
@@ -107,24 +108,46 @@ impl Schema {
         name: impl Into<String>,
         kind: impl FnOnce(&mut Self) -> Kind,
     ) -> TypeIndex {
+        match self.reserve_index(key) {
+            Ok(index) => {
+                let kind = kind(self);
+                self.complete(index, name.into(), (size, align), kind);
+                index
+            }
+            Err(known) => known,
+        }
+    }
+
+    /// Reserves the index of a type. The error is the index of a type that the schema has already.
+    fn reserve_index(&mut self, key: TypeId) -> Result<TypeIndex, TypeIndex> {
         let Ok(next) = u32::try_from(self.types.len()) else {
             panic!("a schema has more than 2^32 types");
         };
-        let index = match self.index.entry(key) {
-            Entry::Occupied(known) => return *known.get(),
-            Entry::Vacant(new) => *new.insert(TypeIndex(next)),
-        };
-        self.types.push(None);
-        let kind = kind(self);
+        match self.index.entry(key) {
+            Entry::Occupied(known) => Err(*known.get()),
+            Entry::Vacant(new) => {
+                self.types.push(None);
+                Ok(*new.insert(TypeIndex(next)))
+            }
+        }
+    }
+
+    /// Adds a type whose index is reserved. Its layout is a size and an alignment in bytes.
+    fn complete(
+        &mut self,
+        index: TypeIndex,
+        name: String,
+        (size, align): (usize, usize),
+        kind: Kind,
+    ) {
         if let Some(place) = self.types.get_mut(index.0 as usize) {
             *place = Some(TypeInfo {
-                name: name.into(),
+                name,
                 size,
                 align,
                 kind,
             });
         }
-        index
     }
 
     /// Returns true if the type is `()`. Remote calls use an empty message for it.

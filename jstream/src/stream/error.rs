@@ -67,10 +67,10 @@ impl fmt::Display for StreamError {
                 f,
                 "a stream of {len} bytes exceeds the limit of {limit} bytes (Limits::bytes)"
             ),
-            Self::Refused { offset, .. } => {
+            Self::Refused { offset, error } => {
                 write!(
                     f,
-                    "the item at offset {offset:#x} can't be read as the requested type"
+                    "the item at offset {offset:#x} can't be read as the requested type: {error}"
                 )
             }
             Self::Misaligned { offset, align } => write!(
@@ -78,21 +78,11 @@ impl fmt::Display for StreamError {
                 "the item at offset {offset:#x} is of a type aligned to {align} bytes, but is not at a \
                  multiple of 128"
             ),
-            Self::Damaged { offset, .. } => {
-                write!(f, "the item at offset {offset:#x} is damaged")
+            Self::Damaged { offset, error } => {
+                write!(f, "the item at offset {offset:#x} is damaged: {error}")
             }
         }
     }
 }
 
-impl Error for StreamError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Refused { error, .. } | Self::Damaged { error, .. } => Some(error),
-            Self::EndOfStream
-            | Self::Framing { .. }
-            | Self::TooLong { .. }
-            | Self::Misaligned { .. } => None,
-        }
-    }
-}
+impl Error for StreamError {}

@@ -1,7 +1,5 @@
 //! Framing of the items of a stream. This module has no unsafe code.
 
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
-
 use super::error::StreamError;
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT};
 use crate::wire::{HEADER_LEN, Header, MAGIC, align_up, in_memory};
@@ -10,20 +8,25 @@ use crate::wire::{HEADER_LEN, Header, MAGIC, align_up, in_memory};
 const PADDING: u32 = u32::from_le_bytes(*b"jsp\x01");
 
 /// Header of padding; the rest of the padding is zero.
-#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Padding {
-    magic: u32,
     /// Total length in bytes.
     len: u32,
 }
 
 impl Padding {
+    /// Length of the header in bytes.
+    const SIZE: usize = 8;
+
     /// Returns padding of `len` bytes, or `None` if `len` is 0.
     pub(super) fn of(len: usize) -> Option<Self> {
         let len = u32::try_from(len).ok().filter(|len| *len > 0)?;
-        let magic = PADDING;
-        Some(Self { magic, len })
+        Some(Self { len })
+    }
+
+    /// Encodes the header.
+    pub(super) fn to_bytes(self) -> [u8; Self::SIZE] {
+        zerocopy::transmute!([PADDING, self.len])
     }
 }
 
@@ -92,7 +95,7 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
                 return broken("the padding extends beyond the end of the stream");
             };
             if start.wrapping_add(len) != place(start, ALIGNMENT)
-                || !padding.get(size_of::<Padding>()..).is_some_and(is_zero)
+                || !padding.get(Padding::SIZE..).is_some_and(is_zero)
             {
                 return broken(
                     "the padding is not zero or does not end at the next multiple of 128",
@@ -106,7 +109,7 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
         let offset = start;
         Err(StreamError::Framing { offset, what })
     };
-    let Ok((header, _)) = Header::read_from_prefix(message) else {
+    let Some(header) = Header::at_start_of(message) else {
         return broken("the stream ends within the header of a message");
     };
     if header.magic != MAGIC {
@@ -125,8 +128,9 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
 impl Padding {
     /// Returns the padding header at the start of `item`, if there is one.
     fn at_start_of(item: &[u8]) -> Option<Self> {
-        let (padding, _) = Self::read_from_prefix(item).ok()?;
-        (padding.magic == PADDING).then_some(padding)
+        let bytes: [u8; Self::SIZE] = *item.first_chunk()?;
+        let [magic, len]: [u32; 2] = zerocopy::transmute!(bytes);
+        (magic == PADDING).then_some(Self { len })
     }
 }
 

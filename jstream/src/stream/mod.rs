@@ -1,16 +1,16 @@
 //! Streams: any number of objects and plain values of mixed types, one after another in one buffer.
 //!
-//! A [`StreamWriter`] fills a [`Spent`](crate::Spent) buffer and returns it as
-//! [`Filled`](crate::Filled). A [`StreamReader`] returns the objects of such a buffer by reference.
-//! All of them stay in place as long as any of them is used. [The guide](crate::guide::streams) has
-//! examples.
+//! A [`StreamWriter`] fills an [`EmptyBuffer`](crate::EmptyBuffer) and returns it as
+//! [`MessageBuffer`](crate::MessageBuffer). A [`StreamReader`] returns the objects of such a buffer
+//! by reference. All of them stay in place as long as any of them is used. [The
+//! guide](crate::guide::streams) has examples.
 //!
 //! ```
-//! use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
+//! use jstream::{EmptyBuffer, Reader, StreamReader, StreamWriter, Writer};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let (mut writer, mut reader) = (Writer::new(), Reader::default());
-//! let mut stream = StreamWriter::new(Spent::heap(4096));
+//! let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
 //! stream.write(&mut writer, &7u32)?;
 //! stream.write(&mut writer, &vec!["once".to_owned(), "upon".to_owned()])?;
 //!

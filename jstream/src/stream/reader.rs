@@ -8,7 +8,7 @@ use std::slice;
 
 use super::error::StreamError;
 use super::framing::{self, Frame};
-use crate::buffer::{Filled, Spent};
+use crate::buffer::{EmptyBuffer, MessageBuffer};
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
 
@@ -25,7 +25,7 @@ use crate::read::{Limits, Reader};
 /// callers.
 #[derive(Debug)]
 pub struct StreamReader {
-    jbuf: Spent,
+    jbuf: EmptyBuffer,
     len: usize,
     cursor: Cell<usize>,
     /// Total number of zero-sized elements in the objects that were read.
@@ -35,10 +35,10 @@ pub struct StreamReader {
 impl StreamReader {
     /// Returns a reader at the start of `stream`. Items are validated when they are read.
     #[must_use]
-    pub fn new(stream: Filled) -> Self {
+    pub fn new(stream: MessageBuffer) -> Self {
         let len = stream.len();
         Self {
-            jbuf: stream.into_spent(),
+            jbuf: stream.into_empty(),
             len,
             cursor: Cell::new(0),
             zero_sized: Cell::new(0),
@@ -224,7 +224,7 @@ impl StreamReader {
     /// Returns the buffer. The borrow checker ensures that no object is in use any more.
     #[inline]
     #[must_use]
-    pub fn into_spent(self) -> Spent {
+    pub fn into_empty(self) -> EmptyBuffer {
         self.jbuf
     }
 }

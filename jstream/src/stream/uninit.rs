@@ -88,7 +88,7 @@ impl<'s> MessagePlace<'s> {
             bulk_len: bulk_len as u64,
             text_len: 0,
         };
-        let bytes = header.as_bytes();
+        let bytes = header.to_bytes();
         // SAFETY: the memory begins with space for a header, in a buffer that is borrowed
         // exclusively.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.at(0), bytes.len()) };
@@ -126,10 +126,10 @@ impl StreamWriter {
     /// is also that of a `Vec<T>`. For types as in [`uninit_value`](Self::uninit_value).
     ///
     /// ```
-    /// use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
+    /// use jstream::{EmptyBuffer, Reader, StreamReader, StreamWriter, Writer};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut stream = StreamWriter::new(Spent::heap(4096));
+    /// let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
     /// let samples = stream.uninit_slice::<f64>(&mut Writer::new(), 100)?;
     /// // The producer has fewer values than the slice can hold.
     /// let written = samples.fill_from((0..60).map(f64::from));

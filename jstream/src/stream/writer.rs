@@ -3,11 +3,9 @@
 use std::ptr;
 use std::slice;
 
-use zerocopy::IntoBytes;
-
 use super::framing::{Padding, place};
 use super::reader::Unread;
-use crate::buffer::{Filled, LEAST_ALIGNMENT, Spent};
+use crate::buffer::{EmptyBuffer, LEAST_ALIGNMENT, MessageBuffer};
 use crate::model::Transportable;
 use crate::write::{WriteError, Writer};
 
@@ -18,14 +16,14 @@ use crate::write::{WriteError, Writer};
 /// Invariant: the first `end` bytes of the buffer are initialised, and are a valid stream.
 #[derive(Debug)]
 pub struct StreamWriter {
-    jbuf: Spent,
+    jbuf: EmptyBuffer,
     end: usize,
 }
 
 impl StreamWriter {
     /// Returns an empty stream in the buffer `into`.
     #[must_use]
-    pub fn new(into: Spent) -> Self {
+    pub fn new(into: EmptyBuffer) -> Self {
         Self { jbuf: into, end: 0 }
     }
 
@@ -67,7 +65,7 @@ impl StreamWriter {
         // SAFETY: a buffer is aligned to 128, and `start` is a multiple of 16. The stream does not
         // access its buffer before this handle, or the handle made from it, is dropped below.
         // Neither is read in place.
-        let rest = unsafe { Spent::lent(base, room) };
+        let rest = unsafe { EmptyBuffer::lent(base, room) };
         let len = match writer.write_unmeasured(value, rest) {
             Ok(filled) => filled.len(),
             Err(unwritten) if unwritten.misaligned => return Err(Unplaced::Misaligned),
@@ -126,7 +124,7 @@ impl StreamWriter {
         unsafe { ptr::write_bytes(base.wrapping_add(self.end), 0, gap) };
         let padded = place(self.end, LEAST_ALIGNMENT);
         if let Some(padding) = Padding::of(start.wrapping_sub(padded)) {
-            let (bytes, to) = (padding.as_bytes(), base.wrapping_add(padded));
+            let (bytes, to) = (padding.to_bytes(), base.wrapping_add(padded));
             // SAFETY: padding has at least 16 bytes, all of them before the item.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         }
@@ -135,7 +133,7 @@ impl StreamWriter {
 
     /// Returns the buffer.
     #[inline]
-    pub(super) fn jbuf(&self) -> &Spent {
+    pub(super) fn jbuf(&self) -> &EmptyBuffer {
         &self.jbuf
     }
 
@@ -193,15 +191,15 @@ impl StreamWriter {
     /// Returns the stream as a filled buffer, to be sent, stored or read.
     #[inline]
     #[must_use]
-    pub fn finish(self) -> Filled {
+    pub fn finish(self) -> MessageBuffer {
         // SAFETY: the first `end` bytes are initialised.
-        unsafe { Filled::from_spent(self.jbuf, self.end) }
+        unsafe { MessageBuffer::from_empty(self.jbuf, self.end) }
     }
 
     /// Returns the buffer, and discards the items.
     #[inline]
     #[must_use]
-    pub fn into_spent(self) -> Spent {
+    pub fn into_empty(self) -> EmptyBuffer {
         self.jbuf
     }
 }

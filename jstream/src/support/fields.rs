@@ -6,6 +6,7 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 
 use super::Field;
+use super::const_text::ConstText;
 use super::like::Like;
 use super::type_checks::{Form, FormOf, Plain, TypeCheck, read_own, trace_own};
 use crate::adapter::Adapter;
@@ -61,11 +62,28 @@ type WireForm<'b, A, T> = <<A as Adapter<T>>::Wire as Transportable>::InPlace<'b
 /// Asserts the requirements on an adapter whose fields arrive as their own type.
 const fn assert_adapted<A: Adapter<T>, T>() {
     assert!(
-        <WireForm<'static, A, T> as InPlace>::SHAPE.flat
-            && size_of::<WireForm<'static, A, T>>() <= size_of::<T>()
-            && align_of::<WireForm<'static, A, T>>() <= align_of::<T>(),
-        "an adapter's wire value must be plain data that fits into the field; otherwise add `form = Type`"
+        <WireForm<'static, A, T> as InPlace>::SHAPE.flat,
+        "the wire value of an adapter for a field that arrives as its own type must be plain data, \
+         without references and text: add `form = Type` to `with`"
     );
+    let wire = [
+        size_of::<WireForm<'static, A, T>>(),
+        align_of::<WireForm<'static, A, T>>(),
+    ];
+    let field = [size_of::<T>(), align_of::<T>()];
+    if wire[0] > field[0] || wire[1] > field[1] {
+        let text = ConstText::new()
+            .text("the wire value of the adapter has size ")
+            .number(wire[0])
+            .text(" and alignment ")
+            .number(wire[1])
+            .text(", which must not exceed those of the field, size ")
+            .number(field[0])
+            .text(" and alignment ")
+            .number(field[1])
+            .text(": use a smaller `Wire`, or add `form = Type` to `with`");
+        panic!("{}", text.as_str());
+    }
     assert!(
         !std::mem::needs_drop::<T>(),
         "a field that arrives as its own type must not need dropping: add `form = Type` to `with`"
@@ -143,10 +161,11 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
     }
 }
 
-/// Returns the shape of a field with an adapter.
+/// Returns the shape of a field with an adapter. Asserts the requirements on the adapter here and
+/// not in a constant of its own, so that the compiler reports an error at the field.
 #[must_use]
 pub const fn adapted_shape<A: Adapter<T>, S, T>(_: TypeCheck<A>, _: Field<S, T>) -> Shape {
-    const { assert_adapted::<A, T>() };
+    assert_adapted::<A, T>();
     Shape::MADE
 }
 

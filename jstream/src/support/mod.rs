@@ -1,11 +1,16 @@
 //! Items used by generated code. Not a public interface: they may change with any release.
 
+mod compare;
+mod const_text;
 mod fields;
 mod like;
+mod shown;
 mod type_checks;
 
+pub use self::compare::*;
 pub use self::fields::*;
 pub use self::like::*;
+pub use self::shown::*;
 pub use self::type_checks::*;
 pub use crate::class::Class;
 pub use crate::dynamic::{
@@ -19,6 +24,8 @@ pub use crate::read::{Edge, Fault, FaultKind, Pass, Refusal, Trace, assert_form}
 pub use crate::restore::{Restore, RestoreError, Restoring, restore};
 pub use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
 pub use crate::write::Draft;
+#[cfg(feature = "bstr")]
+pub use bstr::BStr;
 pub use inventory;
 pub use std::sync::OnceLock;
 

@@ -132,6 +132,7 @@ pub trait CloneRestore: Clone {}
 impl<T: Clone> CloneRestore for T {}
 
 /// Restores a field that arrived as itself.
+#[inline]
 pub fn restore_adapted<F: CloneRestore>(form: &F) -> F {
     form.clone()
 }
@@ -155,10 +156,13 @@ impl<T: Copy> Plain for T {}
 #[diagnostic::on_unimplemented(
     message = "this field arrives as `{Self}`, but the derive takes its form for `{G}`",
     label = "the spelling of the type does not match its form",
-    note = "the derive recognises types by their spelling: if the field's type has a form of its \
-            own, add `#[transportable(owned)]` to this type; if the field's type is an alias, \
-            spell it out, or add `#[transportable(form = Type)]` to the field, with `'b` for the \
-            buffer's lifetime; the form of `Id<T>`, whose `T` is named in `PhantomData` alone, is `Id<T>`"
+    note = "if the field's type has a form of its own, add `#[transportable(owned)]` to the type \
+            that contains the field: the derive recognises owners by their names alone, such as \
+            `String` and `Vec`",
+    note = "if the field's type is an alias, spell it out, or add `#[transportable(form = Type)]` \
+            to the field, with `'b` for the buffer's lifetime",
+    note = "if a parameter of the field's type is named in `PhantomData` alone, as that of \
+            `Id<Person>`, add `#[transportable(form = Id<Person>)]` to the field"
 )]
 pub unsafe trait Form<G> {
     /// Returns the slot of the form's field as a slot of the type that arrives.
@@ -282,10 +286,15 @@ where
 /// A type that an `F` can be restored from: the form of a type that implements [`Restore`].
 #[diagnostic::on_unimplemented(
     message = "`{F}` can't be restored from its form: it does not implement `Restore`",
-    note = "add `#[transportable(no_to_owned)]` to the type that contains it, or implement \
-            `jstream::Restore` for it"
+    note = "types that borrow, as by a `&str`, and those with a trait object can't be restored: \
+            use a type that owns its parts, such as `String`",
+    note = "if values need not be restored, add `#[transportable(no_to_owned)]` to the type that \
+            contains it; otherwise implement `jstream::Restore` for it"
 )]
 pub trait FormOf<F: Transportable> {
+    /// As [`Restore::IS_COPY`].
+    const IS_COPY: bool;
+
     /// Restores the field whose form is `form`.
     ///
     /// # Errors
@@ -297,6 +306,8 @@ pub trait FormOf<F: Transportable> {
 }
 
 impl<F: Restore, T> FormOf<F> for T {
+    const IS_COPY: bool = F::IS_COPY;
+
     #[inline(always)]
     fn restore<'b>(form: &F::InPlace<'b>, restoring: &mut Restoring) -> Result<F, RestoreError>
     where
@@ -304,6 +315,16 @@ impl<F: Restore, T> FormOf<F> for T {
     {
         F::restore(form, restoring)
     }
+}
+
+/// Returns true if a field is restored by copying its form.
+#[must_use]
+pub const fn is_copy_of<'b, S, F>(_: unsafe fn(*const S) -> *const F) -> bool
+where
+    F: Transportable + 'b,
+    F::InPlace<'b>: FormOf<F>,
+{
+    <F::InPlace<'b> as FormOf<F>>::IS_COPY
 }
 
 /// Restores a field from its form.

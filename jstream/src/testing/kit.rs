@@ -10,7 +10,7 @@ use super::attack::Attack;
 use super::damage::{Script, framed};
 use super::finding::{Finding, Tally, Wrong};
 use super::places::{Places, places_of, plan_of};
-use crate::buffer::Spent;
+use crate::buffer::EmptyBuffer;
 use crate::model::Transportable;
 use crate::read::{Limits, ReadError, Reader};
 use crate::received::Received;
@@ -159,7 +159,7 @@ impl<T: Transportable + 'static> Kit<T> {
         let writer = &mut *self.writer.borrow_mut();
         let sound = gathered(writer, value);
         let sound = sound.map_err(|error| finding(Wrong::WriteFailure(error.to_string()), &[]))?;
-        let written = writer.write(value, Spent::heap(sound.len()));
+        let written = writer.write(value, EmptyBuffer::heap(sound.len()));
         let written =
             written.map_err(|error| finding(Wrong::WriteFailure(error.to_string()), &sound))?;
         if let Some(at) = difference(&sound, written.as_bytes()) {
@@ -368,14 +368,14 @@ fn read<T: Transportable + 'static>(
     reader: &mut Reader,
     bytes: &[u8],
 ) -> Result<Received<T>, ReadError> {
-    let mut filling = Spent::heap(bytes.len()).filling();
+    let mut filling = EmptyBuffer::heap(bytes.len()).writer();
     if !filling.extend(bytes) {
         unreachable!("the buffer has the length of the message");
     }
     let read = reader.read::<T>(filling.finish());
     read.map_err(|failure| {
         assert_eq!(
-            failure.spent.capacity(),
+            failure.buffer.capacity(),
             bytes.len(),
             "the buffer comes back"
         );

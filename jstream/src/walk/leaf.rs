@@ -3,6 +3,9 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 
+use super::bytes::{i64_at, u16_at, u32_at, u64_at, unsigned};
+use super::calendar::{self, clock, signed_span, span};
+
 /// A plain value.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -45,7 +48,7 @@ pub(super) fn is_plain(name: &str) -> bool {
         "DateTime",
         "NonZero",
     ];
-    !name.starts_with("NonZero") && !CHECKED.contains(&name)
+    !name.starts_with("NonZero") && !CHECKED.contains(&name) && !calendar::has(name)
 }
 
 /// Returns the maximum of a one-byte leaf type whose valid values begin at 0.
@@ -67,6 +70,8 @@ pub(crate) fn decode(name: &str, bytes: &[u8]) -> Option<Leaf> {
     let other = |value: Option<String>| value.map(Leaf::Other);
     match (name, bytes.len()) {
         ("f32", 4) => Some(Leaf::F32(f32::from_bits(u32_at(bytes, 0)))),
+        ("f16", 2) => Some(Leaf::F32(half(u16_at(bytes, 0)))),
+        ("bf16", 2) => Some(Leaf::F32(f32::from_bits(u32::from(u16_at(bytes, 0)) << 16))),
         ("f64", 8) => Some(Leaf::F64(f64::from_bits(u64_at(bytes, 0)))),
         ("bool", 1) => match bytes {
             [0] => Some(Leaf::Bool(false)),
@@ -90,8 +95,24 @@ pub(crate) fn decode(name: &str, bytes: &[u8]) -> Option<Leaf> {
             | "DateTime",
             _,
         ) => time(name, bytes),
+        _ if calendar::has(name) => match calendar::text(name, bytes) {
+            Some(text) => other(text),
+            None => Some(Leaf::Bytes(bytes.to_vec())),
+        },
         _ => Some(Leaf::Bytes(bytes.to_vec())),
     }
+}
+
+/// Converts a half-precision number.
+fn half(bits: u16) -> f32 {
+    let (exponent, fraction) = (bits >> 10 & 0x1f, f32::from(bits & 0x3ff));
+    let size = match exponent {
+        0 => fraction * 2f32.powi(-24),
+        31 if bits & 0x3ff == 0 => f32::INFINITY,
+        31 => f32::NAN,
+        _ => (1024.0 + fraction) * 2f32.powi(i32::from(exponent).saturating_sub(25)),
+    };
+    if bits >> 15 == 1 { -size } else { size }
 }
 
 /// Decodes an integer, if the name is that of an integer type.
@@ -119,36 +140,6 @@ fn number(name: &str, bytes: &[u8]) -> Option<Leaf> {
     let unused = 128u32.saturating_sub(u32::try_from(size).ok()?.saturating_mul(8));
     let shifted = wide.checked_shl(unused)?;
     Some(Leaf::Signed((shifted as i128) >> unused))
-}
-
-/// Reads up to 16 bytes as a little-endian number.
-fn unsigned(bytes: &[u8]) -> u128 {
-    let mut wide = [0; 16];
-    for (to, from) in wide.iter_mut().zip(bytes) {
-        *to = *from;
-    }
-    u128::from_le_bytes(wide)
-}
-
-fn part(bytes: &[u8], at: usize, len: usize) -> u128 {
-    let part = bytes.get(at..at.saturating_add(len)).unwrap_or_default();
-    unsigned(part)
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::try_from(part(bytes, at, 2)).unwrap_or_default()
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::try_from(part(bytes, at, 4)).unwrap_or_default()
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::try_from(part(bytes, at, 8)).unwrap_or_default()
-}
-
-fn i64_at(bytes: &[u8], at: usize) -> i64 {
-    u64_at(bytes, at) as i64
 }
 
 fn uuid(bytes: &[u8]) -> String {
@@ -217,8 +208,6 @@ fn address(name: &str, bytes: &[u8]) -> Option<Leaf> {
     Some(Leaf::Other(text))
 }
 
-const BILLION: u64 = 1_000_000_000;
-
 /// Decodes a time, in the layout of `impls::time` and `impls::jiff`.
 fn time(name: &str, bytes: &[u8]) -> Option<Leaf> {
     let enough = match name {
@@ -246,21 +235,15 @@ fn time(name: &str, bytes: &[u8]) -> Option<Leaf> {
         }
         "Timestamp" | "SignedDuration" => {
             let (seconds, nanoseconds) = (i64_at(bytes, 0), i64_at(bytes, 8));
-            let one_sign = nanoseconds == 0 || seconds == 0 || (seconds < 0) == (nanoseconds < 0);
-            let minus = if seconds < 0 || nanoseconds < 0 {
-                "-"
-            } else {
-                ""
-            };
-            let span = span(minus, seconds.unsigned_abs(), nanoseconds.unsigned_abs())?;
+            let span = signed_span(seconds, nanoseconds)?;
             if name == "SignedDuration" {
-                Some(span).filter(|_| one_sign)?
+                span
             } else {
                 // The range of times that `jiff` supports.
                 let known = -377_705_023_201..=253_402_207_200;
                 let known =
                     known.contains(&seconds) && (seconds, nanoseconds) >= (-377_705_023_201, 0);
-                Some(format!("{span} since 1970")).filter(|_| one_sign && known)?
+                Some(format!("{span} since 1970")).filter(|_| known)?
             }
         }
         "Date" => date(bytes)?,
@@ -268,15 +251,6 @@ fn time(name: &str, bytes: &[u8]) -> Option<Leaf> {
         _ => format!("{}T{}", date(bytes.get(8..)?)?, clock(bytes)?),
     };
     Some(Leaf::Other(text))
-}
-
-fn span(sign: &str, seconds: u64, nanoseconds: u64) -> Option<String> {
-    let fraction = match nanoseconds {
-        0 => String::new(),
-        n if n < BILLION => format!(".{n:09}"),
-        _ => return None,
-    };
-    Some(format!("{sign}{seconds}{fraction} s"))
 }
 
 fn date(bytes: &[u8]) -> Option<String> {
@@ -293,19 +267,6 @@ fn date(bytes: &[u8]) -> Option<String> {
     };
     let known = (-9999..=9999).contains(&year) && (1..=days).contains(day);
     known.then(|| format!("{year:04}-{month:02}-{day:02}"))
-}
-
-fn clock(bytes: &[u8]) -> Option<String> {
-    let nanosecond = u32_at(bytes, 0);
-    let [hour, minute, second, unused] = bytes.get(4..8)? else {
-        return None;
-    };
-    let known = u64::from(nanosecond) < BILLION && *hour < 24 && *minute < 60 && *second < 60;
-    let fraction = match nanosecond {
-        0 => String::new(),
-        n => format!(".{n:09}"),
-    };
-    (known && *unused == 0).then(|| format!("{hour:02}:{minute:02}:{second:02}{fraction}"))
 }
 
 impl fmt::Display for Leaf {

@@ -15,6 +15,8 @@
     )
 )]
 
+mod bytes;
+mod calendar;
 mod fault;
 mod header;
 mod judge;

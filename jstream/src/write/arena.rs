@@ -5,7 +5,7 @@
 //! map are sorted first, and an adapter creates another value. Such values are stored here at
 //! stable addresses until the writer begins its next message.
 
-use std::mem::{MaybeUninit, align_of, size_of};
+use std::mem::{MaybeUninit, align_of, needs_drop, size_of};
 use std::ptr::{self, NonNull};
 
 /// Bump-allocated memory for values without drop glue, and boxes for values with drop glue.
@@ -18,7 +18,8 @@ pub(super) struct ValueArena {
 
 /// Capacity of a chunk in words of 16 bytes, unless a slice needs more.
 const CHUNK: usize = 4096;
-/// Maximum capacity in words of a chunk that is reused for the next message.
+/// Maximum capacity in words of a chunk that is reused for the next message. A larger one is reused
+/// only if the last message needed as much.
 const KEEP: usize = 1 << 18;
 
 /// A type-erased box.
@@ -55,11 +56,8 @@ impl ValueArena {
 
     /// Stores the values that `values` yields as a slice that is valid until
     /// [`clear`](Self::clear).
-    pub(super) fn slice<T: Copy>(
-        &mut self,
-        values: impl ExactSizeIterator<Item = T>,
-    ) -> *const [T] {
-        const { assert!(align_of::<T>() <= align_of::<u128>()) };
+    pub(super) fn slice<T>(&mut self, values: impl ExactSizeIterator<Item = T>) -> *mut [T] {
+        const { assert!(align_of::<T>() <= align_of::<u128>() && !needs_drop::<T>()) };
         let count = values.len();
         let words = count
             .saturating_mul(size_of::<T>())
@@ -71,7 +69,7 @@ impl ValueArena {
             unsafe { start.wrapping_add(written).write(value) };
             written = written.wrapping_add(1);
         }
-        ptr::slice_from_raw_parts(start.cast_const(), written)
+        ptr::slice_from_raw_parts_mut(start, written)
     }
 
     /// Allocates `words` words in one chunk.
@@ -79,7 +77,11 @@ impl ValueArena {
         let fits =
             |chunk: &Vec<MaybeUninit<u128>>| chunk.capacity().wrapping_sub(chunk.len()) >= words;
         if !self.chunks.last().is_some_and(fits) {
-            self.chunks.push(Vec::with_capacity(words.max(CHUNK)));
+            // At least as large as all others together, so that it alone is enough for a message
+            // like this one.
+            let held = self.chunks.iter().map(Vec::capacity).sum();
+            let capacity = words.max(CHUNK).max(held);
+            self.chunks.push(Vec::with_capacity(capacity));
         }
         let Some(chunk) = self.chunks.last_mut() else {
             unreachable!("a chunk was pushed")
@@ -113,9 +115,13 @@ impl ValueArena {
 
     fn drop_all(&mut self) {
         self.boxed.clear();
-        self.chunks.truncate(1);
-        self.chunks.retain(|chunk| chunk.capacity() <= KEEP);
-        self.chunks.iter_mut().for_each(Vec::clear);
+        let used: usize = self.chunks.iter().map(Vec::len).sum();
+        let largest = self.chunks.pop();
+        self.chunks.clear();
+        if let Some(mut chunk) = largest.filter(|chunk| chunk.capacity() <= KEEP.max(used)) {
+            chunk.clear();
+            self.chunks.push(chunk);
+        }
     }
 }
 
@@ -137,6 +143,26 @@ mod tests {
         }
         arena.clear();
         assert_eq!(arena.chunks.len(), 1);
+    }
+
+    #[test]
+    fn a_message_like_the_last_one_needs_no_memory() {
+        let mut arena = ValueArena::new();
+        let large = KEEP * 2;
+        for (len, kept) in [(CHUNK, true), (large, true), (large, true), (1, false)] {
+            for _ in 0..3 {
+                arena.slice(std::iter::repeat_n(0u128, len));
+            }
+            let chunks = arena.chunks.len();
+            arena.clear();
+            assert_eq!(arena.chunks.len(), usize::from(kept), "{len}");
+            for _ in 0..3 {
+                arena.slice(std::iter::repeat_n(0u128, len));
+            }
+            let chunks_now = arena.chunks.len();
+            assert!(chunks_now <= chunks.min(2), "{chunks_now} of {chunks}");
+            arena.clear();
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::blame_field::NO_ROOM;
 use super::draft::Draft;
 use super::error::Full;
 use super::work_queue::{WorkItem, WriteBackFn};
-use crate::buffer::{ALIGNMENT, Spent};
+use crate::buffer::{ALIGNMENT, EmptyBuffer};
 use crate::model::{InPlace, Transportable};
 use crate::wire::align_up;
 
@@ -268,7 +268,7 @@ pub(super) unsafe fn rewrite<'b, T: Transportable + 'b>(place: *mut T, draft: &m
         return;
     }
     if size_of::<T::InPlace<'b>>() > LARGEST_ON_STACK {
-        let beside = Spent::heap(size_of::<T>());
+        let beside = EmptyBuffer::heap(size_of::<T>());
         // SAFETY: the buffer has the size of the form and the alignment of any form.
         unsafe { rewrite_by(place, beside.base().as_ptr().cast(), draft) };
         return;

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, IoSlice};
 
 use super::draft::RECORD_MIN_BYTES;
 use super::{WriteError, Writer};
-use crate::buffer::{Filled, Pool, Spent};
+use crate::buffer::{EmptyBuffer, MessageBuffer, Pool};
 use crate::model::Transportable;
 
 impl Writer {
@@ -18,7 +18,7 @@ impl Writer {
         &mut self,
         value: &T,
         pool: &Pool,
-    ) -> Result<Filled, WriteError> {
+    ) -> Result<MessageBuffer, WriteError> {
         self.write_by(value, |len| Ok(pool.take(len)?))
     }
 
@@ -27,11 +27,11 @@ impl Writer {
     pub(crate) fn write_by<T: Transportable>(
         &mut self,
         value: &T,
-        take: impl FnOnce(usize) -> Result<Spent, WriteError>,
-    ) -> Result<Filled, WriteError> {
+        take: impl FnOnce(usize) -> Result<EmptyBuffer, WriteError>,
+    ) -> Result<MessageBuffer, WriteError> {
         self.gathered(value, RECORD_MIN_BYTES, |segments| {
             let len = segments.iter().map(|segment| segment.len()).sum();
-            let mut filling = take(len)?.filling();
+            let mut filling = take(len)?.writer();
             for segment in segments {
                 if !filling.extend(segment) {
                     unreachable!("the buffer has the requested capacity");
@@ -71,9 +71,9 @@ impl Writer {
         })
     }
 
-    /// Writes `value`, and everything that it reaches, to `into`. Large plain arrays are written
-    /// from where they are in memory. Returns the length of the message. Interrupted writes are
-    /// continued.
+    /// Writes `value`, and everything that it reaches, to `into`. Large plain arrays and long text
+    /// are written from where they are in memory. Returns the length of the message. Interrupted
+    /// writes are continued.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

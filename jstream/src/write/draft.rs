@@ -1,9 +1,9 @@
 //! The state of a message being written.
 //!
 //! Objects are written in the order in which their places were allocated, so the segment grows
-//! strictly forward and no slot is held while it grows. Text and small bulk arrays are gathered in
-//! separate vectors. Large bulk arrays are only recorded, to be copied once or sent from where they
-//! are.
+//! strictly forward and no slot is held while it grows. Short text and small bulk arrays are
+//! gathered in separate vectors. Long text and large bulk arrays are only recorded, to be copied
+//! once or sent from where they are.
 //!
 //! Invariants of a [`Draft`]:
 //! 1. The bytes of `objects` below `written` are initialised, and `written` is at most its
@@ -20,27 +20,29 @@ use std::ptr;
 use std::slice;
 
 use super::append::append_within;
+use super::blame_field::NO_ROOM;
 use super::classes::Classes;
 use super::error::WriteError;
-use super::scratch::{KEEP, Scratch};
+use super::scratch::{KEEP, Piece, Scratch};
 use super::write_back_state::WriteBackState;
-use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
+use crate::buffer::{ALIGNMENT, EmptyBuffer, LEAST_ALIGNMENT};
 use crate::class::Class;
 use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
-/// Plain arrays of at least this many bytes are recorded, not gathered, if the message is then
-/// copied into one piece and the writer has no other threshold. For smaller arrays, copying twice
-/// costs no more than recording: in the benchmark `gather/many` of the suite `buffers` it takes
-/// 0.93 of the time at 64 bytes, 1.27 at 128, and 1.8 at 512.
+/// Plain arrays and text of at least this many bytes are recorded, not gathered, if the message is
+/// then copied into one piece and the writer has no other threshold. For smaller arrays, copying
+/// twice costs no more than recording: in the benchmark `gather/many` of the suite `buffers` it
+/// takes 0.93 of the time at 64 bytes, 1.27 at 128, and 1.8 at 512.
 pub(super) const RECORD_MIN_BYTES: usize = 128;
 
-/// Arrays of fewer bytes are always gathered, so that single values need not check the threshold.
+/// Arrays and text of fewer bytes are always gathered, so that single values and short strings need
+/// not check the threshold.
 pub(super) const GATHER_ALWAYS_BELOW_BYTES: usize = 64;
 
 /// The state of a write: the position of the next target in each segment.
 #[derive(Debug)]
 pub struct Draft<'b> {
-    pub(super) objects: Spent,
+    pub(super) objects: EmptyBuffer,
     /// True if `objects` may be replaced by a larger buffer.
     pub(super) growable: bool,
     /// Maximum length of each segment in bytes.
@@ -57,7 +59,7 @@ pub struct Draft<'b> {
     aligned: bool,
     /// True if a form needed more than [`LEAST_ALIGNMENT`]. The draft is then `full` too.
     pub(super) misaligned: bool,
-    /// Plain arrays of at least this many bytes are recorded, not gathered. At least
+    /// Plain arrays and text of at least this many bytes are recorded, not gathered. At least
     /// [`GATHER_ALWAYS_BELOW_BYTES`].
     pub(super) record_min_bytes: usize,
     /// The field whose target did not fit.
@@ -66,6 +68,9 @@ pub struct Draft<'b> {
     pub(super) cursor: usize,
     pub(super) bulk_cursor: usize,
     pub(super) bulk_align: usize,
+    /// [`ORIGIN`] plus the number of bytes of recorded text, so that the place after all text is
+    /// this plus the length of the gathered text.
+    pub(super) text_origin: usize,
     pub(super) descriptor: u64,
     /// True if a reference was written that does not own its target, so that any target may be met
     /// again on another path.
@@ -94,11 +99,12 @@ impl<'b> Draft<'b> {
             misaligned: false,
             record_min_bytes: 0,
             oversized_field: None,
-            objects: Spent::heap(0),
+            objects: EmptyBuffer::heap(0),
             written: 0,
             cursor: HEADER_LEN,
             bulk_cursor: ORIGIN,
             bulk_align: 1,
+            text_origin: ORIGIN,
             descriptor: 0,
             borrows: false,
             skipped: false,
@@ -126,6 +132,7 @@ impl<'b> Draft<'b> {
         self.cursor = HEADER_LEN;
         self.bulk_cursor = ORIGIN;
         self.bulk_align = 1;
+        self.text_origin = ORIGIN;
         self.borrows = false;
         self.skipped = false;
     }
@@ -157,7 +164,7 @@ impl<'b> Draft<'b> {
         self.oversized_field = None;
         let capacity = self.objects.capacity();
         if capacity > KEEP && capacity / 4 > self.written {
-            self.objects = Spent::heap(0);
+            self.objects = EmptyBuffer::heap(0);
         }
         self.scratch.clear();
     }
@@ -176,8 +183,44 @@ impl<'b> Draft<'b> {
 
     /// Appends a string. Returns the first word of a pointer to it.
     #[inline(always)]
-    pub(crate) fn string(&mut self, text: &str) -> u64 {
-        let at = self.scratch.text.len().wrapping_add(ORIGIN);
+    pub(crate) fn string(&mut self, text: &'b str) -> u64 {
+        if text.len() >= GATHER_ALWAYS_BELOW_BYTES {
+            return self.long_string(text);
+        }
+        self.gather_string(text)
+    }
+
+    /// Like [`string`](Self::string), for text that may be long enough to be recorded. A separate
+    /// function, because it is inlined at each string otherwise.
+    #[inline(never)]
+    fn long_string(&mut self, text: &'b str) -> u64 {
+        if text.len() < self.record_min_bytes || self.back.active {
+            return self.gather_string(text);
+        }
+        let at = self.text_end();
+        if at.saturating_add(text.len()) > self.limit_from_origin {
+            self.full = true;
+            return NO_ROOM;
+        }
+        self.scratch.text_pieces.push(Piece {
+            start: text.as_ptr(),
+            len: text.len(),
+            after: self.scratch.text.len(),
+        });
+        self.text_origin = self.text_origin.wrapping_add(text.len());
+        at as u64
+    }
+
+    /// Returns the place after all text.
+    #[inline(always)]
+    pub(super) fn text_end(&self) -> usize {
+        self.scratch.text.len().wrapping_add(self.text_origin)
+    }
+
+    /// Appends a string to the text that is gathered.
+    #[inline(always)]
+    fn gather_string(&mut self, text: &str) -> u64 {
+        let at = self.text_end();
         // One byte more, so that an unallocated segment has no room for an empty string either.
         let room = text.len().wrapping_add(1);
         let segment = &mut self.scratch.text;
@@ -238,14 +281,28 @@ impl<'b> Draft<'b> {
     /// # Safety
     ///
     /// The slice must not be used after the draft is cleared.
-    pub(crate) unsafe fn keep_slice<T: Copy + 'b>(
+    pub(crate) unsafe fn keep_slice<T: 'b>(
         &mut self,
         values: impl ExactSizeIterator<Item = T>,
     ) -> &'b [T] {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.keep_slice_mut(values) }
+    }
+
+    /// Like [`keep_slice`](Self::keep_slice), for values that change.
+    ///
+    /// # Safety
+    ///
+    /// As for [`keep_slice`](Self::keep_slice).
+    #[inline]
+    pub(crate) unsafe fn keep_slice_mut<T: 'b>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = T>,
+    ) -> &'b mut [T] {
         let slice = self.scratch.arena.slice(values);
-        // SAFETY: the values were just written, do not move, and stay until the draft is cleared,
-        // which is after the last use of the slice.
-        unsafe { slice::from_raw_parts(slice.cast::<T>(), slice.len()) }
+        // SAFETY: the values were just written, do not move, are in no other slice, and stay until
+        // the draft is cleared, which is after the last use of the slice.
+        unsafe { slice::from_raw_parts_mut(slice.cast::<T>(), slice.len()) }
     }
 
     /// Stores a value until the message has been sent.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use crate::buffer::{PoolError, Spent};
+use crate::buffer::{EmptyBuffer, PoolError};
 
 /// The reason why a message was not written.
 #[derive(Debug)]
@@ -70,8 +70,10 @@ impl fmt::Display for WriteError {
                 }
                 f.write_str(", or use `Writer::write_to` or `to_vec`, which take the right size")
             }
-            Self::Pool(_) => f.write_str("the pool has no buffer for the message"),
-            Self::Io(_) => f.write_str("writing the message to its destination failed"),
+            Self::Pool(error) => write!(f, "the message can't be written: {error}"),
+            Self::Io(error) => {
+                write!(f, "writing the message to its destination failed: {error}")
+            }
             Self::TooLong { limit, field } => {
                 write!(
                     f,
@@ -98,19 +100,7 @@ impl fmt::Display for WriteError {
     }
 }
 
-impl Error for WriteError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Pool(error) => Some(error),
-            Self::Io(error) => Some(error),
-            Self::EndOfStream { .. }
-            | Self::TooLong { .. }
-            | Self::Displaced
-            | Self::Unregistered { .. }
-            | Self::Unarchived { .. } => None,
-        }
-    }
-}
+impl Error for WriteError {}
 
 impl From<PoolError> for WriteError {
     fn from(error: PoolError) -> Self {
@@ -125,7 +115,7 @@ pub struct WriteFailure {
     /// The reason.
     pub error: WriteError,
     /// The buffer.
-    pub spent: Spent,
+    pub buffer: EmptyBuffer,
     /// True if a form needs a larger alignment than the buffer has. Only a part of a buffer is
     /// aligned to less.
     pub(crate) misaligned: bool,

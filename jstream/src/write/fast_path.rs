@@ -9,7 +9,7 @@ use std::slice;
 use super::draft::RECORD_MIN_BYTES;
 use super::error::WriteError;
 use super::writer::{Writer, takes_fast_path};
-use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
+use crate::buffer::{ALIGNMENT, EmptyBuffer, LEAST_ALIGNMENT};
 use crate::model::Transportable;
 use crate::wire::{HEADER_LEN, Header, align_up, root_end};
 
@@ -47,7 +47,7 @@ impl Writer {
     pub(super) fn write_fast_to<T: Transportable>(
         &mut self,
         value: &T,
-        into: &Spent,
+        into: &EmptyBuffer,
     ) -> Option<Result<usize, WriteError>> {
         let len = root_end::<T::InPlace<'_>>();
         let base = into.base();
@@ -188,9 +188,9 @@ mod tests {
         writer.write_vec(value, &mut bytes).unwrap();
         assert_eq!(bytes, expected);
         let len = expected.len();
-        let filled = writer.write(value, Spent::heap(len)).unwrap();
+        let filled = writer.write(value, EmptyBuffer::heap(len)).unwrap();
         assert_eq!(filled.as_bytes(), expected);
-        let unwritten = writer.write(value, Spent::heap(len - 1)).unwrap_err();
+        let unwritten = writer.write(value, EmptyBuffer::heap(len - 1)).unwrap_err();
         assert!(matches!(unwritten.error, WriteError::EndOfStream { .. }));
         let limited = Writer::with_limit(len - 1).gather(value, |_| ());
         assert!(matches!(limited, Err(WriteError::TooLong { .. })));
@@ -236,21 +236,23 @@ mod tests {
         for bit in 0..HEADER_LEN * 8 {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            let message = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+            let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
             assert!(reader.read::<(u64, bool)>(message).is_err(), "bit {bit}");
         }
         for len in 0..bytes.len() {
-            let message = Spent::heap(bytes.len()).copy_from(&bytes[..len]).unwrap();
+            let message = EmptyBuffer::heap(bytes.len())
+                .copy_from(&bytes[..len])
+                .unwrap();
             assert!(reader.read::<(u64, bool)>(message).is_err(), "{len} bytes");
         }
         let longer = [&bytes[..], &[0]].concat();
-        let message = Spent::heap(longer.len()).copy_from(&longer).unwrap();
+        let message = EmptyBuffer::heap(longer.len()).copy_from(&longer).unwrap();
         assert!(reader.read::<(u64, bool)>(message).is_err());
         let limits = Limits {
             bytes: bytes.len() - 1,
             ..Limits::default()
         };
-        let message = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+        let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
         let failure = Reader::new(limits).read::<(u64, bool)>(message);
         assert!(matches!(
             failure.unwrap_err().error,
@@ -263,7 +265,7 @@ mod tests {
         let mut bytes = joined(&5u64);
         bytes[4] = 64;
         bytes.resize(64, 0);
-        let message = Spent::heap(64).copy_from(&bytes).unwrap();
+        let message = EmptyBuffer::heap(64).copy_from(&bytes).unwrap();
         let received = Reader::default().read::<u64>(message).unwrap();
         assert_eq!(*received.get(), 5);
     }
@@ -275,19 +277,19 @@ mod tests {
         let cell = Cell::new(None::<&u32>);
         let mut reader = Reader::default();
         let read_graph = |reader: &mut Reader| {
-            let message = Writer::new().write(&graph, Spent::heap(256)).unwrap();
+            let message = Writer::new().write(&graph, EmptyBuffer::heap(256)).unwrap();
             let received = reader
                 .read::<(Rc<String>, Rc<String>, Option<Box<u8>>)>(message)
                 .unwrap();
             received.with(|(a, b, _)| assert!(std::ptr::eq(&**a, &**b)));
-            let message = Writer::new().write(&cell, Spent::heap(64)).unwrap();
+            let message = Writer::new().write(&cell, EmptyBuffer::heap(64)).unwrap();
             let received = reader.read::<Cell<Option<&u32>>>(message).unwrap();
             assert_eq!(received.wire(), Wire::Changed);
         };
         let broken = |value: &Gaps, at: usize, byte: u8| {
             let mut bytes = joined(value);
             bytes[at] = byte;
-            Spent::heap(bytes.len()).copy_from(&bytes).unwrap()
+            EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap()
         };
         let place = |offset: usize| HEADER_LEN + offset;
         let cases = [
@@ -302,11 +304,13 @@ mod tests {
             assert!(error.contains(text), "{error}");
         }
         read_graph(&mut reader);
-        let message = Writer::new().write(&Low(11), Spent::heap(64)).unwrap();
+        let message = Writer::new()
+            .write(&Low(11), EmptyBuffer::heap(64))
+            .unwrap();
         let error = reader.read::<Low>(message).unwrap_err().error.to_string();
         assert!(error.contains("high"), "{error}");
         read_graph(&mut reader);
-        let message = Writer::new().write(&GAPS, Spent::heap(128)).unwrap();
+        let message = Writer::new().write(&GAPS, EmptyBuffer::heap(128)).unwrap();
         assert_eq!(reader.read::<Gaps>(message).unwrap().get(), &GAPS);
     }
 

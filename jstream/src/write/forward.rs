@@ -6,7 +6,7 @@ use std::fmt;
 use super::draft::RECORD_MIN_BYTES;
 use super::write_back::{Segments, WriteBackMode};
 use super::{WriteError, Writer};
-use crate::buffer::{Filled, Pool, Spent};
+use crate::buffer::{EmptyBuffer, MessageBuffer, Pool};
 use crate::model::Transportable;
 use crate::received::{Received, Wire};
 
@@ -15,7 +15,7 @@ use crate::received::{Received, Wire};
 #[non_exhaustive]
 pub struct ForwardedMessage {
     /// The message.
-    pub message: Filled,
+    pub message: MessageBuffer,
     /// True if the message is still in the buffer that it was received in, so nothing was copied.
     pub in_place: bool,
 }
@@ -43,15 +43,11 @@ impl<T: Transportable + 'static> fmt::Display for ForwardFailure<T> {
     }
 }
 
-impl<T: Transportable + 'static> Error for ForwardFailure<T> {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.error.source()
-    }
-}
+impl<T: Transportable + 'static> Error for ForwardFailure<T> {}
 
 /// The result of restoring an object in place.
 enum WriteBackOutcome<T: Transportable + 'static> {
-    Done(Filled),
+    Done(MessageBuffer),
     /// A pointer leads to another target than when the message was read. The object is unchanged.
     Moved(Received<T>),
     /// Like `Moved`, but detected after the object had been overwritten in part.
@@ -67,10 +63,11 @@ impl Writer {
     /// segments, which stays as it was received. No data that the program has dropped remains in
     /// the message.
     ///
-    /// A message that was not read can be sent on as it is: a [`Filled`] needs no conversion.
+    /// A message that was not read can be sent on as it is: a [`MessageBuffer`] needs no
+    /// conversion.
     ///
     /// ```
-    /// use jstream::{Reader, Spent, Transportable, Writer};
+    /// use jstream::{EmptyBuffer, Reader, Transportable, Writer};
     ///
     /// #[derive(Transportable)]
     /// #[transportable(own)]
@@ -81,7 +78,7 @@ impl Writer {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let (mut writer, mut reader) = (Writer::new(), Reader::default());
-    /// let mut message = writer.write(&Token { hops: 0, text: "round" }, Spent::heap(256))?;
+    /// let mut message = writer.write(&Token { hops: 0, text: "round" }, EmptyBuffer::heap(256))?;
     /// for _ in 0..3 {
     ///     let mut received = reader.read::<Token<'_>>(message)?;
     ///     received.with_mut(|token| token.hops += 1);
@@ -106,7 +103,7 @@ impl Writer {
         T: Transportable + 'static,
         for<'x> T::InPlace<'x>: Transportable,
     {
-        self.forward_or(received, |len| Ok(Spent::heap(len)))
+        self.forward_or(received, |len| Ok(EmptyBuffer::heap(len)))
     }
 
     /// Like [`forward`](Self::forward), with a buffer of `pool` if another buffer is needed.
@@ -129,7 +126,7 @@ impl Writer {
     fn forward_or<T>(
         &mut self,
         received: Received<T>,
-        take: impl FnOnce(usize) -> Result<Spent, WriteError>,
+        take: impl FnOnce(usize) -> Result<EmptyBuffer, WriteError>,
     ) -> Result<ForwardedMessage, ForwardFailure<T>>
     where
         T: Transportable + 'static,
@@ -204,7 +201,7 @@ impl Writer {
                 WriteBackMode::Commit { changed },
             )
         };
-        let spent = received.into_spent();
+        let empty = received.into_empty();
         if !there {
             return WriteBackOutcome::Lost;
         }
@@ -212,6 +209,6 @@ impl Writer {
         // in wire form, or are text and plain arrays, which have no uninitialised bytes. The bytes
         // between targets are zero. The header, and the bytes around segments, are as they were
         // received.
-        WriteBackOutcome::Done(unsafe { Filled::from_spent(spent, segments.len()) })
+        WriteBackOutcome::Done(unsafe { MessageBuffer::from_empty(empty, segments.len()) })
     }
 }

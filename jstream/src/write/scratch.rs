@@ -6,12 +6,12 @@ use super::shared::SharedTargets;
 use super::work_queue::WorkQueue;
 use crate::keep::clear;
 
-/// A plain array that is sent, or copied, from where it is in memory.
+/// A plain array or text that is sent, or copied, from where it is in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     pub(super) start: *const u8,
     pub(super) len: usize,
-    /// Number of bytes of `bulk` that precede it.
+    /// Number of gathered bytes of its segment that precede it.
     pub(super) after: usize,
 }
 
@@ -21,7 +21,10 @@ pub(super) struct Piece {
 pub(super) struct Scratch<D> {
     pub(super) text: Vec<u8>,
     pub(super) bulk: Vec<u8>,
+    /// The arrays that are recorded.
     pub(super) pieces: Vec<Piece>,
+    /// The text that is recorded.
+    pub(super) text_pieces: Vec<Piece>,
     pub(super) jobs: Jobs<D>,
     pub(super) work_queue: WorkQueue<D>,
     /// The queue of work items to compare with.
@@ -36,7 +39,7 @@ pub(super) struct Scratch<D> {
 /// the last message needed it.
 pub(super) const KEEP: usize = 4 << 20;
 
-/// Capacity of the list of recorded arrays that a writer keeps between messages.
+/// Capacity of each list of recorded arrays and text that a writer keeps between messages.
 pub(super) const KEEP_PIECES: usize = 1 << 16;
 
 impl<D> Scratch<D> {
@@ -45,6 +48,7 @@ impl<D> Scratch<D> {
             text: Vec::new(),
             bulk: Vec::new(),
             pieces: Vec::new(),
+            text_pieces: Vec::new(),
             jobs: Jobs::new(),
             work_queue: WorkQueue::new(),
             previous_work_queue: WorkQueue::new(),
@@ -60,6 +64,7 @@ impl<D> Scratch<D> {
         clear(&mut self.text, KEEP);
         clear(&mut self.bulk, KEEP);
         clear(&mut self.pieces, KEEP_PIECES);
+        clear(&mut self.text_pieces, KEEP_PIECES);
         self.jobs.clear();
         self.shared.clear();
         // Last, because it drops values of the program, whose destructors may panic.

@@ -10,10 +10,11 @@ use super::append::PADDING;
 use super::blame_field::{NO_ROOM, find_oversized_field};
 use super::draft::Draft;
 use super::error::Full;
-use crate::buffer::Spent;
-use crate::model::Transportable;
+use crate::buffer::EmptyBuffer;
+use crate::model::{InPlace, Transportable};
 use crate::read::short;
-use crate::schema::Schema;
+use crate::schema::{Describe, Schema};
+use crate::wire::ORIGIN;
 
 /// A segment that is gathered in a separate vector.
 #[derive(Debug, Clone, Copy)]
@@ -91,8 +92,22 @@ impl<'b> Draft<'b> {
     /// Records the field of the values just written whose target did not fit.
     #[cold]
     pub(super) fn blame_field<T: Transportable + 'b>(&mut self, at: usize, count: usize) {
-        let (schema, root) = Schema::of_form::<T::InPlace<'b>>();
         let size = size_of::<T::InPlace<'b>>();
+        let name = std::any::type_name::<T>();
+        self.blame_field_of(name, T::InPlace::<'b>::describe, size, at, count);
+    }
+
+    /// Like [`blame_field`](Self::blame_field), for values whose form `describe` describes and has
+    /// `size` bytes.
+    fn blame_field_of(
+        &mut self,
+        name: &str,
+        describe: Describe,
+        size: usize,
+        at: usize,
+        count: usize,
+    ) {
+        let (schema, root) = Schema::described(describe);
         let start = self.objects.base().as_ptr().wrapping_add(at);
         let path = (0..count).find_map(|i| {
             let value = start.wrapping_add(i.wrapping_mul(size));
@@ -100,18 +115,19 @@ impl<'b> Draft<'b> {
             let bytes = unsafe { slice::from_raw_parts(value, size) };
             find_oversized_field(&schema, root, bytes)
         });
-        let name = short(std::any::type_name::<T>());
-        self.oversized_field = path.map(|path| name + &path);
+        self.oversized_field = path.map(|path| short(name) + &path);
     }
 
     /// Reserves `len` bytes in a segment. Returns false if the segment would exceed the limit.
     #[cold]
     fn make_room(&mut self, len: usize, of: SideSegment) -> bool {
-        let segment = match of {
-            SideSegment::Bulk => &mut self.scratch.bulk,
-            SideSegment::Text => &mut self.scratch.text,
+        let recorded = self.text_origin.wrapping_sub(ORIGIN);
+        let (segment, recorded) = match of {
+            SideSegment::Bulk => (&mut self.scratch.bulk, 0),
+            SideSegment::Text => (&mut self.scratch.text, recorded),
         };
-        if segment.len().saturating_add(len) > self.limit.saturating_add(PADDING) {
+        let end = segment.len().saturating_add(recorded);
+        if end.saturating_add(len) > self.limit.saturating_add(PADDING) {
             self.full = true;
             return false;
         }
@@ -134,7 +150,7 @@ impl<'b> Draft<'b> {
             return Err(Full);
         }
         let larger = end.max(4096).saturating_mul(2);
-        let grown = Spent::heap(larger);
+        let grown = EmptyBuffer::heap(larger);
         // SAFETY: the first `written` bytes are initialised (invariant 1). Both buffers have room
         // for them and do not overlap.
         unsafe {

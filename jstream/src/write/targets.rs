@@ -2,7 +2,7 @@
 //!
 //! Relies on, and maintains, the invariants of a [`Draft`].
 
-use std::mem::{MaybeUninit, align_of, size_of};
+use std::mem::{self, MaybeUninit, align_of, size_of};
 use std::ptr;
 use std::slice;
 
@@ -13,10 +13,10 @@ use super::draft::{Draft, GATHER_ALWAYS_BELOW_BYTES};
 use super::error::Full;
 use super::jobs::{Job, ValueSpan, WriteJob};
 use super::scratch::Piece;
-use crate::buffer::Spent;
+use crate::buffer::EmptyBuffer;
 use crate::model::{InPlace, Transportable};
 use crate::read::assert_form;
-use crate::wire::{HEADER_LEN, ORIGIN, align_up};
+use crate::wire::{HEADER_LEN, align_up};
 
 impl<'b> Draft<'b> {
     /// Writes the whole graph, but not the header.
@@ -26,15 +26,11 @@ impl<'b> Draft<'b> {
         if self.is_misaligned::<T::InPlace<'b>>() {
             return Err(Full);
         }
-        self.reserve(HEADER_LEN)?;
-        self.zero_up_to(HEADER_LEN);
         let place = ptr::from_ref(root).cast::<T::InPlace<'b>>();
         self.scratch.shared.set_root(place);
         let at = align_up(HEADER_LEN, align_of::<T::InPlace<'b>>());
         self.cursor = at.saturating_add(size_of::<T::InPlace<'b>>());
-        if self.cursor > self.limit {
-            return Err(Full);
-        }
+        self.begin_objects()?;
         let span = ValueSpan {
             values: ptr::from_ref(root).cast(),
             count: 1,
@@ -42,6 +38,23 @@ impl<'b> Draft<'b> {
         };
         // SAFETY: the place was just allocated for one value, which is borrowed for `'b`.
         unsafe { write_values::<T>(self, span)? };
+        self.write_targets()
+    }
+
+    /// Reserves and zeroes the header. Fails if the root, which ends at the cursor, has no room.
+    #[inline]
+    fn begin_objects(&mut self) -> Result<(), Full> {
+        if self.cursor > self.limit {
+            return Err(Full);
+        }
+        self.reserve(HEADER_LEN)?;
+        self.zero_up_to(HEADER_LEN);
+        Ok(())
+    }
+
+    /// Writes all values that were queued.
+    #[inline]
+    fn write_targets(&mut self) -> Result<(), Full> {
         while let Some(job) = self.scratch.jobs.pop() {
             let write = job.write;
             // SAFETY: the job was pushed with the function for its type and was just taken off the
@@ -49,12 +62,7 @@ impl<'b> Draft<'b> {
             unsafe { write(self, job)? };
         }
         // Segments that had enough capacity were not compared with the limit while they grew.
-        let longest = self
-            .scratch
-            .text
-            .len()
-            .wrapping_add(ORIGIN)
-            .max(self.bulk_cursor);
+        let longest = self.text_end().max(self.bulk_cursor);
         if self.full || longest > self.limit_from_origin {
             Err(Full)
         } else {
@@ -161,11 +169,46 @@ impl<'b> Draft<'b> {
         if size_of::<T::InPlace<'b>>() == 0 {
             return;
         }
-        if size_of::<T::InPlace<'b>>() > LARGEST_ON_STACK {
+        let bulk = &mut self.scratch.bulk;
+        bulk.reserve(values.len().saturating_mul(size_of::<T::InPlace<'b>>()));
+        let end = bulk.as_ptr().addr().wrapping_add(bulk.len());
+        if align_up(end, align_of::<T::InPlace<'b>>()) == end {
+            self.bulk_in_place(values);
+        } else if size_of::<T::InPlace<'b>>() > LARGEST_ON_STACK {
             self.bulk_large_one_by_one(values);
         } else {
             self.bulk_small_one_by_one(values);
         }
+    }
+
+    /// Like [`bulk_one_by_one`](Self::bulk_one_by_one), for a segment that has room for the values
+    /// and whose end is aligned for their form.
+    #[inline(always)]
+    fn bulk_in_place<T: Transportable>(&mut self, values: &'b [T]) {
+        // A form that is flat does not add anything to a segment. The segment is taken out of the
+        // draft nevertheless, so that its memory stays where it is whatever `write` does.
+        let mut bulk = mem::take(&mut self.scratch.bulk);
+        let free = bulk.spare_capacity_mut();
+        let slots = free.as_mut_ptr().cast::<T::InPlace<'b>>();
+        let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
+        if len > free.len() || align_up(slots.addr(), align_of::<T::InPlace<'b>>()) != slots.addr()
+        {
+            unreachable!("the segment has room for the values")
+        }
+        if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
+            // SAFETY: there is room for as many forms as there are values.
+            unsafe { ptr::write_bytes(slots, 0, values.len()) };
+        }
+        for (i, value) in values.iter().enumerate() {
+            // SAFETY: the slot is one of those for which there is room. It is aligned, and zeroed
+            // unless the form is dense.
+            unsafe { value.write(slots.wrapping_add(i), self) };
+        }
+        let end = bulk.len().wrapping_add(len);
+        // SAFETY: there is room for the slots. Each byte of them was zeroed, and `write` leaves no
+        // byte uninitialised, or it was written, if the form is dense.
+        unsafe { bulk.set_len(end) };
+        self.scratch.bulk = bulk;
     }
 
     /// Like [`bulk_one_by_one`](Self::bulk_one_by_one), for values that fit on the stack. A
@@ -185,7 +228,7 @@ impl<'b> Draft<'b> {
         if values.is_empty() {
             return;
         }
-        let form = Spent::heap(size_of::<T::InPlace<'b>>());
+        let form = EmptyBuffer::heap(size_of::<T::InPlace<'b>>());
         for value in values {
             // SAFETY: the buffer has the size of the form and the alignment of any form. It is
             // writable, and the draft does not use it.

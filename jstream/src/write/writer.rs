@@ -8,14 +8,12 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::slice;
 
-use zerocopy::IntoBytes;
-
 #[cfg(unix)]
 use super::classes::Classes;
 use super::draft::{Draft, RECORD_MIN_BYTES};
 use super::error::{Full, WriteError, WriteFailure};
 use super::scratch::KEEP_PIECES;
-use crate::buffer::{Filled, Spent};
+use crate::buffer::{EmptyBuffer, MessageBuffer};
 #[cfg(unix)]
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
@@ -36,16 +34,16 @@ pub struct Writer {
     /// message. For this type, all shared targets are recorded from the start.
     borrowing: Option<u64>,
     limit: usize,
-    /// Plain arrays of at least this many bytes are lent. `None` selects a default for each kind of
-    /// write.
+    /// Plain arrays and text of at least this many bytes are lent. `None` selects a default for
+    /// each kind of write.
     lend_min_bytes: Option<usize>,
 }
 
-/// Plain arrays of at least this many bytes become segments of their own when a message is handed
-/// out as segments, unless the writer has another threshold. A segment costs the system more than
-/// copying a smaller array. In the benchmark `gather/many` of the suite `buffers`, which sends many
-/// arrays per message to a socket, copying takes 0.87 of the time of lending at 512 bytes, 0.97 at
-/// 1,024 bytes, and 1.04 at 2,048 bytes.
+/// Plain arrays and text of at least this many bytes become segments of their own when a message is
+/// handed out as segments, unless the writer has another threshold. A segment costs the system more
+/// than copying a smaller array. In the benchmark `gather/many` of the suite `buffers`, which sends
+/// many arrays per message to a socket, copying takes 0.87 of the time of lending at 512 bytes,
+/// 0.97 at 1,024 bytes, and 1.04 at 2,048 bytes.
 const LEND_MIN_BYTES: usize = 1024;
 
 /// Maximum length in bytes of each segment of a message that is measured because it did not fit
@@ -89,8 +87,8 @@ impl Writer {
         }
     }
 
-    /// Sets the size in bytes from which plain arrays are taken from where they are in memory.
-    /// Smaller arrays, and always those of less than 64 bytes, are first copied together. The
+    /// Sets the size in bytes from which plain arrays and text are taken from where they are in
+    /// memory. Smaller ones, and always those of less than 64 bytes, are first copied together. The
     /// default is 128 bytes if the message is copied into one piece, and 1,024 bytes if it is
     /// handed out as segments, because each segment has a cost for the sender.
     #[must_use]
@@ -130,8 +128,8 @@ impl Writer {
     pub fn write<T: Transportable>(
         &mut self,
         value: &T,
-        into: Spent,
-    ) -> Result<Filled, WriteFailure> {
+        into: EmptyBuffer,
+    ) -> Result<MessageBuffer, WriteFailure> {
         self.write_unmeasured(value, into)
             .map_err(|failure| self.measured(value, failure))
     }
@@ -140,12 +138,12 @@ impl Writer {
     /// anywhere. Takes about as long as writing.
     ///
     /// ```
-    /// use jstream::{Spent, Writer};
+    /// use jstream::{EmptyBuffer, Writer};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let mut writer = Writer::new();
     /// let needed = writer.message_len(&"text")?;
-    /// let message = writer.write(&"text", Spent::heap(needed))?;
+    /// let message = writer.write(&"text", EmptyBuffer::heap(needed))?;
     /// assert_eq!(message.len(), needed);
     /// # Ok(())
     /// # }
@@ -179,16 +177,16 @@ impl Writer {
     pub(crate) fn write_unmeasured<T: Transportable>(
         &mut self,
         value: &T,
-        into: Spent,
-    ) -> Result<Filled, WriteFailure> {
+        into: EmptyBuffer,
+    ) -> Result<MessageBuffer, WriteFailure> {
         match self.write_fast_to(value, &into) {
             None => {}
             // SAFETY: `len` bytes of the buffer were just written.
-            Some(Ok(len)) => return Ok(unsafe { Filled::from_spent(into, len) }),
+            Some(Ok(len)) => return Ok(unsafe { MessageBuffer::from_empty(into, len) }),
             Some(Err(error)) => {
                 return Err(WriteFailure {
                     error,
-                    spent: into,
+                    buffer: into,
                     misaligned: false,
                 });
             }
@@ -204,7 +202,7 @@ impl Writer {
         let objects = writing.take();
         let error = match (refused, result) {
             // SAFETY: `finish` initialised the first `len` bytes of the buffer.
-            (None, Ok(len)) => return Ok(unsafe { Filled::from_spent(objects, len) }),
+            (None, Ok(len)) => return Ok(unsafe { MessageBuffer::from_empty(objects, len) }),
             (Some(error), _) => error,
             (None, Err(needed)) => WriteError::EndOfStream {
                 capacity: objects.capacity(),
@@ -213,13 +211,13 @@ impl Writer {
         };
         Err(WriteFailure {
             error,
-            spent: objects,
+            buffer: objects,
             misaligned,
         })
     }
 
     /// Writes `value`, and everything that it reaches, and lends the message as a list of segments.
-    /// Large plain arrays are segments in the program's own memory.
+    /// Large plain arrays and long text are segments in the program's own memory.
     ///
     /// # Errors
     ///
@@ -234,8 +232,8 @@ impl Writer {
         self.gathered(value, LEND_MIN_BYTES, send)
     }
 
-    /// Like [`gather`](Self::gather), with plain arrays lent from `record_min_bytes` bytes on,
-    /// unless the writer has another threshold.
+    /// Like [`gather`](Self::gather), with plain arrays and text lent from `record_min_bytes` bytes
+    /// on, unless the writer has another threshold.
     #[inline]
     pub(super) fn gathered<T: Transportable, R>(
         &mut self,
@@ -257,40 +255,25 @@ impl Writer {
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
         let limit = self.limit;
-        let kept = mem::take(&mut self.segments);
-        let mut writing = self.writing(None, record_min_bytes);
-        let full = writing.write_root(value).is_err();
-        if let Some(error) = writing.refused.take() {
-            return Err(error);
-        }
-        if full {
-            let field = writing.oversized_field.take();
-            return Err(WriteError::TooLong { limit, field });
-        }
-        writing.write_header(writing.bulk_start());
-        if writing.scratch.pieces.is_empty() {
-            // The objects, the padding, bulk, and text.
-            let (mut few, mut count) = ([IoSlice::new(&[]); 4], 0usize);
-            writing.for_each_segment(|bytes| {
-                if let Some(segment) = few.get_mut(count) {
-                    *segment = IoSlice::new(bytes);
-                }
-                count = count.wrapping_add(1);
-            });
-            let result = send(few.get(..count).unwrap_or_default());
-            drop(writing);
-            self.segments = kept;
-            return Ok(result);
-        }
         // The memory of the emptied list is reused for segments of another lifetime.
-        let mut segments: Vec<IoSlice<'_>> = kept.into_iter().map(|_| IoSlice::new(&[])).collect();
-        writing.for_each_segment(|bytes| segments.push(IoSlice::new(bytes)));
-        let result = send(&segments);
-        segments.clear();
-        segments.shrink_to(KEEP_PIECES);
-        let kept = segments.into_iter().map(|_| IoSlice::new(&[])).collect();
+        let mut many: Vec<IoSlice<'_>> = mem::take(&mut self.segments);
+        let mut few = [IoSlice::new(&[]); FEW];
+        let mut writing = self.writing(None, record_min_bytes);
+        let written = writing.write_root(value);
+        writing.complete(written, limit)?;
+        let count = writing.lend(&mut few, &mut many);
+        let result = send(if many.is_empty() {
+            few.get(..count).unwrap_or_default()
+        } else {
+            &many
+        });
+        let segments = if many.capacity() == 0 {
+            Vec::new()
+        } else {
+            emptied(many)
+        };
         drop(writing);
-        self.segments = kept;
+        self.segments = segments;
         Ok(result)
     }
 
@@ -298,7 +281,7 @@ impl Writer {
     #[inline]
     pub(super) fn writing<'w, 'b>(
         &'w mut self,
-        into: Option<Spent>,
+        into: Option<EmptyBuffer>,
         record_min_bytes: usize,
     ) -> Writing<'w, 'b> {
         let draft = ptr::from_mut(&mut self.draft).cast::<Draft<'b>>();
@@ -307,7 +290,7 @@ impl Writer {
         // within `'b`, because `Writing` names that lifetime and no function of this module leaks
         // one.
         let draft = unsafe { &mut *draft };
-        let limit = into.as_ref().map_or(self.limit, Spent::capacity);
+        let limit = into.as_ref().map_or(self.limit, EmptyBuffer::capacity);
         let own = into.map(|into| mem::replace(&mut draft.objects, into));
         draft.begin(
             limit,
@@ -321,6 +304,17 @@ impl Writer {
             borrowing: &mut self.borrowing,
         }
     }
+}
+
+/// Number of segments of a message without lent arrays and text: the objects, the padding, bulk,
+/// and text.
+const FEW: usize = 4;
+
+/// Empties a list of segments, and keeps its memory for segments of any lifetime.
+fn emptied(mut segments: Vec<IoSlice<'_>>) -> Vec<IoSlice<'static>> {
+    segments.clear();
+    segments.shrink_to(KEEP_PIECES);
+    segments.into_iter().map(|_| IoSlice::new(&[])).collect()
 }
 
 /// Maximum length in bytes of a message that takes the fast path.
@@ -337,7 +331,7 @@ pub(super) const fn takes_fast_path<F: InPlace>() -> bool {
 pub(super) struct Writing<'w, 'b> {
     draft: &'w mut Draft<'b>,
     /// The writer's own buffer while the message uses another one.
-    own: Option<Spent>,
+    own: Option<EmptyBuffer>,
     descriptors: &'w mut Descriptors,
     borrowing: &'w mut Option<u64>,
 }
@@ -345,11 +339,11 @@ pub(super) struct Writing<'w, 'b> {
 impl Writing<'_, '_> {
     /// Takes the message's buffer.
     #[inline]
-    fn take(mut self) -> Spent {
+    fn take(mut self) -> EmptyBuffer {
         let own = self.own.take();
         mem::replace(
             &mut self.draft.objects,
-            own.unwrap_or_else(|| Spent::heap(0)),
+            own.unwrap_or_else(|| EmptyBuffer::heap(0)),
         )
     }
 }
@@ -408,6 +402,11 @@ pub(crate) fn bulk_align(len: usize, align: usize) -> usize {
 }
 
 impl Draft<'_> {
+    /// Returns the length of the text segment.
+    fn text_len(&self) -> usize {
+        self.text_end().wrapping_sub(ORIGIN)
+    }
+
     fn bulk_start(&self) -> usize {
         align_up(self.written, self.bulk_align())
     }
@@ -424,14 +423,43 @@ impl Draft<'_> {
             descriptor: self.descriptor,
             objects_end: self.written as u64,
             bulk_len: self.bulk_cursor.wrapping_sub(ORIGIN) as u64,
-            text_len: self.scratch.text.len() as u64,
+            text_len: self.text_len() as u64,
         };
-        let bytes = header.as_bytes();
+        let bytes = header.to_bytes();
         // SAFETY: `write_root` reserved and zeroed the first 40 bytes of the buffer, which the
         // draft owns.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.objects.base().as_ptr(), bytes.len());
         };
+    }
+
+    /// Writes the header of a message whose objects are `written`.
+    fn complete(&mut self, written: Result<(), Full>, limit: usize) -> Result<(), WriteError> {
+        if let Some(error) = self.refused.take() {
+            return Err(error);
+        }
+        if written.is_err() {
+            let field = self.oversized_field.take();
+            return Err(WriteError::TooLong { limit, field });
+        }
+        self.write_header(self.bulk_start());
+        Ok(())
+    }
+
+    /// Stores the segments of the complete message in `few`, and returns their number. If an array
+    /// or text is lent, stores them in `many` instead, which must be empty.
+    fn lend<'d>(&'d self, few: &mut [IoSlice<'d>; FEW], many: &mut Vec<IoSlice<'d>>) -> usize {
+        let is_few = self.scratch.pieces.is_empty() && self.scratch.text_pieces.is_empty();
+        let mut count = 0usize;
+        self.for_each_segment(|bytes| {
+            let segment = IoSlice::new(bytes);
+            match few.get_mut(count).filter(|_| is_few) {
+                Some(place) => *place = segment,
+                None => many.push(segment),
+            }
+            count = count.wrapping_add(1);
+        });
+        count
     }
 
     /// Passes all parts of the message to `f` in order. The header must have been written.
@@ -455,21 +483,22 @@ impl Draft<'_> {
             unreachable!("a form is aligned to at most 128")
         };
         some(padding);
-        let mut taken = 0;
-        for piece in &self.scratch.pieces {
-            some(
-                self.scratch
-                    .bulk
-                    .get(taken..piece.after)
-                    .unwrap_or_default(),
-            );
-            taken = piece.after;
-            // SAFETY: the piece is a plain array that is initialised, is not behind a cell, and
-            // outlives the draft (invariant 3).
-            some(unsafe { slice::from_raw_parts(piece.start, piece.len) });
+        let scratch = &self.scratch;
+        let segments = [
+            (&scratch.bulk, &scratch.pieces),
+            (&scratch.text, &scratch.text_pieces),
+        ];
+        for (gathered, pieces) in segments {
+            let mut taken = 0;
+            for piece in pieces {
+                some(gathered.get(taken..piece.after).unwrap_or_default());
+                taken = piece.after;
+                // SAFETY: the piece is a plain array or text that is initialised, is not behind a
+                // cell, and outlives the draft (invariant 3).
+                some(unsafe { slice::from_raw_parts(piece.start, piece.len) });
+            }
+            some(gathered.get(taken..).unwrap_or_default());
         }
-        some(self.scratch.bulk.get(taken..).unwrap_or_default());
-        some(&self.scratch.text);
     }
 
     /// Completes the message in the buffer and returns its length. If it does not fit, the error is
@@ -479,7 +508,7 @@ impl Draft<'_> {
         let len = self
             .bulk_cursor
             .wrapping_sub(ORIGIN)
-            .saturating_add(self.scratch.text.len())
+            .saturating_add(self.text_len())
             .saturating_add(bulk_start);
         if len > self.objects.capacity() {
             return Err(Some(len));

@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::Mutex;
 
 use jstream::schema::Schema;
-use jstream::{ReadError, Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, ReadError, Reader, Transportable, Writer};
 
 pub use features::OF_FEATURES;
 #[cfg(unix)]
@@ -59,7 +59,7 @@ where
     T: Transportable + 'static,
     for<'x> T::InPlace<'x>: Transportable,
 {
-    let filled = Spent::heap(bytes.len()).copy_from(bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap();
     let received = Reader::default().read::<T>(filled);
     let received = received.map_err(|failure| failure.error)?;
     Ok(received.with(|form| bytes_of(form)))

@@ -59,6 +59,13 @@ def leaf(name, raw):
     if name == "DateTime":
         day, clock = date(*struct.unpack_from("<hbb", raw, 8)), time(*struct.unpack_from("<ibbbB", raw))
         return INVALID if INVALID in (day, clock) else day + clock
+    if name in ("f16", "bf16"):
+        number = struct.unpack("<e", raw)[0] if name == "f16" else struct.unpack("<f", b"\0\0" + raw)[0]
+        return number if math.isfinite(number) else str(number)
+    if name.startswith("chrono::"):
+        return of_chrono(name[len("chrono::"):], raw)
+    if name.startswith("time::"):
+        return of_time(name[len("time::"):], raw)
     # A leaf that the page does not name: its bytes.
     return raw.hex()
 
@@ -104,3 +111,65 @@ def time(nanosecond, hour, minute, second, unused):
     parts = ((hour, 24), (minute, 60), (second, 60), (nanosecond, 1_000_000_000), (unused, 1))
     valid = all(0 <= part < end for part, end in parts)
     return [hour, minute, second, nanosecond] if valid else INVALID
+
+
+# The days that a date of chrono may be, and the Julian days of a date of time.
+CHRONO_DAYS = range(-95746129, 95745400)
+TIME_DAYS = range(-1930999, 5373485)
+# The most milliseconds of a TimeDelta.
+MOST = (1 << 63) - 1
+
+
+def of_chrono(name, raw):
+    """A leaf of chrono."""
+    if name == "Weekday":
+        return raw[0] if raw[0] < 7 else INVALID
+    if name == "Month":
+        return raw[0] if 1 <= raw[0] <= 12 else INVALID
+    if name == "TimeDelta":
+        seconds, nanoseconds = struct.unpack_from("<qq", raw)
+        fits = abs(seconds * 1_000_000_000 + nanoseconds) <= MOST * 1_000_000
+        return signed_span(name, seconds, nanoseconds) if fits else INVALID
+    if name == "FixedOffset":
+        parts, (day, second, nanosecond, offset) = 1, (1, 0, 0, *struct.unpack_from("<i", raw))
+    elif name == "NaiveDate":
+        parts, (day, second, nanosecond, offset) = 1, (*struct.unpack_from("<i", raw), 0, 0, 0)
+    elif name == "NaiveTime":
+        parts, (day, second, nanosecond, offset) = 2, (1, *struct.unpack_from("<ii", raw), 0)
+    elif name == "DateTime<FixedOffset>":
+        parts, (day, second, nanosecond, offset) = 4, struct.unpack_from("<iiii", raw)
+    else:
+        parts, (day, second, nanosecond, offset) = 3, (*struct.unpack_from("<iii", raw), 0)
+    valid = 0 <= second < 86400 and 0 <= nanosecond < 2_000_000_000 and abs(offset) < 86400
+    local = day + (second + offset) // 86400
+    valid = valid and day in CHRONO_DAYS and (name == "FixedOffset" or local in CHRONO_DAYS)
+    return list(struct.unpack_from("<" + "i" * parts, raw)) if valid else INVALID
+
+
+def of_time(name, raw):
+    """A leaf of time."""
+    if name in ("Weekday", "Month"):
+        return of_chrono(name, raw)
+    if name == "Duration":
+        return signed_span(name, *struct.unpack_from("<qq", raw))
+    if name == "UtcOffset":
+        return parted_offset(*struct.unpack_from("<bbb", raw))
+    if name == "Date":
+        (day,) = struct.unpack_from("<i", raw)
+        return [day] if day in TIME_DAYS else INVALID
+    clock = time(*struct.unpack_from("<ibbbB", raw))
+    if name == "Time" or clock is INVALID:
+        return clock
+    (day,) = struct.unpack_from("<i", raw, 8)
+    offset, unused = (parted_offset(*struct.unpack_from("<bbb", raw, 12)), raw[15]) if len(raw) > 12 else ([], 0)
+    if day not in TIME_DAYS or offset is INVALID or unused != 0:
+        return INVALID
+    seconds = sum((part - of) * unit for part, of, unit in zip(clock, offset, (3600, 60, 1)))
+    return [day] + clock + offset if day + seconds // 86400 in TIME_DAYS else INVALID
+
+
+def parted_offset(hours, minutes, seconds):
+    parts = [hours, minutes, seconds]
+    one_sign = all(part >= 0 for part in parts) or all(part <= 0 for part in parts)
+    valid = one_sign and abs(hours) <= 25 and abs(minutes) < 60 and abs(seconds) < 60
+    return parts if valid else INVALID

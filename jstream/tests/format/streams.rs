@@ -1,6 +1,6 @@
 //! Streams of vectors, composed according to `FORMAT.md`.
 
-use jstream::{Reader, Spent, StreamError, StreamReader, StreamWriter, Writer};
+use jstream::{EmptyBuffer, Reader, StreamError, StreamReader, StreamWriter, Writer};
 
 use crate::cases::Case;
 use crate::types::{Aligned, Leg, Line, Order, Pointing, Side};
@@ -132,7 +132,7 @@ pub fn with_order<R>(then: impl FnOnce(&Order<'_>) -> R) -> R {
 
 /// Writes the values of the named vectors with the current stream writer.
 pub fn written(of: &[&str]) -> Vec<u8> {
-    let (mut writer, mut stream) = (Writer::new(), StreamWriter::new(Spent::heap(1 << 16)));
+    let (mut writer, mut stream) = (Writer::new(), StreamWriter::new(EmptyBuffer::heap(1 << 16)));
     for name in of {
         let result = match *name {
             "number" => stream.write(&mut writer, &0x1234_5678u32),
@@ -157,7 +157,9 @@ pub fn written(of: &[&str]) -> Vec<u8> {
 /// Reads a stream with the current reader. Returns the kind and offset of the refusal, or `None` if
 /// the stream is sound.
 pub fn read(of: &Stream) -> Option<(&'static str, Option<usize>)> {
-    let stream = Spent::heap(of.bytes.len()).copy_from(&of.bytes).unwrap();
+    let stream = EmptyBuffer::heap(of.bytes.len())
+        .copy_from(&of.bytes)
+        .unwrap();
     let (stream, mut reader) = (StreamReader::new(stream), Reader::default());
     for name in of.of {
         let result = match *name {

@@ -54,7 +54,9 @@ fn looked_into<T: Transportable + 'static>(sound: &[u8]) {
         for new in [0, 1, 2, 0x80, 0xff, sound[at].wrapping_add(1)] {
             let mut bytes = sound.to_vec();
             bytes[at] = new;
-            let filled = jstream::Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+            let filled = jstream::EmptyBuffer::heap(bytes.len())
+                .copy_from(&bytes)
+                .unwrap();
             let read = match reader.read::<T>(filled) {
                 Ok(_) => Ok(()),
                 Err(failure) => Err(failure.error),
@@ -222,6 +224,27 @@ fn text_and_slices() {
         [Cow::<'static, [u16]>::Borrowed(&[1, 2])],
         [Box::new(7u128)],
         [Some(Box::new(Some(Box::new("deep".to_owned()))))],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn paths() {
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::{Path, PathBuf};
+
+    let (odd, shared): (_, Rc<Path>) = (OsStr::from_bytes(b"\xff/\x80"), Path::new("x").into());
+    each!(
+        [PathBuf::from(odd), PathBuf::new()],
+        [OsString::from("a"), odd.to_owned()],
+        [Cow::Borrowed(Path::new("c"))],
+        [Box::<OsStr>::from(odd)],
+        [vec![Some(shared.clone()), None, Some(shared)]],
+    );
+    sweep(
+        &Kit::<(&Path, Option<&OsStr>)>::new(),
+        &(Path::new("a"), Some(odd)),
     );
 }
 
@@ -457,6 +480,59 @@ fn arrayvec() {
     );
 }
 
+#[cfg(feature = "bstr")]
+#[test]
+fn bstr() {
+    use bstr::{BStr, BString};
+
+    each!(
+        [BString::from(&b"\xff"[..]), BString::default()],
+        [Cow::Borrowed(BStr::new("ab"))],
+    );
+}
+
+#[cfg(feature = "chrono")]
+#[test]
+fn chrono() {
+    use chrono::{DateTime, FixedOffset, Month, NaiveDate, NaiveDateTime, TimeDelta, Utc, Weekday};
+
+    let (first, last) = (DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC);
+    each!(
+        [NaiveDate::MIN, NaiveDate::MAX],
+        [first.time(), last.time()],
+        [NaiveDateTime::MIN, NaiveDateTime::MAX],
+        [first, last],
+        [first.fixed_offset(), last.fixed_offset()],
+        [FixedOffset::east_opt(-86_399).unwrap()],
+        [TimeDelta::MIN, TimeDelta::MAX],
+        [Weekday::Mon, Weekday::Sun],
+        [Month::January, Month::December],
+    );
+}
+
+#[cfg(feature = "glam")]
+#[test]
+fn glam() {
+    use glam::{Affine2, Affine3A, DQuat, IVec2, Mat3A, Mat4, Vec3, Vec3A};
+
+    each!(
+        [Vec3::ONE, Vec3::NAN],
+        [Vec3A::X],
+        [Mat3A::IDENTITY],
+        [Mat4::IDENTITY],
+        [Affine2::IDENTITY],
+        [Affine3A::IDENTITY],
+        [DQuat::IDENTITY],
+        [IVec2::NEG_ONE],
+    );
+}
+
+#[cfg(feature = "half")]
+#[test]
+fn half() {
+    each!([half::f16::NAN, half::f16::MIN], [half::bf16::EPSILON]);
+}
+
 #[cfg(feature = "bytes")]
 #[test]
 fn bytes() {
@@ -514,6 +590,32 @@ fn smallvec() {
     let (inline, spilled): (SmallVec<[char; 2]>, SmallVec<[char; 2]>) =
         (smallvec!['a'], smallvec!['a', 'b', 'c']);
     each!([inline, spilled]);
+}
+
+#[cfg(feature = "time")]
+#[test]
+fn time() {
+    use time::{
+        Date, Duration, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcDateTime, UtcOffset,
+        Weekday,
+    };
+
+    let (first, last) = (PrimitiveDateTime::MIN, PrimitiveDateTime::MAX);
+    each!(
+        [Date::MIN, Date::MAX],
+        [Time::MIDNIGHT, Time::MAX],
+        [first, last],
+        [UtcDateTime::MIN, UtcDateTime::MAX],
+        [
+            first.assume_utc(),
+            last.assume_utc(),
+            OffsetDateTime::UNIX_EPOCH
+        ],
+        [UtcOffset::from_hms(-25, -59, -59).unwrap()],
+        [Duration::MIN, Duration::MAX],
+        [Weekday::Monday, Weekday::Sunday],
+        [Month::January, Month::December],
+    );
 }
 
 #[cfg(feature = "uuid")]

@@ -5,7 +5,7 @@ pub(crate) mod by_value;
 
 use std::num::NonZeroU32;
 
-use jstream::{Filled, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, MessageBuffer, Transportable, Writer};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -205,10 +205,12 @@ pub(crate) fn walk(node: &Node<'_>) -> u64 {
     sum
 }
 
-pub(crate) fn message<T: Transportable>(value: &T) -> Filled {
+pub(crate) fn message<T: Transportable>(value: &T) -> MessageBuffer {
     let mut writer = Writer::new();
     let len = writer.gather(value, |segments| {
         segments.iter().map(|s| s.len()).sum::<usize>()
     });
-    writer.write(value, Spent::heap(len.unwrap())).unwrap()
+    writer
+        .write(value, EmptyBuffer::heap(len.unwrap()))
+        .unwrap()
 }

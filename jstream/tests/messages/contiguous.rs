@@ -1,9 +1,8 @@
 //! Messages in contiguous memory: in a `Vec`, and through `std::io::Write`.
 
-use std::error::Error;
 use std::io::{self, ErrorKind, IoSlice, Write};
 
-use jstream::{Adapter, ReadError, Reader, Spent, Transportable, WriteError, Writer};
+use jstream::{Adapter, EmptyBuffer, ReadError, Reader, Transportable, WriteError, Writer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -53,6 +52,17 @@ impl Write for Liar {
     }
 }
 
+/// Returns values with padding, which are written to aligned memory or not, as what precedes them
+/// is lent or copied.
+fn padded() -> impl Strategy<Value = Vec<(u32, u8)>> {
+    vec(any::<(u32, u8)>(), 0..9)
+}
+
+/// Returns text of up to 1,800 bytes.
+fn text() -> impl Strategy<Value = String> {
+    (0..3usize, 0..600usize).prop_map(|(kind, len)| ["x", "ä", "語"][kind].repeat(len))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -60,7 +70,7 @@ proptest! {
     /// each call accepts.
     #[test]
     fn all_ways_write_the_same(
-        values in vec(vec(any::<u16>(), 0..700), 0..150),
+        values in vec((vec(any::<u16>(), 0..700), text(), padded(), any::<Option<char>>()), 0..90),
         mut turns in vec(0..3000usize, 1..9),
         lent_from in 0..1500usize,
         room in proptest::option::of(0..5000usize),
@@ -70,7 +80,7 @@ proptest! {
         let mut bytes = b"before".to_vec();
         let len = writer.write_vec(&values, &mut bytes).unwrap();
         prop_assert_eq!(bytes.len(), 6 + len);
-        let filled = Writer::new().write(&values, Spent::heap(len)).unwrap();
+        let filled = Writer::new().write(&values, EmptyBuffer::heap(len)).unwrap();
         prop_assert_eq!(filled.as_bytes(), &bytes[6..]);
         let (turns, room) = (turns.iter().cycle(), room.unwrap_or(usize::MAX));
         let mut slow = Slow { turns, room, taken: Vec::new() };
@@ -89,6 +99,42 @@ proptest! {
     }
 }
 
+/// Long text is a segment in the program's own memory, between the text before and after it.
+#[test]
+fn long_text_is_lent() {
+    let long = "語".repeat(1000);
+    let value = ("before", long.as_str(), "after", [0u64; 1000].as_slice());
+    let mut writer = Writer::new();
+    let bytes = writer
+        .gather(&value, |segments| {
+            assert!(segments.iter().any(|lent| lent.as_ptr() == long.as_ptr()));
+            segments
+                .iter()
+                .flat_map(|of| of.to_vec())
+                .collect::<Vec<u8>>()
+        })
+        .unwrap();
+    assert_eq!(bytes, jstream::to_vec(&value).unwrap());
+    assert!(bytes.ends_with(format!("before{long}after").as_bytes()));
+    let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let received = Reader::default().read::<(&str, &str, &str, &[u64])>(message);
+    assert_eq!(*received.unwrap().get(), value);
+}
+
+/// The limit of the text counts text that is lent, whether the next string is lent or not.
+#[test]
+fn lent_text_has_a_limit() {
+    let mut writer = Writer::with_limit(1000);
+    let (half, short) = ("x".repeat(500), "x".repeat(63));
+    let fits = vec![half.as_str(); 2];
+    assert!(writer.write_vec(&fits, &mut Vec::new()).is_ok());
+    for more in [half.as_str(), short.as_str(), "x"] {
+        let value = (fits.as_slice(), more);
+        let error = writer.write_vec(&value, &mut Vec::new()).unwrap_err();
+        assert!(matches!(error, WriteError::TooLong { .. }), "{more}");
+    }
+}
+
 #[test]
 fn errors_are_values() {
     let mut writer = Writer::with_limit(1000);
@@ -100,16 +146,10 @@ fn errors_are_values() {
     assert!(matches!(error, WriteError::TooLong { .. }));
     assert_eq!(bytes, [1, 2, 3]);
     let error = writer.write_io(&7u32, &mut Liar).unwrap_err();
-    assert!(
-        error
-            .source()
-            .unwrap()
-            .to_string()
-            .contains("more bytes were written")
-    );
+    assert!(error.to_string().contains("more bytes were written"));
     // The writer stays usable after an error.
     writer.write_io(&7u32, &mut bytes).unwrap();
-    let filled = Spent::heap(64).copy_from(&bytes[3..]).unwrap();
+    let filled = EmptyBuffer::heap(64).copy_from(&bytes[3..]).unwrap();
     assert_eq!(*Reader::default().read::<u32>(filled).unwrap().get(), 7);
 }
 
@@ -123,7 +163,9 @@ fn one_call_each_way() {
         vec![0.5f64; 300],
     );
     let bytes = jstream::to_vec(&value).unwrap();
-    let message = Writer::new().write(&value, Spent::heap(1 << 16)).unwrap();
+    let message = Writer::new()
+        .write(&value, EmptyBuffer::heap(1 << 16))
+        .unwrap();
     assert_eq!(bytes, message.as_bytes());
     for shift in 0..16 {
         let mut shifted = vec![0; shift];
@@ -206,7 +248,7 @@ fn the_functions_can_be_nested() {
 fn a_small_buffer_is_told_what_it_needs() {
     fn check<T: Transportable>(value: &T) {
         let mut writer = Writer::new();
-        let error = writer.write(value, Spent::heap(8)).unwrap_err().error;
+        let error = writer.write(value, EmptyBuffer::heap(8)).unwrap_err().error;
         let WriteError::EndOfStream {
             capacity: 8,
             needed: Some(needed),
@@ -220,8 +262,8 @@ fn a_small_buffer_is_told_what_it_needs() {
         );
         assert!(error.to_string().contains("larger buffer"), "{error}");
         assert_eq!(writer.message_len(value).unwrap(), needed);
-        assert!(writer.write(value, Spent::heap(needed - 1)).is_err());
-        let message = writer.write(value, Spent::heap(needed)).unwrap();
+        assert!(writer.write(value, EmptyBuffer::heap(needed - 1)).is_err());
+        let message = writer.write(value, EmptyBuffer::heap(needed)).unwrap();
         assert_eq!(message.len(), needed);
     }
     check(&7u32);
@@ -231,13 +273,16 @@ fn a_small_buffer_is_told_what_it_needs() {
     // Messages that are long are not measured unless the program asks for it.
     let long = vec![0u8; 1 << 20];
     let mut writer = Writer::new();
-    let error = writer.write(&long, Spent::heap(8)).unwrap_err().error;
+    let error = writer.write(&long, EmptyBuffer::heap(8)).unwrap_err().error;
     assert!(error.to_string().contains("message_len"), "{error}");
     let needed = writer.message_len(&long).unwrap();
     assert_eq!(
-        writer.write(&long, Spent::heap(needed)).unwrap().len(),
+        writer
+            .write(&long, EmptyBuffer::heap(needed))
+            .unwrap()
+            .len(),
         needed
     );
     // The limit of the writer holds again.
-    assert!(writer.write(&long, Spent::heap(needed)).is_ok());
+    assert!(writer.write(&long, EmptyBuffer::heap(needed)).is_ok());
 }

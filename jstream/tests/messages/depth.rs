@@ -6,7 +6,7 @@ use std::ptr;
 use std::rc::Rc;
 use std::thread;
 
-use jstream::{Limits, Pool, Reader, RestoreError, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Limits, Pool, Reader, RestoreError, Transportable, Writer};
 use proptest::prelude::*;
 use typed_arena::Arena;
 
@@ -83,7 +83,7 @@ fn a_fault_at_the_end_of_a_long_list() {
         let mut bytes = filled.as_bytes().to_vec();
         let last = bytes.len() - size_of::<List<'_>>() + std::mem::offset_of!(List<'_>, next);
         bytes[last] = 1;
-        let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+        let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
         let failure = bottomless().read::<List<'static>>(filled).unwrap_err();
         let text = failure.to_string();
         assert!(
@@ -146,7 +146,9 @@ fn tail(len: usize) -> Option<Box<Tail>> {
 
 /// Writes the stations and reads them with this depth limit.
 fn read_stations(all: &Vec<Rc<Station>>, depth: Option<u32>) -> Result<(), String> {
-    let filled = Writer::new().write(all, Spent::heap(1 << 20)).unwrap();
+    let filled = Writer::new()
+        .write(all, EmptyBuffer::heap(1 << 20))
+        .unwrap();
     let mut limits = Limits::default();
     limits.depth = depth;
     let read = Reader::new(limits).read::<Vec<Rc<Station>>>(filled);
@@ -184,7 +186,7 @@ fn the_longest_way_counts() {
 fn what_was_restored_is_no_deeper_than_said() {
     let restored = |len| {
         let filled = Writer::new()
-            .write(&row(len), Spent::heap(1 << 20))
+            .write(&row(len), EmptyBuffer::heap(1 << 20))
             .unwrap();
         let received = Reader::default().read::<Vec<Rc<Station>>>(filled).unwrap();
         jstream::restore::<Vec<Rc<Station>>>(received.get()).map(|all| all.len())
@@ -257,7 +259,7 @@ fn large_values_are_written_and_read_on_a_small_stack() {
         let mut writer = Writer::new();
         let mut written = Vec::new();
         writer.write_vec(&value, &mut written).unwrap();
-        let message = writer.write(&value, Spent::heap(4 << 20)).unwrap();
+        let message = writer.write(&value, EmptyBuffer::heap(4 << 20)).unwrap();
         assert!(written == message.as_bytes());
         let received = Reader::default().read::<Large<'_>>(message).unwrap();
         assert!(received.get().one == &*one && received.get().several == several);
@@ -268,7 +270,7 @@ fn large_values_are_written_and_read_on_a_small_stack() {
             received.with_mut(|_| ());
             message = writer.forward(received).unwrap().message;
         }
-        let message = writer.write(&*one, Spent::heap(4 << 20)).unwrap();
+        let message = writer.write(&*one, EmptyBuffer::heap(4 << 20)).unwrap();
         let received = Reader::default().read::<[(u8, u32); LARGE]>(message);
         assert!(received.unwrap().get() == &*one);
     });

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 
 use jstream::schema::{Kind, Schema};
-use jstream::{ReadError, Reader, Spent, Transportable, Writer, descriptor};
+use jstream::{EmptyBuffer, ReadError, Reader, Transportable, Writer, descriptor};
 use testing::process::{again, name, role};
 
 mod here {
@@ -393,7 +393,7 @@ where
     S: Transportable,
     T: Transportable + 'static,
 {
-    let message = Writer::new().write(value, Spent::heap(4096)).unwrap();
+    let message = Writer::new().write(value, EmptyBuffer::heap(4096)).unwrap();
     let Err(failure) = reader.read::<T>(message) else {
         panic!("it was read");
     };
@@ -425,7 +425,7 @@ fn a_mismatch_names_the_first_difference_and_shows_both_structures() {
 /// structure once the reader has learnt the schema.
 #[test]
 fn a_reader_learns_the_types_of_peers() {
-    let message = Writer::new().write(&7u64, Spent::heap(4096)).unwrap();
+    let message = Writer::new().write(&7u64, EmptyBuffer::heap(4096)).unwrap();
     let mut bytes = message.as_bytes().to_vec();
     // This line is the only one that describes, writes or reads the type.
     let (schema, root) = Schema::of::<Pair<u64, there::deeper::Side>>();
@@ -434,7 +434,7 @@ fn a_reader_learns_the_types_of_peers() {
     bytes[8..16].copy_from_slice(&of_theirs.to_le_bytes());
     let mut reader = Reader::default();
     let mut read = || {
-        let filled = Spent::heap(4096).copy_from(&bytes).unwrap();
+        let filled = EmptyBuffer::heap(4096).copy_from(&bytes).unwrap();
         let error = reader.read::<u64>(filled).unwrap_err().error;
         reader.learn_bytes(&theirs).unwrap();
         error

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use jstream::{ReadError, Reader, Spent, Transportable, WriteError, Writer, transportable};
+use jstream::{EmptyBuffer, ReadError, Reader, Transportable, WriteError, Writer, transportable};
 
 #[transportable]
 trait Figure: std::fmt::Debug {
@@ -135,12 +135,14 @@ fn drawing() -> Drawing {
 }
 
 fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
-    let filled = Writer::new().write(value, Spent::heap(1 << 16)).unwrap();
+    let filled = Writer::new()
+        .write(value, EmptyBuffer::heap(1 << 16))
+        .unwrap();
     filled.as_bytes().to_vec()
 }
 
 fn read<T: Transportable + 'static>(bytes: &[u8]) -> Result<jstream::Received<T>, ReadError> {
-    let filled = Spent::heap(bytes.len()).copy_from(bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap();
     Reader::default()
         .read::<T>(filled)
         .map_err(|failure| failure.error)
@@ -203,7 +205,7 @@ fn what_is_not_registered_is_not_written() {
         other: None,
     };
     let error = Writer::new()
-        .write(&view, Spent::heap(1024))
+        .write(&view, EmptyBuffer::heap(1024))
         .unwrap_err()
         .error;
     assert!(matches!(&error, WriteError::Unregistered { class, of: "Figure" } if class == "Blob"));
@@ -255,12 +257,12 @@ mod twins {
 fn twins_are_refused() {
     let twin: Box<dyn twins::Twin> = Box::new(twins::a::Same(1));
     let error = Writer::new()
-        .write(&twin, Spent::heap(1024))
+        .write(&twin, EmptyBuffer::heap(1024))
         .unwrap_err()
         .error;
     assert!(matches!(error, WriteError::Unregistered { .. }));
     let twin: Box<dyn twins::Twin> = Box::new(twins::b::Same(1));
-    assert!(Writer::new().write(&twin, Spent::heap(1024)).is_err());
+    assert!(Writer::new().write(&twin, EmptyBuffer::heap(1024)).is_err());
 }
 
 #[test]
@@ -327,7 +329,7 @@ fn a_fault_behind_trait_objects_has_a_path() {
 mod ambiguous {
     use std::mem::size_of_val;
 
-    use jstream::{Reader, Spent, Transportable, Writer, transportable};
+    use jstream::{EmptyBuffer, Reader, Transportable, Writer, transportable};
 
     const __INVENTORY: u8 = 0;
 
@@ -381,7 +383,7 @@ mod ambiguous {
         let mut read = 0;
         for (object, label) in [(numbers, "numbers"), (text, "text")] {
             // The expression names one of the two types; the other one is not registered.
-            let written = Writer::new().write(&object, Spent::heap(4096));
+            let written = Writer::new().write(&object, EmptyBuffer::heap(4096));
             if let Ok(written) = written {
                 let received = Reader::default()
                     .read::<Box<dyn Labelled>>(written)

@@ -3,7 +3,9 @@
 use std::thread;
 
 use jstream::buffer::{Pool, PoolOptions};
-use jstream::{Covariant, Erased, Reader, Received, Spent, Transportable, WriteError, Writer};
+use jstream::{
+    Covariant, EmptyBuffer, Erased, Reader, Received, Transportable, WriteError, Writer,
+};
 
 #[derive(Transportable, Debug, PartialEq)]
 #[repr(align(128))]
@@ -14,7 +16,9 @@ where
     T: Transportable + 'static,
     for<'x> T::InPlace<'x>: Transportable,
 {
-    let message = Writer::new().write(object, Spent::heap(4096)).unwrap();
+    let message = Writer::new()
+        .write(object, EmptyBuffer::heap(4096))
+        .unwrap();
     Reader::default().read::<T>(message).unwrap()
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use jstream::{Adapter, Reader, Spent, Transportable, Writer, transportable};
+use jstream::{Adapter, EmptyBuffer, Reader, Transportable, Writer, transportable};
 
 /// A type without bytes, of which every wire form is valid.
 #[derive(Clone, Copy)]
@@ -55,7 +55,9 @@ fn a_refused_value_without_size_is_found() {
         tokens: [token(), token(), token()],
         deep: &deep,
     };
-    let message = Writer::new().write(&holder, Spent::heap(512)).unwrap();
+    let message = Writer::new()
+        .write(&holder, EmptyBuffer::heap(512))
+        .unwrap();
     let failure = Reader::default().read::<Holder<'_>>(message).err().unwrap();
     assert!(failure.to_string().contains("there is none"), "{failure}");
 }
@@ -77,7 +79,9 @@ fn a_refused_target_without_size_is_found() {
         nothing: &Nothing { token: Token },
         deep: &deep,
     };
-    let message = Writer::new().write(&behind, Spent::heap(512)).unwrap();
+    let message = Writer::new()
+        .write(&behind, EmptyBuffer::heap(512))
+        .unwrap();
     let failure = Reader::default().read::<Behind<'_>>(message).err().unwrap();
     assert!(failure.to_string().contains("there is none"), "{failure}");
 }
@@ -181,7 +185,9 @@ fn a_check_may_change_a_cell_before_another_refuses() {
         last: &last,
     };
     let whole = Whole { top: &top };
-    let message = Writer::new().write(&whole, Spent::heap(1024)).unwrap();
+    let message = Writer::new()
+        .write(&whole, EmptyBuffer::heap(1024))
+        .unwrap();
     let failure = Reader::default().read::<Whole<'_>>(message).err().unwrap();
     assert!(
         failure.to_string().contains("no number is right"),

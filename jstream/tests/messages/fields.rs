@@ -3,15 +3,19 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jstream::{Adapter, Reader, Received, RestoreError, Spent, Transportable, Writer, restore};
+use jstream::{
+    Adapter, EmptyBuffer, Reader, Received, RestoreError, Transportable, Writer, restore,
+};
 
 fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
-    let filled = Writer::new().write(value, Spent::heap(1 << 16)).unwrap();
+    let filled = Writer::new()
+        .write(value, EmptyBuffer::heap(1 << 16))
+        .unwrap();
     filled.as_bytes().to_vec()
 }
 
 fn read<T: Transportable + 'static>(bytes: &[u8]) -> Result<Received<T>, String> {
-    let filled = Spent::heap(bytes.len()).copy_from(bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap();
     let read = Reader::default().read::<T>(filled);
     read.map_err(|failure| failure.to_string())
 }
@@ -567,8 +571,8 @@ fn detached_objects_leave_their_jbuf() {
     let filled = Writer::new().write_to(&document(3), &pool).unwrap();
     let received = Reader::default().read::<Document>(filled).unwrap();
     assert!(pool.contains(received.get().text));
-    let (detached, spent) = received.detach().unwrap();
-    drop(spent);
+    let (detached, empty) = received.detach().unwrap();
+    drop(empty);
     assert!(!pool.contains(detached.get().text));
     assert_eq!(pool.stats().in_use, 0);
     assert_eq!(bytes_of(detached.get()), bytes_of(&document(3)));

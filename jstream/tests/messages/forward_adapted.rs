@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::mem;
 use std::sync::Mutex;
 
-use jstream::{Adapter, Reader, Spent, Transportable, Writer};
+use jstream::{Adapter, EmptyBuffer, Reader, Transportable, Writer};
 
 thread_local! {
     /// Addresses of numbers that were moved out of an object and that no adapter may see.
@@ -61,8 +61,8 @@ fn no_adapter_sees_what_was_taken_out_of_a_root() {
             name: "owner",
             number: only(5),
         };
-        let message = Writer::new().write(&owner, Spent::heap(256)).unwrap();
-        let jbuf = Spent::heap(message.len() + slack);
+        let message = Writer::new().write(&owner, EmptyBuffer::heap(256)).unwrap();
+        let jbuf = EmptyBuffer::heap(message.len() + slack);
         let message = jbuf.copy_from(message.as_bytes()).unwrap();
         let mut object = Reader::default().read::<Owner<'_>>(message).unwrap();
         let mut taken = None;
@@ -79,7 +79,7 @@ fn no_adapter_sees_what_was_taken_out_of_a_root() {
         let again = Reader::default().read::<Owner<'_>>(forwarded.message);
         let again = again.unwrap();
         assert_eq!((again.get().name, &*again.get().number), ("owner", &6));
-        let message = writer.write(&owner, Spent::heap(256)).unwrap();
+        let message = writer.write(&owner, EmptyBuffer::heap(256)).unwrap();
         let again = Reader::default().read::<Owner<'_>>(message).unwrap();
         assert_eq!(*again.get().number, 5);
     }

@@ -1,6 +1,6 @@
 //! Parts that the program has removed from an object are not forwarded with it, not even in gaps.
 
-use jstream::{Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 
 /// An object that is not flat.
 #[derive(Transportable, Debug, PartialEq)]
@@ -35,8 +35,8 @@ fn gaps_are_zero() {
     };
     let mut writer = Writer::new();
     for slack in [0, 1024] {
-        let message = writer.write(&record, Spent::heap(1024)).unwrap();
-        let jbuf = Spent::heap(message.len() + slack);
+        let message = writer.write(&record, EmptyBuffer::heap(1024)).unwrap();
+        let jbuf = EmptyBuffer::heap(message.len() + slack);
         let message = jbuf.copy_from(message.as_bytes()).unwrap();
         let mut object = Reader::default().read::<Record<'_>>(message).unwrap();
         object.with_mut(|record| (record.secret, record.hidden) = (None, None));
@@ -45,7 +45,7 @@ fn gaps_are_zero() {
             hidden: None,
             ..record
         };
-        let expected = writer.write(&dropped, Spent::heap(1024)).unwrap();
+        let expected = writer.write(&dropped, EmptyBuffer::heap(1024)).unwrap();
         let forwarded = writer.forward(object).unwrap();
         assert!(forwarded.in_place);
         assert_eq!(forwarded.message.as_bytes(), expected.as_bytes());

@@ -8,10 +8,10 @@ mod values;
 
 use common::message;
 use jstream::testing::{Meaning, places};
-use jstream::{ReadError, Reader, Received, Spent, Transportable};
+use jstream::{EmptyBuffer, ReadError, Reader, Received, Transportable};
 
 fn read<T: Transportable + 'static>(bytes: &[u8]) -> Result<Received<T>, ReadError> {
-    let filled = Spent::heap(bytes.len()).copy_from(bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap();
     let read = Reader::default().read::<T>(filled);
     read.map_err(|failure| failure.error)
 }

@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use jstream::{Reader, Shared, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, Shared, Transportable, Writer};
 
 #[test]
 fn one_pointer_met_twice_arrives_as_one_object() {
     let number = Rc::new(5u64);
     let twice = [&number, &number];
-    let message = Writer::new().write(&twice, Spent::heap(512)).unwrap();
+    let message = Writer::new().write(&twice, EmptyBuffer::heap(512)).unwrap();
     let received = Reader::default().read::<[&Rc<u64>; 2]>(message).unwrap();
     let [a, b] = received.get();
     assert!(Shared::ptr_eq(**a, **b));
@@ -19,9 +19,9 @@ fn one_pointer_met_twice_arrives_as_one_object() {
 fn a_pointer_elsewhere_changes_no_bytes() {
     let number = Rc::new(5u64);
     let twice = [&number, &number];
-    let alone = Writer::new().write(&twice, Spent::heap(512)).unwrap();
+    let alone = Writer::new().write(&twice, EmptyBuffer::heap(512)).unwrap();
     let elsewhere = number.clone();
-    let message = Writer::new().write(&twice, Spent::heap(512)).unwrap();
+    let message = Writer::new().write(&twice, EmptyBuffer::heap(512)).unwrap();
     drop(elsewhere);
     assert_eq!(alone.as_bytes(), message.as_bytes());
 }
@@ -46,7 +46,7 @@ fn what_is_borrowed_after_its_owner_was_met_is_the_same_object() {
             best: Cell::new(None),
         };
         top.best.set(Some(&top.one));
-        let message = writer.write(&top, Spent::heap(512)).unwrap();
+        let message = writer.write(&top, EmptyBuffer::heap(512)).unwrap();
         written.push(message.as_bytes().to_vec());
         let received = Reader::default().read::<Top<'static>>(message).unwrap();
         received.with(|top| assert!(std::ptr::eq(top.one.get(), top.best.get().unwrap())));
@@ -74,6 +74,6 @@ fn gathered_messages_are_written_again_too() {
     assert_eq!(lengths[0], lengths[1]);
     assert_eq!(
         lengths[0],
-        writer.write(&top, Spent::heap(512)).unwrap().len()
+        writer.write(&top, EmptyBuffer::heap(512)).unwrap().len()
     );
 }

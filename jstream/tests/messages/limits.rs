@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use jstream::{Limits, Reader, Spent, Transportable, WriteError, Writer};
+use jstream::{EmptyBuffer, Limits, Reader, Transportable, WriteError, Writer};
 
 #[test]
 fn text_beyond_the_limit_is_not_written() {
@@ -113,7 +113,11 @@ fn looking_for_the_field_ends() {
     let said = Writer::with_limit(100_000).gather(&marks, |_| ());
     let said = said.unwrap_err().to_string();
     assert!(said.contains("`Marks.name`"), "{said}");
-    assert!(Writer::new().write(&marks, Spent::heap(1 << 17)).is_err());
+    assert!(
+        Writer::new()
+            .write(&marks, EmptyBuffer::heap(1 << 17))
+            .is_err()
+    );
 }
 
 /// The root is always verified, however many other checks are pending.
@@ -160,7 +164,7 @@ fn the_root_is_verified_at_the_limit_of_pending_checks() {
             pairs: &pairs,
             admin: true,
         };
-        let message = Writer::new().write(&root, Spent::heap(4096)).unwrap();
+        let message = Writer::new().write(&root, EmptyBuffer::heap(4096)).unwrap();
         let mut limits = Limits::default();
         limits.pending = 8;
         let said = Reader::new(limits).read::<Root<'static>>(message);

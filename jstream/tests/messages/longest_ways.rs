@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use jstream::{Filled, Limits, Reader, Shared, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Limits, MessageBuffer, Reader, Shared, Transportable, Writer};
 
 #[derive(Transportable)]
 struct Link {
@@ -17,11 +17,11 @@ fn link(id: u64, next: Option<Rc<Link>>) -> Link {
 }
 
 /// A chain of links that are also elements of one slice, in which the reader meets them first.
-fn message(last: Link, count: u64) -> Filled {
+fn message(last: Link, count: u64) -> MessageBuffer {
     message_of(last, count, link)
 }
 
-fn message_of(last: Link, count: u64, link: fn(u64, Option<Rc<Link>>) -> Link) -> Filled {
+fn message_of(last: Link, count: u64, link: fn(u64, Option<Rc<Link>>) -> Link) -> MessageBuffer {
     let mut all = vec![Rc::new(last)];
     for id in 1..count {
         let next = all.last().cloned();
@@ -30,10 +30,12 @@ fn message_of(last: Link, count: u64, link: fn(u64, Option<Rc<Link>>) -> Link) -
     all.reverse();
     // The vector drops the first link while it still holds the next one, so dropping does not
     // recurse.
-    Writer::new().write(&all, Spent::heap(64 << 20)).unwrap()
+    Writer::new()
+        .write(&all, EmptyBuffer::heap(64 << 20))
+        .unwrap()
 }
 
-fn said(message: Filled, depth: u32) -> Option<String> {
+fn said(message: MessageBuffer, depth: u32) -> Option<String> {
     let mut limits = Limits::default();
     limits.depth = Some(depth);
     let read = Reader::new(limits).read::<Vec<Rc<Link>>>(message);
@@ -113,7 +115,7 @@ fn empty_slices_do_not_count() {
     };
     let mut limits = Limits::default();
     limits.depth = Some(1);
-    let message = Writer::new().write(&twice, Spent::heap(512)).unwrap();
+    let message = Writer::new().write(&twice, EmptyBuffer::heap(512)).unwrap();
     let received = Reader::new(limits).read::<Twice<'static>>(message).unwrap();
     assert!(received.get().b.none.is_empty());
 }

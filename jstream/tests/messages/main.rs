@@ -13,10 +13,14 @@
 mod aligned;
 #[cfg(feature = "rkyv")]
 mod archives;
+#[cfg(all(feature = "bytecheck", feature = "testing"))]
+mod checked;
 mod common;
+mod compare;
 #[cfg(not(valgrind))]
 mod contiguous;
 #[cfg(not(valgrind))]
+mod debug_of_forms;
 mod depth;
 #[cfg(not(valgrind))]
 mod descriptors;
@@ -46,11 +50,14 @@ mod maps;
 mod maps_hostile;
 #[cfg(not(valgrind))]
 mod opaque;
+#[cfg(unix)]
+mod os_strings;
 mod owned;
 #[cfg(not(valgrind))]
 mod phantom_types;
 #[cfg(not(valgrind))]
-mod restored_slices;
+mod restored;
+mod restored_cows;
 #[cfg(all(feature = "bytes", feature = "rkyv", feature = "testing"))]
 mod rkyv_hostile;
 mod round_trip;

@@ -12,7 +12,7 @@ use std::ptr;
 
 use common::message;
 use jstream::map::{HashedMap, IndexedMap, SortedMap};
-use jstream::{Reader, Received, Spent, Transportable, descriptor};
+use jstream::{EmptyBuffer, Reader, Received, Transportable, descriptor};
 use proptest::collection::{btree_map, btree_set, hash_map, hash_set, vec};
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ struct Indexed<'b, K, V> {
 fn forge<F: Transportable, T: Transportable + 'static>(parts: &F) -> Received<T> {
     let mut bytes = message(parts).as_bytes().to_vec();
     bytes[8..16].copy_from_slice(&descriptor::<T>().to_le_bytes());
-    let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     let read = Reader::default().read::<T>(filled);
     read.map_err(|failure| failure.error).unwrap()
 }
@@ -174,7 +174,7 @@ proptest! {
         let mut bytes = whole.clone();
         for at in 0..bytes.len() {
             bytes[at] ^= flip;
-            let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+            let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
             match Reader::default().read::<Maps>(filled) {
                 Ok(received) => use_all(received.get()),
                 Err(failure) => prop_assert!(!failure.to_string().is_empty()),

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::message;
-use jstream::{Reader, Received, Spent, Transportable};
+use jstream::{EmptyBuffer, Reader, Received, Transportable};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -229,7 +229,7 @@ proptest! {
         let mut bytes = whole.clone();
         for at in 0..bytes.len() {
             bytes[at] ^= flip;
-            let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+            let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
             match Reader::default().read::<Player>(filled) {
                 Ok(received) => {
                     std::hint::black_box(same_player(&player, received.get()));

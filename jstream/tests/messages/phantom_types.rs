@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use jstream::__private::InPlace;
-use jstream::{Reader, Spent, Transportable, Writer, descriptor};
+use jstream::{EmptyBuffer, Reader, Transportable, Writer, descriptor};
 
 trait Choice {
     type Of: Default + Copy;
@@ -67,11 +67,11 @@ type Twice = (
 fn a_shared_target_is_not_taken_for_one_of_another_phantom_type() {
     let number = chosen::<PhantomData<Number>>();
     let twice: Twice = (number.clone(), number);
-    let twice = Writer::new().write(&twice, Spent::heap(512)).unwrap();
+    let twice = Writer::new().write(&twice, EmptyBuffer::heap(512)).unwrap();
     // A hostile peer declares the other type.
     let mut bytes = twice.as_bytes().to_vec();
     bytes[8..16].copy_from_slice(&descriptor::<Both>().to_le_bytes());
-    let message = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     match Reader::default().read::<Both>(message) {
         Err(failure) => assert!(failure.to_string().contains("shared object")),
         Ok(received) => received.with(|(number, text)| {

@@ -8,17 +8,21 @@ use std::thread;
 
 use archives::{Aligned64, List, Log, Zoo, list, log, zoo};
 use jstream::testing::Kit;
-use jstream::{Filled, Limits, Reader, Rkyv, RkyvArchive, RkyvBuf, Spent, Transportable, Writer};
+use jstream::{
+    EmptyBuffer, Limits, MessageBuffer, Reader, Rkyv, RkyvArchive, RkyvBuf, Transportable, Writer,
+};
 use rkyv::Archived;
 use rkyv::rancor::Fallible;
 use rkyv::util::AlignedVec;
 
-fn filled(bytes: &[u8]) -> Filled {
-    Spent::heap(bytes.len()).copy_from(bytes).unwrap()
+fn filled(bytes: &[u8]) -> MessageBuffer {
+    EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap()
 }
 
 fn message<T: Transportable>(value: &T) -> Vec<u8> {
-    let written = Writer::new().write(value, Spent::heap(1 << 16)).unwrap();
+    let written = Writer::new()
+        .write(value, EmptyBuffer::heap(1 << 16))
+        .unwrap();
     written.as_bytes().to_vec()
 }
 

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{Arenas, Leg, Node, Shape, Side, message, plant, seeds, walk};
-use jstream::{Pool, Reader, Spent, Transportable, WriteError, Writer};
+use jstream::{EmptyBuffer, Pool, Reader, Transportable, WriteError, Writer};
 use proptest::prelude::*;
 
 proptest! {
@@ -16,7 +16,7 @@ proptest! {
         let mut reader = Reader::default();
 
         let gathered = writer.write_to(&sent, &pool).unwrap();
-        let written = writer.write(&sent, Spent::heap(gathered.len())).unwrap();
+        let written = writer.write(&sent, EmptyBuffer::heap(gathered.len())).unwrap();
         prop_assert_eq!(gathered.as_bytes(), written.as_bytes(), "the writers disagree");
         for filled in [gathered, written] {
             let received = reader.read::<Node<'static>>(filled).unwrap();
@@ -32,8 +32,8 @@ proptest! {
         let whole = message(&sent);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
         let capacity = (whole.len() as f64 * part) as usize;
-        let unwritten = Writer::new().write(&sent, Spent::heap(capacity)).unwrap_err();
-        prop_assert_eq!(unwritten.spent.capacity(), capacity);
+        let unwritten = Writer::new().write(&sent, EmptyBuffer::heap(capacity)).unwrap_err();
+        prop_assert_eq!(unwritten.buffer.capacity(), capacity);
         let end_of_stream = matches!(unwritten.error, WriteError::EndOfStream { .. });
         prop_assert!(end_of_stream);
     }

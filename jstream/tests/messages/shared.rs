@@ -4,22 +4,24 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use jstream::{Covariant, Limits, Reader, Received, Shared, Spent, Transportable, Writer};
+use jstream::{Covariant, EmptyBuffer, Limits, Reader, Received, Shared, Transportable, Writer};
 use typed_arena::Arena;
 
 /// Returns the message of a value as bytes.
 fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
-    let filled = Writer::new().write(value, Spent::heap(1 << 20)).unwrap();
+    let filled = Writer::new()
+        .write(value, EmptyBuffer::heap(1 << 20))
+        .unwrap();
     filled.as_bytes().to_vec()
 }
 
 fn received<T: Transportable + 'static>(bytes: &[u8]) -> Received<T> {
-    let filled = Spent::heap(bytes.len()).copy_from(bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap();
     Reader::default().read::<T>(filled).unwrap()
 }
 
 fn refused<T: Transportable + 'static>(bytes: &[u8]) -> String {
-    let filled = Spent::heap(bytes.len()).copy_from(bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap();
     match Reader::default().read::<T>(filled) {
         Ok(_) => panic!("it was read"),
         Err(failure) => failure.to_string(),
@@ -179,7 +181,7 @@ fn circles_through_cells() {
         limits.depth = None;
         let first = ring(len, &arena);
         let filled = Writer::new()
-            .write(&Shared::new(first), Spent::heap(8 << 20))
+            .write(&Shared::new(first), EmptyBuffer::heap(8 << 20))
             .unwrap();
         let received = Reader::new(limits)
             .read::<Shared<'_, Link<'_>>>(filled)
@@ -230,7 +232,7 @@ fn a_number_that_names_no_target_of_the_type() {
         for number in 0..20u8 {
             let mut forged = bytes.clone();
             forged[at] = number;
-            let filled = Spent::heap(forged.len()).copy_from(&forged).unwrap();
+            let filled = EmptyBuffer::heap(forged.len()).copy_from(&forged).unwrap();
             match Reader::default().read::<Team>(filled) {
                 Ok(received) => assert!(format!("{received:?}").len() > 10),
                 Err(failure) => {
@@ -294,7 +296,7 @@ fn no_circle_without_a_cell() {
     for number in [0u8, 1, 2] {
         let mut forged = bytes.clone();
         forged[to_last] = number;
-        let filled = Spent::heap(forged.len()).copy_from(&forged).unwrap();
+        let filled = EmptyBuffer::heap(forged.len()).copy_from(&forged).unwrap();
         let read = Reader::default().read::<Chain<'_>>(filled);
         match read {
             Ok(received) => {
@@ -365,7 +367,7 @@ fn every_byte_of_a_shared_graph_corrupted() {
         for flip in [1u8, 2, 0x40, 0x80, 0xff] {
             let mut forged = bytes.clone();
             forged[at] ^= flip;
-            let filled = Spent::heap(forged.len()).copy_from(&forged).unwrap();
+            let filled = EmptyBuffer::heap(forged.len()).copy_from(&forged).unwrap();
             if let Ok(received) = Reader::default().read::<Team>(filled) {
                 assert!(!format!("{received:?}").is_empty());
                 let _ = received.get().to_owned();
@@ -384,7 +386,9 @@ fn shared_objects_have_a_limit() {
         for (most, fits) in [(10, false), (needed - 1, false), (needed, true)] {
             let mut limits = Limits::default();
             limits.shared = most;
-            let filled = Writer::new().write(&many, Spent::heap(1 << 16)).unwrap();
+            let filled = Writer::new()
+                .write(&many, EmptyBuffer::heap(1 << 16))
+                .unwrap();
             let read = Reader::new(limits).read::<Vec<Rc<u64>>>(filled);
             assert_eq!(read.is_ok(), fits, "{most} of {needed}");
             if let Err(failure) = read {
@@ -399,7 +403,9 @@ fn shared_objects_have_a_limit() {
 fn a_million_shared_objects_each_met_twice() {
     let all: Vec<Rc<u64>> = (0..1_000_000).map(Rc::new).collect();
     let twice = (all.clone(), all);
-    let filled = Writer::new().write(&twice, Spent::heap(64 << 20)).unwrap();
+    let filled = Writer::new()
+        .write(&twice, EmptyBuffer::heap(64 << 20))
+        .unwrap();
     let received = Reader::default()
         .read::<(Vec<Rc<u64>>, Vec<Rc<u64>>)>(filled)
         .unwrap();

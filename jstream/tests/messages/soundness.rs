@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::message;
-use jstream::{Pool, Reader, Spent, Transportable, WriteError, Writer};
+use jstream::{EmptyBuffer, Pool, Reader, Transportable, WriteError, Writer};
 
 /// Flat values are written through a temporary. Their padding is zero and not a remnant of the
 /// stack.
@@ -61,12 +61,12 @@ fn nothing_stale_is_sent() {
     ];
     let value = row(&rows);
     let mut messages = [0x11u8, 0xee].map(|before| {
-        let mut spent = Spent::heap(4096);
-        spent.uninit_mut().iter_mut().for_each(|byte| {
+        let mut empty = EmptyBuffer::heap(4096);
+        empty.uninit_mut().iter_mut().for_each(|byte| {
             byte.write(before);
         });
         Writer::new()
-            .write(&value, spent)
+            .write(&value, empty)
             .unwrap()
             .as_bytes()
             .to_vec()
@@ -100,7 +100,7 @@ fn a_circle_ends_at_the_writers_limit() {
         ),
         "{error}"
     );
-    let unwritten = writer.write(&RING, Spent::heap(1 << 16)).unwrap_err();
+    let unwritten = writer.write(&RING, EmptyBuffer::heap(1 << 16)).unwrap_err();
     assert!(matches!(unwritten.error, WriteError::EndOfStream { .. }));
     // The writer stays usable after an error.
     let end = Ring {
@@ -125,7 +125,7 @@ fn little_is_gathered_for_a_small_jbuf() {
     let text = "x".repeat(1 << 20);
     let texts = vec![text.as_str(); 1000];
     let unwritten = Writer::new()
-        .write(&texts, Spent::heap(1 << 16))
+        .write(&texts, EmptyBuffer::heap(1 << 16))
         .unwrap_err();
     assert!(matches!(
         unwritten.error,
@@ -133,7 +133,11 @@ fn little_is_gathered_for_a_small_jbuf() {
     ));
     let numbers = vec![0u8; 1 << 20];
     let arrays = vec![numbers.as_slice(); 1000];
-    assert!(Writer::new().write(&arrays, Spent::heap(1 << 16)).is_err());
+    assert!(
+        Writer::new()
+            .write(&arrays, EmptyBuffer::heap(1 << 16))
+            .is_err()
+    );
 }
 
 /// An alias that shadows the name of the tag's integer type.
@@ -154,7 +158,7 @@ fn aliases_do_not_mislead_the_tag() {
     let mut bytes = whole.clone();
     bytes[tag + 1] = 0x7f;
     let read = |bytes: &[u8]| {
-        let filled = Spent::heap(bytes.len()).copy_from(bytes).unwrap();
+        let filled = EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap();
         Reader::default().read::<Vec<Wide>>(filled)
     };
     assert_eq!(*read(&whole).unwrap().get(), [Wide::A(1), Wide::B(2)]);
@@ -182,7 +186,7 @@ fn a_fault_behind_very_many_nothings() {
     .to_vec();
     let flag = bytes.len() - 1;
     bytes[flag] = 7;
-    let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     let failure = Reader::default().read::<Many>(filled).unwrap_err();
     assert!(
         failure
@@ -199,7 +203,7 @@ fn a_tag_in_the_text_is_named() {
     let mut bytes = message(&(1u8, Some(true))).as_bytes().to_vec();
     let tag = bytes.len() - 1;
     bytes[tag] = 9;
-    let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     let failure = Reader::default()
         .read::<(u8, Option<bool>)>(filled)
         .unwrap_err();

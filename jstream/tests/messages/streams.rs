@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use aligned::{A16, A32, A64, A128, Boxed, Deep, Shape, Wide};
 use jstream::{
-    Filled, Limits, ReadError, Reader, Spent, StreamError, StreamReader, StreamWriter,
+    EmptyBuffer, Limits, MessageBuffer, ReadError, Reader, StreamError, StreamReader, StreamWriter,
     Transportable, WriteError, Writer, descriptor,
 };
 use proptest::collection::vec;
@@ -25,8 +25,8 @@ fn message<T: Transportable>(value: &T) -> Vec<u8> {
     bytes
 }
 
-fn filled(bytes: &[u8]) -> Filled {
-    Spent::heap(bytes.len()).copy_from(bytes).unwrap()
+fn filled(bytes: &[u8]) -> MessageBuffer {
+    EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap()
 }
 
 /// An item of any kind, to be written and read back.
@@ -40,7 +40,7 @@ enum Item {
     Deep(u8),
     Boxed(u8),
     Shape(u8),
-    Filled(Vec<u64>),
+    MessageBuffer(Vec<u64>),
     Value([u16; 5]),
     Zeroed(Vec<u32>, usize),
 }
@@ -55,7 +55,7 @@ fn item() -> impl Strategy<Value = Item> {
         any::<u8>().prop_map(Item::Deep),
         any::<u8>().prop_map(Item::Boxed),
         any::<u8>().prop_map(Item::Shape),
-        vec(any::<u64>(), 0..90).prop_map(Item::Filled),
+        vec(any::<u64>(), 0..90).prop_map(Item::MessageBuffer),
         any::<[u16; 5]>().prop_map(Item::Value),
         (vec(any::<u32>(), 0..300), 0..300usize).prop_map(|(all, len)| Item::Zeroed(all, len)),
     ]
@@ -87,7 +87,7 @@ impl Item {
                 let value: Box<dyn Shape> = Box::new(A64([u64::from(*value); 8]));
                 (stream.write(writer, &value), 64, message(&value))
             }
-            Self::Filled(values) => {
+            Self::MessageBuffer(values) => {
                 let room = values.len() + 7;
                 let result = stream.uninit_slice::<u64>(writer, room).map(|slice| {
                     assert_eq!(slice.copy_from_slice(values), values.len());
@@ -171,7 +171,9 @@ impl Item {
                 let shape = stream.next::<Box<dyn Shape>>(reader).unwrap();
                 assert_eq!(shape.total(), 8 * u64::from(*value));
             }
-            Self::Filled(values) => assert_eq!(stream.next::<&[u64]>(reader).unwrap(), values),
+            Self::MessageBuffer(values) => {
+                assert_eq!(stream.next::<&[u64]>(reader).unwrap(), values)
+            }
             Self::Value(value) => assert_eq!(stream.next::<[u16; 5]>(reader).unwrap(), value),
             Self::Zeroed(values, len) => {
                 let values = &values[..values.len().min(*len)];
@@ -190,7 +192,7 @@ proptest! {
         clear in proptest::option::of(0..14usize),
     ) {
         let (mut writer, mut reader) = (Writer::new(), Reader::default());
-        let mut stream = StreamWriter::new(Spent::heap(capacity));
+        let mut stream = StreamWriter::new(EmptyBuffer::heap(capacity));
         let mut written = Vec::new();
         for (i, (item, skip)) in items.into_iter().enumerate() {
             if clear == Some(i) {
@@ -209,7 +211,7 @@ proptest! {
         let stream = stream.finish();
         prop_assert_eq!(stream.len(), len);
         let stream = StreamReader::new(stream);
-        let mut forwarded = StreamWriter::new(Spent::heap(len + 128 * written.len()));
+        let mut forwarded = StreamWriter::new(EmptyBuffer::heap(len + 128 * written.len()));
         let mut skipped = Vec::new();
         for (item, skip) in &written {
             let upcoming = stream.peek().unwrap().unwrap();
@@ -227,7 +229,7 @@ proptest! {
         prop_assert!(stream.is_at_end());
         prop_assert!(matches!(stream.next::<u32>(&mut reader), Err(StreamError::EndOfStream)));
         prop_assert!(matches!(stream.skip(), Err(StreamError::EndOfStream)));
-        prop_assert_eq!(stream.into_spent().capacity(), capacity);
+        prop_assert_eq!(stream.into_empty().capacity(), capacity);
         let forwarded = StreamReader::new(forwarded.finish());
         for item in &skipped {
             item.read(&forwarded, &mut reader);
@@ -239,7 +241,7 @@ proptest! {
 #[test]
 fn objects_are_usable_side_by_side() {
     let (mut writer, mut reader) = (Writer::new(), Reader::default());
-    let mut stream = StreamWriter::new(Spent::heap(4096));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
     for i in 0..10u32 {
         stream.write(&mut writer, &format!("number {i}")).unwrap();
     }
@@ -261,7 +263,7 @@ fn objects_are_usable_side_by_side() {
 #[test]
 fn another_type_can_be_tried() {
     let (mut writer, mut reader) = (Writer::new(), Reader::default());
-    let mut stream = StreamWriter::new(Spent::heap(256));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(256));
     stream.write(&mut writer, &"text").unwrap();
     let stream = StreamReader::new(stream.finish());
     let error = stream.next::<u64>(&mut reader).unwrap_err();
@@ -289,7 +291,7 @@ struct Link<'b> {
 #[test]
 fn objects_with_cells_may_refer_to_one_another() {
     let (mut writer, mut reader) = (Writer::new(), Reader::default());
-    let mut stream = StreamWriter::new(Spent::heap(1024));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(1024));
     for value in 0..3 {
         let next = Cell::new(None);
         stream.write(&mut writer, &Link { value, next }).unwrap();
@@ -307,7 +309,7 @@ fn objects_with_cells_may_refer_to_one_another() {
         links.iter().map(|link| around(link)).collect::<Vec<_>>(),
         [2, 0, 1]
     );
-    assert_eq!(stream.into_spent().capacity(), 1024);
+    assert_eq!(stream.into_empty().capacity(), 1024);
 }
 
 #[test]
@@ -325,15 +327,14 @@ fn the_rest_of_a_stream_is_read_behind_a_damaged_item() {
         matches!(error, StreamError::Damaged { offset: 0, .. }),
         "{error}"
     );
-    let why = std::error::Error::source(&error).unwrap().to_string();
-    assert!(why.contains("byte 2"), "{why}");
+    assert!(error.to_string().contains("byte 2"), "{error}");
     assert_eq!(stream.position(), at - 6);
     assert_eq!(*stream.next::<u32>(&mut reader).unwrap(), 7);
 }
 
 #[test]
 fn limits_are_for_each_object_and_for_all() {
-    let mut stream = StreamWriter::new(Spent::heap(1024));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(1024));
     for _ in 0..3 {
         stream.write(&mut Writer::new(), &vec![(); 4]).unwrap();
     }
@@ -360,7 +361,7 @@ fn limits_are_for_each_object_and_for_all() {
 #[test]
 fn one_message_is_a_stream_and_a_stream_of_one_a_message() {
     let order = (7u32, "seven".to_owned());
-    let alone = Writer::new().write(&order, Spent::heap(256)).unwrap();
+    let alone = Writer::new().write(&order, EmptyBuffer::heap(256)).unwrap();
     let bytes = alone.as_bytes().to_vec();
     let stream = StreamReader::new(alone);
     assert_eq!(
@@ -369,7 +370,7 @@ fn one_message_is_a_stream_and_a_stream_of_one_a_message() {
             .unwrap(),
         &(7, "seven")
     );
-    let mut stream = StreamWriter::new(Spent::heap(256));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(256));
     stream.write(&mut Writer::new(), &order).unwrap();
     assert_eq!(stream.as_bytes(), bytes);
     let received = Reader::default()
@@ -382,7 +383,7 @@ fn one_message_is_a_stream_and_a_stream_of_one_a_message() {
 #[test]
 fn what_is_not_completed_leaves_no_trace() {
     let (mut writer, mut reader) = (Writer::new(), Reader::default());
-    let mut stream = StreamWriter::new(Spent::heap(4096));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
     stream.write(&mut writer, &1u8).unwrap();
     let before = stream.as_bytes().to_vec();
     stream
@@ -437,7 +438,7 @@ fn values_are_written_where_they_are_sent_from() {
         for<'b> T: Transportable<InPlace<'b> = T>,
     {
         let (mut writer, mut reader) = (Writer::new(), Reader::default());
-        let mut stream = StreamWriter::new(Spent::heap(4096));
+        let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
         stream.write(&mut writer, &1u8).unwrap();
         let mut place = stream.uninit_value::<T>(&mut writer).unwrap();
         let address = place.as_uninit_mut().as_ptr().addr();
@@ -504,7 +505,7 @@ fn a_misaligned_item_is_refused_and_stays() {
     let error = stream.next::<Wide>(&mut reader).err().unwrap();
     assert!(matches!(error, StreamError::Damaged { .. }), "{error}");
     assert!(stream.is_at_end());
-    let mut stream = StreamWriter::new(Spent::heap(64));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(64));
     assert!(stream.write(&mut writer, &A128([1; 16])).is_err());
     assert!(stream.is_empty());
 }
@@ -533,7 +534,7 @@ fn read_on(_: &Nosy) -> Result<(), &'static str> {
 #[test]
 fn a_verification_that_reads_on_gets_the_items_behind() {
     let (mut writer, mut reader) = (Writer::new(), Reader::default());
-    let mut stream = StreamWriter::new(Spent::heap(256));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(256));
     stream.write(&mut writer, &Nosy(5)).unwrap();
     stream.write(&mut writer, &7u32).unwrap();
     stream.write(&mut writer, &Nosy(6)).unwrap();

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use aligned::{A32, A128, Wide};
 use jstream::{
-    Limits, Reader, Spent, StreamError, StreamReader, StreamWriter, Transportable, Writer,
+    EmptyBuffer, Limits, Reader, StreamError, StreamReader, StreamWriter, Transportable, Writer,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ type Flags = Vec<(bool, char)>;
 /// A stream of items of several types, two of them behind padding.
 fn sound() -> Vec<u8> {
     let mut writer = Writer::new();
-    let mut stream = StreamWriter::new(Spent::heap(4096));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
     let words = vec![vec!["once".to_owned(), "ünd".to_owned()], Vec::new()];
     stream.write(&mut writer, &7u32).unwrap();
     stream.write(&mut writer, &words).unwrap();
@@ -64,7 +64,7 @@ fn drain(bytes: &[u8], reader: &mut Reader) -> Outcome {
         any::<Vec<A32>>,
         any::<Vec<u32>>,
     ];
-    let stream = StreamReader::new(Spent::heap(bytes.len()).copy_from(bytes).unwrap());
+    let stream = StreamReader::new(EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap());
     let mut objects = Vec::new();
     let mut outcome = Outcome::default();
     'items: loop {
@@ -143,7 +143,7 @@ fn each_byte_counts_or_does_no_harm() {
             bytes[at] ^= bits;
             drain(&bytes, &mut reader);
             // The same bytes as a single message.
-            let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+            let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
             assert!(reader.read::<u32>(filled).is_err());
         }
     }
@@ -152,7 +152,7 @@ fn each_byte_counts_or_does_no_harm() {
 /// A `u32`, correct padding, and a message that needs the padding for its alignment.
 fn padded() -> Vec<u8> {
     let mut writer = Writer::new();
-    let mut stream = StreamWriter::new(Spent::heap(1024));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(1024));
     stream.write(&mut writer, &7u32).unwrap();
     stream.write(&mut writer, &A128([1; 16])).unwrap();
     let bytes = stream.finish().as_bytes().to_vec();

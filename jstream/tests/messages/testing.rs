@@ -6,10 +6,12 @@ use std::fmt;
 use std::rc::Rc;
 
 use jstream::testing::{self, Finding, Kit, Meaning, Script, Wrong, places};
-use jstream::{Adapter, Limits, Spent, Transportable, Writer, transportable};
+use jstream::{Adapter, EmptyBuffer, Limits, Transportable, Writer, transportable};
 
 fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
-    let filled = Writer::new().write(value, Spent::heap(1 << 16)).unwrap();
+    let filled = Writer::new()
+        .write(value, EmptyBuffer::heap(1 << 16))
+        .unwrap();
     filled.as_bytes().to_vec()
 }
 

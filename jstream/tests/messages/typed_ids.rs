@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use jstream::{Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 
 /// A mark that is not transportable.
 #[derive(Debug, PartialEq)]
@@ -114,7 +114,7 @@ fn all() -> All {
 
 #[test]
 fn marks_need_not_be_transportable() {
-    let message = Writer::new().write(&all(), Spent::heap(512)).unwrap();
+    let message = Writer::new().write(&all(), EmptyBuffer::heap(512)).unwrap();
     let received = Reader::default().read::<All>(message).unwrap();
     let form: &AllRef<'_> = received.get();
     assert_eq!(form.id, Id::new(1));
@@ -131,7 +131,7 @@ fn marks_may_borrow() {
         text: "lent",
         of: PhantomData::<&Mark>,
     };
-    let message = Writer::new().write(&lent, Spent::heap(256)).unwrap();
+    let message = Writer::new().write(&lent, EmptyBuffer::heap(256)).unwrap();
     let received = Reader::default()
         .read::<Lent<'static, Mark>>(message)
         .unwrap();
@@ -140,7 +140,7 @@ fn marks_may_borrow() {
         text: "also",
         of: PhantomData::<Mark>,
     };
-    let message = Writer::new().write(&lent, Spent::heap(256)).unwrap();
+    let message = Writer::new().write(&lent, EmptyBuffer::heap(256)).unwrap();
     let received = Reader::default()
         .read::<LentWhere<'static, Mark>>(message)
         .unwrap();

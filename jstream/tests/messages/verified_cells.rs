@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use jstream::{Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 use typed_arena::Arena;
 
 #[jstream::transportable]
@@ -84,7 +84,9 @@ fn a_trait_object_is_walked_as_its_own_class() {
         first: &forgetful,
         shown: &first,
     };
-    let message = Writer::new().write(&whole, Spent::heap(4096)).unwrap();
+    let message = Writer::new()
+        .write(&whole, EmptyBuffer::heap(4096))
+        .unwrap();
     // The walk that locates the fault meets only the second trait object, because the first was
     // removed.
     let read = Reader::default().read::<Whole<'_>>(message);
@@ -176,7 +178,7 @@ impl<'b> Node<'b> {
     /// Lets the node with the number `refusing` make changes and refuse. Returns the path in the
     /// error.
     fn refused(&self, refusing: u32, changes: &[Change]) -> String {
-        let message = Writer::new().write(self, Spent::heap(4096)).unwrap();
+        let message = Writer::new().write(self, EmptyBuffer::heap(4096)).unwrap();
         CHANGES.set((refusing, changes.to_vec()));
         let read = Reader::default().read::<Node<'_>>(message);
         let text = read.err().unwrap().to_string();

@@ -1,9 +1,9 @@
 //! The command line.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
+use jstream::command_line::Color;
 use jstream::inspect::Options;
 
 /// Shows the contents of a message, a stream, a file of objects, a schema, or a capture of a
@@ -74,17 +74,8 @@ pub(crate) struct Arguments {
     /// Print only errors, to the standard error output.
     #[arg(long, short, conflicts_with_all = ["json", "dot", "svg"])]
     pub(crate) quiet: bool,
-    /// When to use colours.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: When,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum When {
-    /// On a terminal, unless NO_COLOR is set.
-    Auto,
-    Always,
-    Never,
+    #[command(flatten)]
+    pub(crate) color: Color,
 }
 
 impl Arguments {
@@ -99,18 +90,9 @@ impl Arguments {
 
     /// Returns true if the output is coloured.
     pub(crate) fn colours(&self) -> bool {
-        match self.color {
-            When::Auto => {
-                let to_terminal = if self.quiet {
-                    std::io::stderr().is_terminal()
-                } else {
-                    std::io::stdout().is_terminal()
-                };
-                let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-                to_terminal && !unwanted
-            }
-            When::Always => true,
-            When::Never => false,
+        match self.quiet {
+            true => self.color.applies_to(&std::io::stderr()),
+            false => self.color.applies_to(&std::io::stdout()),
         }
     }
 }

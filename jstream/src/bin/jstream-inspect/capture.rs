@@ -202,7 +202,8 @@ impl Report<'_> {
         };
         let wrong =
             |error: String| Failure::Said(format!("the schema of {}: {error}", method.name));
-        if of.payload.is_empty() {
+        let payload = without_metadata(of);
+        if payload.is_empty() {
             let (schema, root) =
                 Schema::from_bytes(schema).map_err(|error| wrong(error.to_string()))?;
             if schema.is_unit(root) {
@@ -213,7 +214,7 @@ impl Report<'_> {
         catalog
             .add_bytes(schema)
             .map_err(|error| wrong(error.to_string()))?;
-        let found = message(&of.payload, &catalog, &self.arguments.options());
+        let found = message(payload, &catalog, &self.arguments.options());
         if let Some(fault) = &found.fault {
             self.fine = false;
             say(&format!("{}: {}", fault.path, fault.what));
@@ -227,6 +228,20 @@ impl Report<'_> {
             self.output.line(&all.to_string())?;
         }
         Ok(self.fine)
+    }
+}
+
+/// Returns the payload of a message without the metadata of its call. Bit 47 of the word says that
+/// the payload ends with metadata and its length.
+fn without_metadata(of: &Message) -> &[u8] {
+    let is_call = of.call.is_some() && matches!(of.kind, Kind::Request | Kind::OneWay);
+    match of.payload.split_last_chunk() {
+        Some((rest, length)) if is_call && of.word & 1 << 47 != 0 => {
+            let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
+            let start = rest.len().saturating_sub(length);
+            rest.get(..start).unwrap_or_default()
+        }
+        _ => &of.payload,
     }
 }
 

@@ -10,7 +10,7 @@ mod report;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use jstream::command_line;
 
 use self::arguments::Arguments;
 use self::output::{Failure, Output};
@@ -22,7 +22,8 @@ const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     // Exits with code 2 if the arguments are not valid.
-    let arguments = Arguments::parse();
+    let arguments: Arguments = command_line::parse(std::env::args_os().collect(), |all| all);
+    arguments.color.set();
     let mut output = Output::of(&arguments);
     let reported = if capture::is_capture(&arguments) {
         capture::report(&arguments, &mut output)

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, Write};
 
+use jstream::command_line::name_of_program;
+
 use crate::arguments::Arguments;
 
 /// Reason to exit early.
@@ -88,7 +90,8 @@ impl fmt::Write for Output {
 
 /// Prints a message to the standard error output.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "jstream-inspect: {}", spelled(text));
+    let name = name_of_program("jstream-inspect");
+    let _ = writeln!(io::stderr(), "{name}: {}", spelled(text));
 }
 
 /// Escapes control characters in text from outside, such as file names, to protect the terminal.

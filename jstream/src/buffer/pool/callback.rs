@@ -1,8 +1,10 @@
 //! Functions of the program that a pool calls.
 
 use std::fmt;
-use std::panic::{self, AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
+
+use jstream_sync::panics::catch_panic;
 
 /// A function of the program that a pool calls.
 pub struct Callback<A>(Arc<dyn Fn(A) + Send + Sync>);
@@ -15,16 +17,7 @@ impl<A> Callback<A> {
 
     /// Calls the function and catches its panic.
     pub(super) fn call(&self, argument: A) {
-        let mut result = panic::catch_unwind(AssertUnwindSafe(|| (self.0)(argument)));
-        // Dropping the payload of a panic may itself panic, and so may dropping the payload of that
-        // panic.
-        for _ in 0..8 {
-            let Err(payload) = result else {
-                return;
-            };
-            result = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
-        }
-        std::mem::forget(result);
+        catch_panic(|| (self.0)(argument));
     }
 }
 

@@ -80,11 +80,4 @@ impl fmt::Display for PoolError {
     }
 }
 
-impl Error for PoolError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::System { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-}
+impl Error for PoolError {}

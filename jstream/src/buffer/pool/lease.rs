@@ -8,7 +8,7 @@ use super::callback::Callback;
 use super::list::{CLOSED, WANTED};
 use super::shared::Shared;
 use super::slab::Slab;
-use crate::buffer::{Place, Slot, Spent};
+use crate::buffer::{EmptyBuffer, Place, Slot};
 use jstream_sync::Ordering;
 
 /// The ownership of one slot of a pool.
@@ -72,7 +72,7 @@ impl Lease {
                 let slot = self.slot;
                 // SAFETY: the caller promises that this is the only handle from now on.
                 let slot = unsafe { Slot::pooled(base, capacity, Lease { slab, slot }) };
-                return hand_over(reclaim.clone(), Spent::from_slot(slot));
+                return hand_over(reclaim.clone(), EmptyBuffer::from_slot(slot));
             }
         }
         // SAFETY: the caller's promise is passed on.
@@ -82,7 +82,7 @@ impl Lease {
 
 /// A running reclaim function, and the one from which it was called.
 struct Reclaiming {
-    function: Callback<Spent>,
+    function: Callback<EmptyBuffer>,
     outer: *const Self,
 }
 
@@ -96,7 +96,7 @@ thread_local! {
 }
 
 /// Returns true if this thread is running the function.
-fn is_reclaiming(function: &Callback<Spent>) -> bool {
+fn is_reclaiming(function: &Callback<EmptyBuffer>) -> bool {
     let mut frame = RECLAIMING.get();
     // SAFETY: by the invariant, the frame is on this thread's stack.
     while let Some(reclaiming) = unsafe { frame.as_ref() } {
@@ -110,7 +110,7 @@ fn is_reclaiming(function: &Callback<Spent>) -> bool {
 
 /// Calls the reclaim function. The function is a clone, because the call may free the pool.
 #[cold]
-fn hand_over(function: Callback<Spent>, jbuf: Spent) {
+fn hand_over(function: Callback<EmptyBuffer>, jbuf: EmptyBuffer) {
     let outer = RECLAIMING.get();
     let frame = Reclaiming { function, outer };
     RECLAIMING.set(&raw const frame);

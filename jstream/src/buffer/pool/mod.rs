@@ -61,7 +61,7 @@ pub use stats::{ClassStats, Leak, PoolStats};
 pub(super) use lease::Lease;
 pub(super) use on_heap::OnHeap;
 
-use super::{Region, Slot, Spent};
+use super::{EmptyBuffer, Region, Slot};
 
 /// A pool that has mapped no more than this many bytes is never trimmed automatically.
 const IDLE: usize = 64 << 20;
@@ -113,7 +113,7 @@ impl Pool {
     // the narrow stores just before them (failed store forwarding). The stall would take longer
     // than the rest of the function.
     #[inline(always)]
-    pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
+    pub fn take(&self, capacity: usize) -> Result<EmptyBuffer, PoolError> {
         let shared = self.shared();
         if let Some(class) = class_of(capacity) {
             if let Some((slot, slab)) = shared.take_kept(class) {
@@ -124,7 +124,7 @@ impl Pool {
         }
         let mut error = None;
         match (self.take_of_stack(capacity, &mut error), error) {
-            (Some(spent), _) => Ok(spent),
+            (Some(empty), _) => Ok(empty),
             (None, Some(error)) => Err(error),
             (None, None) => unreachable!("there is a reason"),
         }
@@ -133,7 +133,7 @@ impl Pool {
     /// Like [`take`](Self::take), if the thread's cache is empty. On failure, stores the reason in
     /// `error`.
     #[inline(never)]
-    fn take_of_stack(&self, capacity: usize, error: &mut Option<PoolError>) -> Option<Spent> {
+    fn take_of_stack(&self, capacity: usize, error: &mut Option<PoolError>) -> Option<EmptyBuffer> {
         let shared = self.shared();
         let Some(class) = class_of(capacity) else {
             *error = Some(self.too_large(capacity));
@@ -149,7 +149,7 @@ impl Pool {
     }
 
     #[inline(never)]
-    fn take_slowly(&self, class: usize, capacity: usize) -> Result<Spent, PoolError> {
+    fn take_slowly(&self, class: usize, capacity: usize) -> Result<EmptyBuffer, PoolError> {
         let shared = self.shared();
         if let Some((slot, slab)) = shared.take_any(class) {
             // SAFETY: as above.
@@ -172,7 +172,12 @@ impl Pool {
 
     /// Applies [`PoolOptions::when_low`].
     #[cold]
-    fn when_low(&self, class: usize, capacity: usize, low: PoolError) -> Result<Spent, PoolError> {
+    fn when_low(
+        &self,
+        class: usize,
+        capacity: usize,
+        low: PoolError,
+    ) -> Result<EmptyBuffer, PoolError> {
         let shared = self.shared();
         let counts = shared.counts.get(class);
         match shared.options.when_low {
@@ -196,7 +201,12 @@ impl Pool {
         }
     }
 
-    fn wait(&self, class: usize, capacity: usize, at_most: Duration) -> Result<Spent, PoolError> {
+    fn wait(
+        &self,
+        class: usize,
+        capacity: usize,
+        at_most: Duration,
+    ) -> Result<EmptyBuffer, PoolError> {
         let until = Instant::now().checked_add(at_most);
         let shared = self.shared();
         let waiter = shared.waiting.enter(|wanted| shared.want(wanted));
@@ -216,7 +226,7 @@ impl Pool {
     }
 
     /// Takes a buffer on the heap.
-    fn take_heap(&self, capacity: usize, max_bytes: usize) -> Result<Spent, PoolError> {
+    fn take_heap(&self, capacity: usize, max_bytes: usize) -> Result<EmptyBuffer, PoolError> {
         let on_heap = &self.shared().on_heap;
         let counted = OnHeap::counted(capacity);
         on_heap
@@ -230,7 +240,7 @@ impl Pool {
                 max_bytes,
             })?;
         Slot::heap_of(capacity, OnHeap(on_heap.clone()))
-            .map(Spent::from_slot)
+            .map(EmptyBuffer::from_slot)
             .ok_or_else(|| {
                 on_heap.fetch_sub(counted, Ordering::Relaxed);
                 PoolError::System {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::callback::Callback;
 use super::stats::Leak;
-use crate::buffer::{RegionOptions, Spent};
+use crate::buffer::{EmptyBuffer, RegionOptions};
 
 /// Options of a [`Pool`](super::Pool).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct PoolOptions {
     /// The function is called on the thread that dropped the handle. It is not called for buffers
     /// that it drops itself. It must not own the pool, which would then never be freed. If it
     /// panics, the panic is caught and the buffer returns to the pool.
-    pub reclaim: Option<Callback<Spent>>,
+    pub reclaim: Option<Callback<EmptyBuffer>>,
     /// Called when the last handle of the pool is dropped while buffers are still in use. These
     /// buffers stay usable, and the memory is unmapped when the last of them is dropped.
     pub leaked: Option<Callback<Leak>>,
@@ -53,7 +53,8 @@ impl Default for PoolOptions {
 pub enum WhenLow {
     /// Returns an error.
     Fail,
-    /// Blocks until a suitable buffer is returned. Returns [`PoolError::TimedOut`](super::PoolError::TimedOut) after this time.
+    /// Blocks until a suitable buffer is returned. Returns
+    /// [`PoolError::TimedOut`](super::PoolError::TimedOut) after this time.
     ///
     /// Waiting threads are served in no particular order, and a later request may be served first.
     /// A request for a large buffer is served only at a moment when there is room for it. Dropping

@@ -34,7 +34,7 @@ use super::slab::{Slab, Table};
 use super::stats::Leak;
 use super::threads::{MOST_SHARDS, shard_count, thread_number};
 use super::waiting::Waiting;
-use crate::buffer::{Slot, Spent};
+use crate::buffer::{EmptyBuffer, Slot};
 use jstream_sync::{AtomicIsize, AtomicU32, Ordering, lock};
 
 pub(in crate::buffer) struct Shared {
@@ -266,7 +266,7 @@ impl Shared {
     ///
     /// The caller must own the slot, which must be of `class`.
     #[inline]
-    pub(super) unsafe fn lend(&self, slot: u32, class: usize) -> Spent {
+    pub(super) unsafe fn lend(&self, slot: u32, class: usize) -> EmptyBuffer {
         let (number, _) = self.table.split(slot);
         // SAFETY: the slot comes from a stack or from the book. Its slab was added to the table
         // before.
@@ -286,7 +286,7 @@ impl Shared {
         slab: NonNull<Slab<Shared>>,
         slot: u32,
         class: usize,
-    ) -> Spent {
+    ) -> EmptyBuffer {
         let (_, i) = self.table.split(slot);
         let lease = Lease::new(slab, slot);
         let size = slot_size(class);
@@ -298,7 +298,7 @@ impl Shared {
         let base = unsafe { NonNull::new_unchecked(base) };
         // SAFETY: the address, size and lease are those of the slot, which the caller owned.
         let slot = unsafe { Slot::pooled(base, size, lease) };
-        Spent::from_slot(slot)
+        EmptyBuffer::from_slot(slot)
     }
 
     /// Frees a pool whose last slot has been returned.

@@ -19,8 +19,8 @@ fn slots_return_and_are_disjoint() {
     assert_eq!(pool.stats().in_use, 3000);
     let mut spans: Vec<_> = all
         .iter_mut()
-        .map(|spent| {
-            let bytes = spent.uninit_mut();
+        .map(|empty| {
+            let bytes = empty.uninit_mut();
             assert_eq!(bytes.as_ptr().addr() % ALIGNMENT, 0);
             (bytes.as_ptr().addr(), bytes.len())
         })
@@ -75,10 +75,10 @@ fn what_lies_idle_makes_room_for_other_sizes() {
 #[test]
 fn a_jbuf_outlives_its_pool() {
     let pool = Pool::default();
-    let mut spent = pool.take(64).unwrap();
+    let mut empty = pool.take(64).unwrap();
     drop(pool);
-    spent.uninit_mut()[0].write(1);
-    let filled = spent.copy_from(b"still here").unwrap();
+    empty.uninit_mut()[0].write(1);
+    let filled = empty.copy_from(b"still here").unwrap();
     assert_eq!(filled.as_bytes(), b"still here");
 }
 

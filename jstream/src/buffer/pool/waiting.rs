@@ -4,6 +4,9 @@
 //! announces it. The waiting thread looks for slots after it has set the flag. It therefore finds a
 //! slot that was returned before, and a slot that is returned later is announced, so no wake-up is
 //! lost. While no thread waits, returning a slot has no extra cost.
+//!
+//! The flag is a bit of the word that a returned slot changes anyway, so it needs no barrier, as a
+//! [`DekkerFlag`](jstream_sync::flag::DekkerFlag) does.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;

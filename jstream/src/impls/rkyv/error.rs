@@ -6,6 +6,8 @@ use std::fmt::{self, Debug, Display, Write};
 
 use rkyv::rancor::{Source, Trace};
 
+use crate::impls::limited_text::LimitedText;
+
 /// The reason why a value was not serialized, or why bytes are not an archive.
 ///
 /// The text is that of rkyv, of bytecheck, and of the type: first the cause, then the location in
@@ -21,10 +23,6 @@ struct ErrorText {
     /// True if the archive is too deep.
     deep: bool,
 }
-
-/// Maximum length of the text in bytes. For an error deep in an archive, each level adds to the
-/// text.
-const MOST: usize = 1 << 10;
 
 /// Number of digits of an address in the text of rkyv.
 const DIGITS: usize = 16;
@@ -48,7 +46,7 @@ impl RkyvError {
 
     fn add(&mut self, words: fmt::Arguments<'_>) {
         // Text beyond the maximum length is dropped.
-        let _ = TextLimiter(&mut self.0.words).write_fmt(words);
+        let _ = LimitedText(&mut self.0.words).write_fmt(words);
     }
 
     /// Replaces addresses by offsets from `start`.
@@ -81,21 +79,6 @@ impl RkyvError {
     }
 }
 
-/// A writer that truncates the text to [`MOST`] bytes and replaces control characters by spaces.
-struct TextLimiter<'s>(&'s mut String);
-
-impl Write for TextLimiter<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for c in text.chars() {
-            if self.0.len().saturating_add(c.len_utf8()) > MOST {
-                return Err(fmt::Error);
-            }
-            self.0.push(if c.is_control() { ' ' } else { c });
-        }
-        Ok(())
-    }
-}
-
 impl Display for RkyvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.words)
@@ -125,6 +108,7 @@ impl Source for RkyvError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::impls::limited_text::MAX_LEN;
 
     #[test]
     fn addresses_are_counted_from_the_start() {
@@ -152,6 +136,6 @@ mod tests {
             error = error.trace("ä".repeat(7));
         }
         assert!(error.0.words.starts_with("a b; ää"));
-        assert!(error.0.words.len() <= MOST && error.0.words.len() > MOST - 4);
+        assert!(error.0.words.len() <= MAX_LEN && error.0.words.len() > MAX_LEN - 4);
     }
 }

@@ -39,7 +39,7 @@ use crate::write::Draft;
 /// references uses this type as its field:
 ///
 /// ```
-/// use jstream::{Reader, RkyvArchive, RkyvBuf, Spent, Transportable, Writer};
+/// use jstream::{EmptyBuffer, Reader, RkyvArchive, RkyvBuf, Transportable, Writer};
 ///
 /// #[derive(rkyv::Archive, rkyv::Serialize)]
 /// struct Log {
@@ -55,7 +55,7 @@ use crate::write::Draft;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(&Log { text: "a long line of text".into() })?;
 /// let entry = Entry { id: 7, log: RkyvArchive::access(&bytes)? };
-/// let received = Reader::default().read::<Entry>(Writer::new().write(&entry, Spent::heap(256))?)?;
+/// let received = Reader::default().read::<Entry>(Writer::new().write(&entry, EmptyBuffer::heap(256))?)?;
 /// assert_eq!(received.get().log.text, "a long line of text");
 /// # Ok(())
 /// # }

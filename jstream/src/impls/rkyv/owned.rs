@@ -21,7 +21,7 @@ use crate::write::{Draft, WriteError};
 /// RkyvArchive<T>`](RkyvArchive).
 ///
 /// ```
-/// use jstream::{Reader, Rkyv, Spent, Transportable, Writer};
+/// use jstream::{EmptyBuffer, Reader, Rkyv, Transportable, Writer};
 ///
 /// #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// struct Point {
@@ -38,7 +38,7 @@ use crate::write::{Draft, WriteError};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let points = vec![Rkyv(Point { x: -3, tags: vec!["start".to_owned()] })];
 /// let path = Path { name: "a".to_owned(), points };
-/// let received = Reader::default().read::<Path>(Writer::new().write(&path, Spent::heap(512))?)?;
+/// let received = Reader::default().read::<Path>(Writer::new().write(&path, EmptyBuffer::heap(512))?)?;
 /// let form: &PathRef<'_> = received.get();
 /// assert_eq!((form.name, form.points[0].x.to_native()), ("a", -3));
 /// assert_eq!(form.points[0].tags[0], "start");
@@ -58,7 +58,7 @@ use crate::write::{Draft, WriteError};
 /// }
 ///
 /// let point = jstream::Rkyv(Point { x: 1 });
-/// let _ = jstream::Writer::new().write(&point, jstream::Spent::heap(512));
+/// let _ = jstream::Writer::new().write(&point, jstream::EmptyBuffer::heap(512));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Rkyv<T>(pub T);

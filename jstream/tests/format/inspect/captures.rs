@@ -5,11 +5,11 @@ use std::process::{Command, Output};
 
 use jstream::capture::{Direction, Kind, Message, Method, Record, Start, encode, start};
 use jstream::schema::Schema;
-use jstream::{Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Transportable, Writer};
 use serde_json::{Value as Json, json};
 
 fn bytes<T: Transportable>(value: &T) -> Vec<u8> {
-    let filled = Writer::new().write(value, Spent::heap(4096)).unwrap();
+    let filled = Writer::new().write(value, EmptyBuffer::heap(4096)).unwrap();
     filled.as_bytes().to_vec()
 }
 

@@ -98,6 +98,57 @@ fn a_message_with_its_schema() {
 }
 
 #[test]
+fn maps_are_shown_by_their_entries() {
+    let folder = Folder::new("maps");
+    let [message, schema] = folder.sample(&samples::maps());
+    let text = printed(0, &[&message, "--schema", &schema]);
+    for part in [
+        "0: SortedMap = 2 entries\n",
+        "[\"one\"]: u16 = 1\n",
+        "[\"two\"]: u16 = 2\n",
+        "1: HashedMap = 1 entry\n",
+        "[7]: &[bool] = ",
+        "[true, false]",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (_, values) = text.split_once("text length").unwrap();
+    assert!(
+        !values.contains("starts") && !values.contains("keys"),
+        "{text}"
+    );
+    let less = printed(0, &[&message, "--schema", &schema, "--limit", "1"]);
+    assert!(
+        less.contains("2 entries") && less.contains("… 1 more"),
+        "{less}"
+    );
+    // The columns have the bytes.
+    let hex = printed(0, &[&message, "--schema", &schema, "--hex"]);
+    assert!(hex.contains("keys: ") && hex.contains("values: "), "{hex}");
+}
+
+#[test]
+fn shells_complete_and_the_manual_is_printed() {
+    for (shell, word) in [
+        ("bash", "COMPREPLY"),
+        ("zsh", "#compdef"),
+        ("fish", "complete -c"),
+    ] {
+        let script = printed(0, &["--completions", shell]);
+        assert!(
+            script.contains(word) && script.contains("schema"),
+            "{script}"
+        );
+    }
+    let manual = printed(0, &["--man"]);
+    assert!(
+        manual.contains(".TH") && manual.contains("\\-\\-schema"),
+        "{manual}"
+    );
+    run(2, &["--completions", "cmd"]);
+}
+
+#[test]
 fn what_is_wrong_ends_with_one() {
     let folder = Folder::new("wrong");
     let sample = samples::order();

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use jstream::inspect::{Catalog, Message, Options, message};
 use jstream::schema::Schema;
-use jstream::{ReadError, Reader, Spent, Transportable, Writer, transportable};
+use jstream::{EmptyBuffer, ReadError, Reader, Transportable, Writer, transportable};
 
 /// A message of a type, and the schemas that are needed to inspect it.
 pub struct Sample {
@@ -59,12 +59,16 @@ impl Sample {
 }
 
 pub fn written(value: &impl Transportable) -> Vec<u8> {
-    let filled = Writer::new().write(value, Spent::heap(1 << 20)).unwrap();
+    let filled = Writer::new()
+        .write(value, EmptyBuffer::heap(1 << 20))
+        .unwrap();
     filled.as_bytes().to_vec()
 }
 
 fn read<T: Transportable + 'static>(bytes: &[u8]) -> Result<(), ReadError> {
-    let filled = Spent::heap(bytes.len().max(1)).copy_from(bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len().max(1))
+        .copy_from(bytes)
+        .unwrap();
     match Reader::default().read::<T>(filled) {
         Ok(_) => Ok(()),
         Err(failure) => Err(failure.error),

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use jstream::{Filled, Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, MessageBuffer, Reader, Transportable, Writer};
 
 use super::message;
 
@@ -10,10 +10,10 @@ use super::message;
 const DIRT: u8 = 0xa5;
 
 /// Writes the message of `value` to a buffer that was full of [`DIRT`].
-fn message_in_dirt<T: Transportable>(value: &T) -> Filled {
+fn message_in_dirt<T: Transportable>(value: &T) -> MessageBuffer {
     let dirt = vec![DIRT; 1 << 14];
-    let jbuf = Spent::heap(dirt.len()).copy_from(&dirt).unwrap();
-    Writer::new().write(value, jbuf.into_spent()).unwrap()
+    let jbuf = EmptyBuffer::heap(dirt.len()).copy_from(&dirt).unwrap();
+    Writer::new().write(value, jbuf.into_empty()).unwrap()
 }
 
 /// Sends `value`, compares the received object with it, and sends that object again.
@@ -86,7 +86,7 @@ where
     };
     let mut bytes = message(&holder).as_bytes().to_vec();
     damage(&mut bytes[40..40 + size_of::<T>()]);
-    let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     let failure = Reader::default().read::<Holder<T>>(filled).unwrap_err();
     let text = failure.error.to_string();
     assert!(text.starts_with("Holder<"), "{text}");

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 
 use jstream::testing::Meaning;
-use jstream::{Spent, Transportable, Writer, transportable};
+use jstream::{EmptyBuffer, Transportable, Writer, transportable};
 
 use super::{Forged, read};
 
@@ -146,7 +146,7 @@ fn addresses() -> Vec<u8> {
         none: None,
     };
     // The buffer is full of addresses before the message is written to it.
-    let mut jbuf = Spent::heap(1 << 14);
+    let mut jbuf = EmptyBuffer::heap(1 << 14);
     for (i, byte) in jbuf.uninit_mut().iter_mut().enumerate() {
         byte.write(value.place.to_le_bytes()[i % 8]);
     }

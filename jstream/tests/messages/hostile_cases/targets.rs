@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 
 use jstream::testing::Meaning;
-use jstream::{Limits, MessageSegment, ReadError, Reader, Spent, Transportable};
+use jstream::{EmptyBuffer, Limits, MessageSegment, ReadError, Reader, Transportable};
 use typed_arena::Arena;
 
 use super::{Forged, read};
@@ -329,7 +329,7 @@ fn a_list_of_a_million() {
     );
     let mut limits = Limits::default();
     limits.depth = None;
-    let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     assert!(Reader::new(limits).read::<List<'_>>(filled).is_ok());
 }
 

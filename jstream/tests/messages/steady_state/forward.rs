@@ -5,7 +5,8 @@ use std::cell::Cell;
 
 use jstream::buffer::PoolOptions;
 use jstream::{
-    ForwardedMessage, Pool, Reader, Received, Shared, Spent, Transportable, WriteError, Writer,
+    EmptyBuffer, ForwardedMessage, Pool, Reader, Received, Shared, Transportable, WriteError,
+    Writer,
 };
 use proptest::prelude::*;
 use testing::allocator::allocations_of as allocations;
@@ -14,8 +15,10 @@ use testing::allocator::allocations_of as allocations;
 const SLACK: usize = 1024;
 
 fn received<T: Transportable + 'static, V: Transportable>(value: &V, slack: usize) -> Received<T> {
-    let message = Writer::new().write(value, Spent::heap(1 << 16)).unwrap();
-    let exact = Spent::heap(message.len() + slack);
+    let message = Writer::new()
+        .write(value, EmptyBuffer::heap(1 << 16))
+        .unwrap();
+    let exact = EmptyBuffer::heap(message.len() + slack);
     let message = exact.copy_from(message.as_bytes()).unwrap();
     Reader::default().read::<T>(message).unwrap()
 }
@@ -28,7 +31,9 @@ where
     for<'x> T::InPlace<'x>: Transportable,
 {
     let expected = received.with(|object| {
-        let message = Writer::new().write(object, Spent::heap(1 << 16)).unwrap();
+        let message = Writer::new()
+            .write(object, EmptyBuffer::heap(1 << 16))
+            .unwrap();
         message.as_bytes().to_vec()
     });
     let ForwardedMessage {
@@ -159,7 +164,9 @@ fn nothing_uninitialised_is_sent() {
             all: &mut [gappy(8), gappy(8)],
             maybe: Some((1, &mut [gappy(9)])),
         };
-        let expected = Writer::new().write(&changed, Spent::heap(1024)).unwrap();
+        let expected = Writer::new()
+            .write(&changed, EmptyBuffer::heap(1024))
+            .unwrap();
         assert_eq!(message.as_bytes(), expected.as_bytes());
     }
 }
@@ -418,8 +425,8 @@ fn a_pool_without_room_gives_the_object_back() {
     let mut object = Reader::default().read::<Node<'_>>(message).unwrap();
     object.with_mut(|node| node.next = None);
     let mut taken = Vec::new();
-    while let Ok(spent) = pool.take(1) {
-        taken.push(spent);
+    while let Ok(empty) = pool.take(1) {
+        taken.push(empty);
     }
     let unforwarded = Writer::new().forward_to(object, &pool).unwrap_err();
     assert!(matches!(unforwarded.error, WriteError::Pool(_)));

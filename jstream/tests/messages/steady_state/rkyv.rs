@@ -11,21 +11,21 @@ use bytes::Bytes;
 use jstream::file::{FileMap, FileReader, FileWriter, ReadOptions};
 use jstream::testing::places;
 use jstream::{
-    Archivable, Covariant, Filled, Pool, Reader, Received, Restore, Rkyv, RkyvArchive, RkyvBuf,
-    RkyvError, Shared, Spent, StreamReader, StreamWriter, Transportable, WriteError, Writer,
-    descriptor, restore,
+    Archivable, Covariant, EmptyBuffer, MessageBuffer, Pool, Reader, Received, Restore, Rkyv,
+    RkyvArchive, RkyvBuf, RkyvError, Shared, StreamReader, StreamWriter, Transportable, WriteError,
+    Writer, descriptor, restore,
 };
 use rkyv::rancor::Error;
 use rkyv::util::AlignedVec;
 use testing::allocator::allocations_of as allocations;
 
-fn message<T: Transportable>(value: &T) -> Filled {
+fn message<T: Transportable>(value: &T) -> MessageBuffer {
     let bytes = Writer::new().gather(value, |segments| {
         let all: Vec<&[u8]> = segments.iter().map(|segment| &**segment).collect();
         all.concat()
     });
     let bytes = bytes.unwrap();
-    Spent::heap(bytes.len()).copy_from(&bytes).unwrap()
+    EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap()
 }
 
 fn read<T: Transportable + 'static>(value: &T) -> Received<T> {
@@ -257,7 +257,7 @@ fn archives_lie_in_the_jbuf_aligned() {
 #[test]
 fn among_other_objects_of_a_stream() {
     let (mut writer, mut reader) = (Writer::new(), Reader::default());
-    let mut stream = StreamWriter::new(Spent::heap(4096));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(4096));
     stream.write(&mut writer, &7u8).unwrap();
     stream.write(&mut writer, &Rkyv(log(3))).unwrap();
     stream.write(&mut writer, &"text").unwrap();
@@ -403,13 +403,13 @@ fn what_is_not_serialized_is_an_error() {
         (class.as_str(), why.as_str()),
         ("Path", "odd numbers stay at home")
     );
-    let unwritten = writer.write(&all, Spent::heap(512)).unwrap_err();
-    assert_eq!(unwritten.spent.capacity(), 512);
+    let unwritten = writer.write(&all, EmptyBuffer::heap(512)).unwrap_err();
+    assert_eq!(unwritten.buffer.capacity(), 512);
     assert_eq!(
         unwritten.to_string(),
         "serializing a Path failed: odd numbers stay at home"
     );
-    writer.write(&all[0], Spent::heap(512)).unwrap();
+    writer.write(&all[0], EmptyBuffer::heap(512)).unwrap();
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn nothing_is_allocated_in_steady_state() {
         let filled = writer.write_to(&graph, &pool).unwrap();
         let received = reader.read::<Graph<'static>>(filled).unwrap();
         assert_eq!(*received.get(), graph);
-        let again = writer.write(&graph, received.into_spent()).unwrap();
+        let again = writer.write(&graph, received.into_empty()).unwrap();
         drop(reader.read::<Graph<'static>>(again).unwrap());
     };
     assert!(allocations(&mut round) > 0, "the counter counts");

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream::buffer::{
     Backing, Pages, Pool, PoolError, PoolOptions, Region, RegionOptions, WhenLow,
 };
@@ -204,7 +204,11 @@ fn memory_for_objects_of_files() {
         }
         assert!(!all.is_empty());
         refused(FileMap::copied(&path, ReadOptions::default()).unwrap_err());
-        refused(reader.read_into::<Vec<u8>>(0, Spent::heap(1)).unwrap_err());
+        refused(
+            reader
+                .read_into::<Vec<u8>>(0, EmptyBuffer::heap(1))
+                .unwrap_err(),
+        );
         drop(all);
         assert_eq!(reader.read::<Vec<u8>>(0).unwrap().get().len(), 60 << 20);
     });

@@ -7,7 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use jstream::buffer::{
-    Backing, Callback, Filled, Leak, Pool, PoolError, PoolOptions, Region, Spent, WhenLow,
+    Backing, Callback, EmptyBuffer, Leak, MessageBuffer, Pool, PoolError, PoolOptions, Region,
+    WhenLow,
 };
 use proptest::prelude::*;
 
@@ -83,14 +84,14 @@ impl Model {
 
 /// A buffer filled with one byte value, so that a foreign write to it is detected.
 struct Marked {
-    filled: Filled,
+    filled: MessageBuffer,
     mark: u8,
 }
 
 impl Marked {
-    fn new(spent: Spent, mark: u8) -> Self {
-        let len = spent.capacity();
-        let filled = spent.filled_with(len, |_| mark).unwrap();
+    fn new(empty: EmptyBuffer, mark: u8) -> Self {
+        let len = empty.capacity();
+        let filled = empty.filled_with(len, |_| mark).unwrap();
         Self { filled, mark }
     }
 
@@ -351,7 +352,7 @@ fn what_another_moves_is_not_missed() {
             thread::yield_now();
         }
     };
-    let (send, receive) = mpsc::channel::<Spent>();
+    let (send, receive) = mpsc::channel::<EmptyBuffer>();
     let rounds = 20_000;
     thread::scope(|scope| {
         let (pool, together) = (&pool, &together);
@@ -474,10 +475,10 @@ fn jbufs_of_no_bytes_are_not_endless() {
 
 #[test]
 fn each_pool_is_told_of_its_own() {
-    fn counted(count: &Arc<AtomicUsize>, inner: Arc<Mutex<Vec<Spent>>>) -> Pool {
+    fn counted(count: &Arc<AtomicUsize>, inner: Arc<Mutex<Vec<EmptyBuffer>>>) -> Pool {
         let count = count.clone();
         pool(|options| {
-            options.reclaim = Some(Callback::new(move |jbuf: Spent| {
+            options.reclaim = Some(Callback::new(move |jbuf: EmptyBuffer| {
                 count.fetch_add(1, Ordering::Relaxed);
                 drop(jbuf);
                 let other = inner.lock().unwrap().pop();
@@ -486,7 +487,7 @@ fn each_pool_is_told_of_its_own() {
         })
     }
     let counts: [Arc<AtomicUsize>; 2] = Default::default();
-    let inner: [Arc<Mutex<Vec<Spent>>>; 2] = Default::default();
+    let inner: [Arc<Mutex<Vec<EmptyBuffer>>>; 2] = Default::default();
     let [first, second] = [0, 1].map(|n| counted(&counts[n], inner[n].clone()));
     // The callback of the first pool drops a buffer of the second pool, whose callback drops a
     // buffer of the first pool. That nested release does not call the first callback again.
@@ -500,10 +501,10 @@ fn each_pool_is_told_of_its_own() {
 
 #[test]
 fn the_program_gets_back_what_it_is_done_with() {
-    let posted: Arc<Mutex<Vec<Spent>>> = Arc::default();
+    let posted: Arc<Mutex<Vec<EmptyBuffer>>> = Arc::default();
     let keep = posted.clone();
     let pool = pool(|options| {
-        options.reclaim = Some(Callback::new(move |jbuf: Spent| {
+        options.reclaim = Some(Callback::new(move |jbuf: EmptyBuffer| {
             let mut posted = keep.lock().unwrap();
             // One buffer is kept. Dropping a buffer inside the callback does not call it again.
             if posted.is_empty() {
@@ -526,7 +527,7 @@ fn the_program_gets_back_what_it_is_done_with() {
     // A buffer that is kept for ever would keep the memory of the pool. Releasing it calls the
     // callback, too.
     let kept = posted.lock().unwrap().pop();
-    posted.lock().unwrap().push(Spent::heap(0));
+    posted.lock().unwrap().push(EmptyBuffer::heap(0));
     drop(kept);
     assert_eq!(pool.stats().in_use, 0);
 }
@@ -557,7 +558,7 @@ fn the_program_may_use_the_pool_when_it_reclaims() {
     let slot: Arc<Mutex<Option<Pool>>> = Arc::default();
     let other = slot.clone();
     let pool = pool(|options| {
-        options.reclaim = Some(Callback::new(move |jbuf: Spent| {
+        options.reclaim = Some(Callback::new(move |jbuf: EmptyBuffer| {
             let pool = other.lock().unwrap().clone();
             if let Some(pool) = pool {
                 drop(jbuf);
@@ -676,11 +677,11 @@ fn memory_of_free_slots_goes_back() {
 
 #[test]
 fn a_region_is_a_jbuf() {
-    let mut jbuf = Spent::region(Region::anonymous(10_000).unwrap());
+    let mut jbuf = EmptyBuffer::region(Region::anonymous(10_000).unwrap());
     assert_eq!(jbuf.uninit_mut().len(), 10_000);
     assert!(jbuf.place().is_none());
     let filled = jbuf.copied_from(&[1u64, 2]).unwrap();
     assert_eq!(filled.view::<u64>().unwrap(), [1, 2]);
-    let zeros = Filled::region(Region::anonymous(4096).unwrap());
+    let zeros = MessageBuffer::region(Region::anonymous(4096).unwrap());
     assert_eq!(zeros.view::<u64>().unwrap(), [0; 512]);
 }

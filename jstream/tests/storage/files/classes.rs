@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use jstream::file::{FileError, FileReader, FileWriter, WriteOptions};
-use jstream::{Spent, Transportable, WriteError, Writer, descriptor, transportable};
+use jstream::{EmptyBuffer, Transportable, WriteError, Writer, descriptor, transportable};
 use tempfile::{TempDir, tempdir};
 
 #[transportable]
@@ -186,7 +186,9 @@ fn a_writer_of_the_programs_notes_them_too() {
     assert_known(&path, &[descriptor::<Figures>(), descriptor::<Circle>()]);
 
     // A message that was not read adds no classes to the file; writing the same object does.
-    let message = writer.write(&vec![square()], Spent::heap(4096)).unwrap();
+    let message = writer
+        .write(&vec![square()], EmptyBuffer::heap(4096))
+        .unwrap();
     let mut file = FileWriter::append_with(&path, &options).unwrap();
     file.push_message(&message).unwrap();
     file.commit().unwrap();

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::PathBuf;
 
 use jstream::file::{FileError, FileMap, FileReader, FileWriter, ReadOptions, WriteOptions};
-use jstream::{Pool, ReadError, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Pool, ReadError, Transportable, Writer};
 use tempfile::{TempDir, tempdir};
 
 #[derive(Transportable, Debug, PartialEq, Clone)]
@@ -101,7 +101,9 @@ fn objects_of_any_types_come_back() {
     assert!(reader.next::<Line>().unwrap().is_none());
     reader.seek(1);
     assert_eq!(*reader.next::<u32>().unwrap().unwrap().get(), 7);
-    let into = reader.read_into::<Line>(0, Spent::heap(4096)).unwrap();
+    let into = reader
+        .read_into::<Line>(0, EmptyBuffer::heap(4096))
+        .unwrap();
     assert_eq!(into.capacity(), 4096);
 
     // The index describes an object without reading it.
@@ -407,17 +409,19 @@ fn a_file_has_the_mode_of_any_other() {
 #[test]
 fn an_unread_message_is_stored_as_it_is() {
     let (_folder, path) = place();
-    let message = Writer::new().write(&line(0), Spent::heap(4096)).unwrap();
+    let message = Writer::new()
+        .write(&line(0), EmptyBuffer::heap(4096))
+        .unwrap();
     let mut writer = FileWriter::create_with(&path, &quick()).unwrap();
     writer.push_message(&message).unwrap();
-    let none = Spent::heap(64)
+    let none = EmptyBuffer::heap(64)
         .copy_from(&message.as_bytes()[..63])
         .unwrap();
     assert!(matches!(
         writer.push_message(&none),
         Err(FileError::NoMessage { len: 63 })
     ));
-    let none = Spent::heap(64).copy_from(b"no message").unwrap();
+    let none = EmptyBuffer::heap(64).copy_from(b"no message").unwrap();
     assert!(matches!(
         writer.push_message(&none),
         Err(FileError::NoMessage { len: 10 })

@@ -1,0 +1,214 @@
+trait Book: ::core::marker::Send + ::core::marker::Sync + 'static {
+    fn add(&self, order: &OrderRef<'_>, legs: &[LegRef<'_>], note: &str) -> u64;
+}
+///A stub that calls the methods of a [`Book`] on another node.
+#[allow(dead_code, reason = "a server may not use it")]
+struct BookStub {
+    object: ::jstream_rmi::Object,
+}
+#[automatically_derived]
+impl ::core::clone::Clone for BookStub {
+    fn clone(&self) -> Self {
+        Self {
+            object: ::core::clone::Clone::clone(&self.object),
+        }
+    }
+}
+#[automatically_derived]
+impl ::core::fmt::Debug for BookStub {
+    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Formatter::debug_struct(__formatter, "BookStub")
+            .field("object", &self.object)
+            .finish()
+    }
+}
+#[automatically_derived]
+impl ::jstream_rmi::Stub for BookStub {
+    fn new(__object: ::jstream_rmi::Object) -> Self {
+        Self { object: __object }
+    }
+    fn object(&self) -> &::jstream_rmi::Object {
+        &self.object
+    }
+}
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    clippy::double_must_use,
+    clippy::too_many_arguments,
+    reason = "names, arguments and attributes are those of the trait's methods"
+)]
+const _: () = {
+    enum __Method {
+        add,
+    }
+    impl BookStub {
+        ///
+        ///Sends the call. Wait for the returned value to get the result.
+        fn add<'sent>(
+            &self,
+            order: &'sent impl ::jstream_rmi::SentAs<'sent, OrderRef<'sent>>,
+            legs: &'sent [impl ::jstream_rmi::SentAs<'sent, LegRef<'sent>>],
+            note: &str,
+        ) -> ::jstream_rmi::Call<u64> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
+            let _ = ::jstream_rmi::__private::Method::new::<
+                (&'static OrderRef<'static>,),
+                (),
+            >;
+            let _ = ::jstream_rmi::__private::Method::new::<
+                (&'static [LegRef<'static>],),
+                (),
+            >;
+            let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
+            let _ = ::jstream_rmi::__private::Method::new::<
+                (&'static OrderRef<'static>, &'static [LegRef<'static>], &'static str),
+                (),
+            >;
+            let __object = &self.object;
+            let __arguments = &(order, legs, note);
+            __object
+                .call::<
+                    _,
+                    u64,
+                >(
+                    <dyn Book as ::jstream_rmi::Remotable>::interface(),
+                    __Method::add as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+    }
+    #[automatically_derived]
+    impl ::jstream_rmi::Remotable for dyn Book {
+        type Stub = BookStub;
+        const NAME: &'static str = "Book";
+        fn interface() -> &'static ::jstream_rmi::Interface {
+            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            INTERFACE
+                .get_or_init(|| {
+                    ::jstream_rmi::Interface::new(
+                        "Book",
+                        ::jstream_rmi::__private::list([
+                            {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<u64>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (&'static OrderRef<'static>,),
+                                    (),
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (&'static [LegRef<'static>],),
+                                    (),
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (&'static str,),
+                                    (),
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (
+                                        &'static OrderRef<'static>,
+                                        &'static [LegRef<'static>],
+                                        &'static str,
+                                    ),
+                                    (),
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (
+                                        &'static OrderRef<'static>,
+                                        &'static [LegRef<'static>],
+                                        &'static str,
+                                    ),
+                                    u64,
+                                >(
+                                    "add",
+                                    "fn add(&self, order: &OrderRef<'_>, legs: &[LegRef<'_>], note: &str) -> u64",
+                                )
+                            },
+                        ]),
+                    )
+                })
+        }
+    }
+    #[automatically_derived]
+    impl<__Object: Book + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
+    for dyn Book {
+        type Holder = ::std::sync::Arc<__Object>;
+        fn call(
+            __object: &::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: &mut ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<
+            ::core::primitive::bool,
+            ::jstream_rmi::__private::Failed,
+        > {
+            match __method {
+                _ if __method == __Method::add as ::core::primitive::usize => {
+                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (&'static OrderRef<'static>,),
+                        (),
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (&'static [LegRef<'static>],),
+                        (),
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (
+                            &'static OrderRef<'static>,
+                            &'static [LegRef<'static>],
+                            &'static str,
+                        ),
+                        (),
+                    >;
+                    let (__arguments, __answer) = __call
+                        .arguments::<
+                            (
+                                &'static OrderRef<'static>,
+                                &'static [LegRef<'static>],
+                                &'static str,
+                            ),
+                        >()?;
+                    ::jstream_rmi::Received::with(
+                        &__arguments,
+                        |__arguments| {
+                            let (__argument_0, __argument_1, __argument_2) = __arguments;
+                            __answer
+                                .reply(
+                                    &<__Object as Book>::add(
+                                        &*__object,
+                                        ::jstream_rmi::__private::argument(*__argument_0)
+                                            .target::<OrderRef<'_>>(),
+                                        ::jstream_rmi::__private::argument(*__argument_1)
+                                            .target::<[LegRef<'_>]>(),
+                                        ::jstream_rmi::__private::argument(*__argument_2)
+                                            .target::<str>(),
+                                    ),
+                                )
+                        },
+                    )?;
+                    ::core::result::Result::Ok(true)
+                }
+                _ => ::core::result::Result::Ok(false),
+            }
+        }
+        async fn run(
+            __object: ::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+            match __method {
+                _ => {
+                    ::core::result::Result::Err(
+                        ::jstream_rmi::__private::Failed::UnknownMethod,
+                    )
+                }
+            }
+        }
+    }
+};
