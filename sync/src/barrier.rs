@@ -1,10 +1,9 @@
 //! Asymmetric barrier between changing the shared state and checking for a sleeper.
 //!
 //! The ringing thread executes its barrier for each message, the sleeping thread only before it
-//! sleeps. If the system has `membarrier`, the sleeping thread makes all processors that run this
-//! process execute a barrier, and the ringing thread needs only a compiler fence.
+//! sleeps. If the system has `membarrier`, the sleeping thread makes all processors that run the
+//! ringing threads execute a barrier, and the ringing thread needs only a compiler fence.
 
-#[cfg(not(loom))]
 use std::sync::atomic::compiler_fence;
 
 use crate::{Ordering, fence};
@@ -12,37 +11,46 @@ use crate::{Ordering, fence};
 /// The barriers that the two sides execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Barriers {
-    /// The sleeping thread executes the barrier for both sides (`membarrier`).
-    #[cfg(not(loom))]
-    Sleeper,
-    /// Each side executes its own barrier. In models this stands for the effect of `membarrier`
-    /// too.
+    /// The sleeping thread executes the barrier for all threads of its process (`membarrier`).
+    Process,
+    /// The sleeping thread executes the barrier for all threads of the processes that have called
+    /// [`across_processes`](Self::across_processes).
+    Processes,
+    /// Each side executes its own barrier.
     Both,
 }
 
 impl Barriers {
     /// The barriers of which the ringing thread's costs nothing. The system has them if
-    /// [`of_this_process`](Self::of_this_process) returns this value.
-    pub const MEMBARRIER: Self = {
-        #[cfg(not(loom))]
-        let barriers = Self::Sleeper;
-        #[cfg(loom)]
-        let barriers = Self::Both;
-        barriers
+    /// [`of_this_process`](Self::of_this_process) returns this value. Models use
+    /// [`Both`](Self::Both) for their effect.
+    pub const MEMBARRIER: Self = if cfg!(loom) {
+        Self::Both
+    } else {
+        Self::Process
     };
 
-    /// Returns the cheapest kind of barriers that the system offers to this process.
+    /// Returns the cheapest kind of barriers that the system offers to the threads of this process.
     #[must_use]
     pub fn of_this_process() -> Self {
-        system::barriers()
+        system::of_this_process()
+    }
+
+    /// Returns the cheapest kind of barriers that the system offers to this process and another
+    /// one. With [`Processes`](Self::Processes), barriers of other processes take effect in this
+    /// one from now on. This kind can be used if both processes have got it.
+    #[must_use]
+    pub fn across_processes() -> Self {
+        system::across_processes()
     }
 
     /// Executes the barrier of the ringing thread.
     #[inline]
     pub fn pass(self) {
         match self {
-            #[cfg(not(loom))]
-            Self::Sleeper => compiler_fence(Ordering::SeqCst),
+            // In a model, stands for the effect of the sleeping side's barrier on this side.
+            Self::Process | Self::Processes if cfg!(loom) => fence(Ordering::SeqCst),
+            Self::Process | Self::Processes => compiler_fence(Ordering::SeqCst),
             Self::Both => fence(Ordering::SeqCst),
         }
     }
@@ -50,10 +58,7 @@ impl Barriers {
     /// Executes the barrier of the sleeping thread.
     pub fn make_all_pass(self) {
         fence(Ordering::SeqCst);
-        #[cfg(not(loom))]
-        if self == Self::Sleeper {
-            system::make_all_pass();
-        }
+        system::make_all_pass(self);
     }
 }
 
@@ -70,19 +75,40 @@ mod system {
     /// delays a store.
     const SETTLED: Duration = Duration::from_millis(1);
 
-    pub(super) fn barriers() -> Barriers {
+    pub(super) fn of_this_process() -> Barriers {
         static REGISTERED: OnceLock<Barriers> = OnceLock::new();
         *REGISTERED.get_or_init(|| {
-            let registered = membarrier(MembarrierCommand::RegisterPrivateExpedited);
-            match registered.and_then(|()| membarrier(MembarrierCommand::PrivateExpedited)) {
-                Ok(()) => Barriers::Sleeper,
-                Err(_) => Barriers::Both,
-            }
+            let register = MembarrierCommand::RegisterPrivateExpedited;
+            registered(register, Barriers::Process)
         })
     }
 
-    pub(super) fn make_all_pass() {
-        if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
+    pub(super) fn across_processes() -> Barriers {
+        static REGISTERED: OnceLock<Barriers> = OnceLock::new();
+        *REGISTERED.get_or_init(|| {
+            let register = MembarrierCommand::RegisterGlobalExpedited;
+            registered(register, Barriers::Processes)
+        })
+    }
+
+    /// Registers the process, and returns `barriers` if the system offers them.
+    fn registered(register: MembarrierCommand, barriers: Barriers) -> Barriers {
+        match membarrier(register).and_then(|()| execute(barriers)) {
+            Ok(()) => barriers,
+            Err(_) => Barriers::Both,
+        }
+    }
+
+    fn execute(barriers: Barriers) -> rustix::io::Result<()> {
+        match barriers {
+            Barriers::Process => membarrier(MembarrierCommand::PrivateExpedited),
+            Barriers::Processes => membarrier(MembarrierCommand::GlobalExpedited),
+            Barriers::Both => Ok(()),
+        }
+    }
+
+    pub(super) fn make_all_pass(barriers: Barriers) {
+        if execute(barriers).is_err() {
             // `membarrier` worked before, but a seccomp filter installed since may forbid it.
             // Stores that other threads made before they saw no sleeper are visible after this
             // delay.
@@ -96,10 +122,13 @@ mod system {
 mod system {
     use super::Barriers;
 
-    pub(super) fn barriers() -> Barriers {
+    pub(super) fn of_this_process() -> Barriers {
         Barriers::Both
     }
 
-    #[cfg(not(loom))]
-    pub(super) fn make_all_pass() {}
+    pub(super) fn across_processes() -> Barriers {
+        Barriers::Both
+    }
+
+    pub(super) fn make_all_pass(_: Barriers) {}
 }

@@ -16,9 +16,10 @@
 use crate::barrier::Barriers;
 use crate::{AtomicU32, Ordering};
 
-/// A flag, or a count of sleepers, in its own pair of cache lines.
+/// A flag, or a count of sleepers.
+///
+/// If the notifying threads check it often, it is in [cache lines](crate::CacheLines) of its own.
 #[derive(Debug)]
-#[repr(align(128))]
 pub struct DekkerFlag {
     value: AtomicU32,
     /// In the line that the notifying thread loads anyway.
@@ -35,9 +36,20 @@ impl DekkerFlag {
     /// Creates a flag that is 0.
     #[must_use]
     pub fn new() -> Self {
+        Self::with(Barriers::of_this_process())
+    }
+
+    /// Creates a flag that is 0, for threads that sleep about as often as others notify them: each
+    /// side executes its own barrier.
+    #[must_use]
+    pub fn of_frequent_sleepers() -> Self {
+        Self::with(Barriers::Both)
+    }
+
+    fn with(barriers: Barriers) -> Self {
         Self {
             value: AtomicU32::new(0),
-            barriers: Barriers::of_this_process(),
+            barriers,
         }
     }
 
@@ -66,5 +78,15 @@ impl DekkerFlag {
     #[inline]
     pub fn store(&self, value: u32, order: Ordering) {
         self.value.store(value, order);
+    }
+
+    /// Counts a sleeper, without a barrier.
+    pub fn add_sleeper(&self) {
+        self.value.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Subtracts a sleeper that was [added](Self::add_sleeper).
+    pub fn remove_sleeper(&self) {
+        self.value.fetch_sub(1, Ordering::Relaxed);
     }
 }

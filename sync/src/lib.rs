@@ -5,21 +5,44 @@
 //! | `primitives` | atomics, locks and cells of `std`, or of loom in models; locks that ignore poisoning |
 //! | [`barrier`] | barrier between changing a state and checking for a sleeper, with `membarrier` |
 //! | [`flag`] | flag by which a thread asks to be notified before it sleeps (Dekker-style) |
+//! | [`wakers`] | threads and tasks that wait for an event, as wakers |
+//! | [`parker`] | parking of threads through the waker interface |
+//! | [`timers`] | timers that wake tasks |
+//! | [`panics`] | panics of the program that must not reach the calling thread |
 //! | [`ring`] | bounded queue with one producer and one consumer |
 //! | [`mpmc`] | bounded queue with multiple producers and consumers |
-//! | `watcher` | wake-ups for readiness of descriptors (epoll), on Linux |
+//! | `event_fd` | descriptors that are readable after a signal (eventfd), on Linux (feature `readiness`) |
+//! | `watcher` | wake-ups for readiness of descriptors (epoll), on Linux (feature `readiness`) |
+//!
+//! # Sleeping and waking
+//!
+//! All layers sleep and wake by these four mechanisms, or by a condition variable of `std` for a
+//! state under its own lock:
+//!
+//! - A [`flag`] tells a notifying thread whether anyone sleeps, so that a notification costs
+//!   nothing while all are awake. The `shm` device has the flag in shared memory.
+//! - [Wakers](wakers) are what is woken: tasks, [parked](parker) threads, and
+//!   descriptors that are polled (`event_fd`). A `WaitQueue` is a list of wakers behind a flag.
+//! - A `watcher` sleeps until the system finds a descriptor ready, and calls wakers.
+//! - [Timers](timers) call wakers at a given time.
 //!
 //! The crate is an implementation detail of `jstream` and `jstream-transport`. Its interface may
 //! change in any release.
 
 pub mod barrier;
+#[cfg(all(target_os = "linux", feature = "readiness"))]
+pub mod event_fd;
 pub mod flag;
 #[cfg(all(test, loom))]
 mod models;
 pub mod mpmc;
+pub mod panics;
+pub mod parker;
 mod primitives;
 pub mod ring;
-#[cfg(target_os = "linux")]
+pub mod timers;
+pub mod wakers;
+#[cfg(all(target_os = "linux", feature = "readiness"))]
 pub mod watcher;
 
 pub use self::primitives::*;

@@ -40,7 +40,7 @@ impl<T> UnsafeCell<T> {
 
 /// A value in its own pair of cache lines. Processors prefetch lines in pairs.
 #[repr(align(128))]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CacheLines<T>(pub T);
 
 /// Returns the guard or the value of a lock and ignores poisoning: the locked data is consistent

@@ -14,18 +14,19 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 use std::time::Duration;
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
-use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
+use crate::event_fd::EventFd;
+use crate::flag::DekkerFlag;
 use crate::lock;
+use crate::wakers::wake;
 
 /// Number of events that one system call fetches.
 const BATCH: usize = 64;
@@ -55,10 +56,10 @@ pub struct Watcher {
     readable: Set,
     writable: Set,
     /// Event counter that ends the sleep of waiting threads.
-    bell: OwnedFd,
+    bell: EventFd,
     /// Number of threads in [`sleep_beside`](Self::sleep_beside), which may sleep on the bell
     /// alone.
-    at_bell: AtomicUsize,
+    at_bell: DekkerFlag,
 }
 
 impl Watcher {
@@ -69,8 +70,8 @@ impl Watcher {
     /// The error of the system if it is out of descriptors or memory.
     pub fn new() -> io::Result<Arc<Self>> {
         let (readable, writable) = (Set::new()?, Set::new()?);
-        let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        for (fd, data) in [(&writable.epoll, WRITABLE), (&bell, BELL)] {
+        let bell = EventFd::new()?;
+        for (fd, data) in [(writable.epoll.as_fd(), WRITABLE), (bell.as_fd(), BELL)] {
             epoll::add(
                 &readable.epoll,
                 fd,
@@ -82,7 +83,7 @@ impl Watcher {
             readable,
             writable,
             bell,
-            at_bell: AtomicUsize::new(0),
+            at_bell: DekkerFlag::of_frequent_sleepers(),
         }))
     }
 
@@ -127,7 +128,7 @@ impl Watcher {
         let number = source.as_raw_fd().unsigned_abs();
         let fd = usize::try_from(number).map_err(|_| Errno::BADF)?;
         let sequence = self.set(interest).watch(source, interest, waker)?;
-        if self.at_bell.load(Ordering::SeqCst) > 0 {
+        if self.at_bell.is_set_after_change() {
             self.ring();
         }
         Ok(Watch {
@@ -150,9 +151,10 @@ impl Watcher {
     /// at once. While no descriptor is watched, this is the bell, which is faster to poll than an
     /// epoll instance.
     pub fn sleep_beside<R>(&self, sleep: impl FnOnce(BorrowedFd<'_>) -> R) -> R {
-        // Dekker-style: either this thread sees the registration, or the registering thread sees
-        // this one and rings.
-        self.at_bell.fetch_add(1, Ordering::SeqCst);
+        // Either this thread sees the registration, or the registering thread sees this one and
+        // rings.
+        self.at_bell.add_sleeper();
+        self.at_bell.make_all_pass();
         let is_watching = self.readable.is_watching() || self.writable.is_watching();
         let source = if is_watching {
             self.source()
@@ -160,7 +162,7 @@ impl Watcher {
             self.bell.as_fd()
         };
         let slept = sleep(source);
-        self.at_bell.fetch_sub(1, Ordering::Relaxed);
+        self.at_bell.remove_sleeper();
         slept
     }
 
@@ -171,8 +173,7 @@ impl Watcher {
         for event in &*events {
             match *event {
                 WRITABLE => writable = true,
-                // The read fails if another thread was faster.
-                BELL => drop(rustix::io::read(&self.bell, &mut [0; 8])),
+                BELL => self.bell.clear(),
                 data => self.readable.call(data, wakers),
             }
         }
@@ -187,9 +188,7 @@ impl Watcher {
 
     /// Ends the sleep of at least one thread, or the next sleep.
     pub fn ring(&self) {
-        // The write fails only if the counter is at its maximum, and then another increment has no
-        // effect.
-        let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
+        self.bell.signal();
     }
 
     /// Returns a descriptor that is readable while a sleep would return at once.
@@ -303,7 +302,7 @@ impl Set {
 
     /// Returns true if a waker is registered.
     fn is_watching(&self) -> bool {
-        self.waiting.load(Ordering::SeqCst) > 0
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// Subtracts wakers that were removed.
@@ -347,7 +346,7 @@ impl Set {
         slot.added = true;
         slot.sequence = sequence;
         slot.wakers.push((sequence, waker));
-        self.waiting.fetch_add(1, Ordering::SeqCst);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         drop(slots);
         // Their descriptor is closed, so no event would wake these waiters.
         gone.drain(..).for_each(|(_, waker)| wake(waker));
@@ -390,12 +389,6 @@ impl Set {
     fn lock(&self) -> MutexGuard<'_, Vec<WatcherSlot>> {
         lock(&self.slots)
     }
-}
-
-/// Calls a waker of the program and catches its panic, which must not end the calling thread or
-/// prevent the wake-up of others.
-pub fn wake(waker: Waker) {
-    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }
 
 #[cfg(test)]

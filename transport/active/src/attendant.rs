@@ -108,6 +108,19 @@ impl Attendant {
     pub fn take_returned(&self) -> Option<Returned> {
         self.peer.link().take_returned()
     }
+
+    /// Announces that this side has answered all requests of the peer and runs no more, and
+    /// [stops serving](Peer::stop_serving). Requests of the peer that are unanswered when the
+    /// connection ends, and later ones, then fail with [`Reason::Ending`](super::Reason::Ending)
+    /// instead of [`RequestError::Lost`](super::RequestError::Lost), so that the peer knows that
+    /// they did not run.
+    ///
+    /// Must only be called when no request is [under way](super::PeerStatus::under_way) and no
+    /// thread serves the connection. Otherwise the peer is told that a request did not run which
+    /// did.
+    pub fn announce_end(&self) {
+        self.peer.link().announce_end();
+    }
 }
 
 /// A handle that does not keep its connection.

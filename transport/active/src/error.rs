@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use jstream::{ReadError, WriteError};
 use thiserror::Error;
 
@@ -16,10 +16,10 @@ use jstream_base::{RecvError, SendError};
 pub enum JoinError {
     /// This side's handler table could not be sent.
     #[error("failed to send the handler table: {0}")]
-    Send(#[from] SendError),
+    Send(SendError),
     /// The peer's handler table was not received.
     #[error("failed to receive the peer's handler table: {0}")]
-    Receive(#[from] RecvError),
+    Receive(RecvError),
     /// The peer's first message is not a hello of this version.
     #[error("handshake with {peer} failed: {reason}; both sides must call Peer::join once")]
     NotActive {
@@ -36,6 +36,18 @@ pub enum JoinError {
         /// Maximum length in bytes.
         max: usize,
     },
+}
+
+impl From<SendError> for JoinError {
+    fn from(error: SendError) -> Self {
+        Self::Send(error)
+    }
+}
+
+impl From<RecvError> for JoinError {
+    fn from(error: RecvError) -> Self {
+        Self::Receive(error)
+    }
 }
 
 /// Error of the lookup of a handler of the peer.
@@ -166,13 +178,19 @@ pub struct Returned {
     /// The word that was sent.
     pub word: u64,
     /// The payload that was sent, unless the handler had taken it.
-    pub payload: Option<Filled>,
+    pub payload: Option<MessageBuffer>,
 }
 
 impl Returned {
     /// Creates the value from a message that a peer returned. The last `text` bytes of `payload`
     /// are the explanation.
-    pub(super) fn of(handler: u16, reason: u16, word: u64, mut payload: Filled, text: u16) -> Self {
+    pub(super) fn of(
+        handler: u16,
+        reason: u16,
+        word: u64,
+        mut payload: MessageBuffer,
+        text: u16,
+    ) -> Self {
         let length = payload.len().saturating_sub(usize::from(text));
         let why = payload.as_bytes().get(length..).unwrap_or_default();
         let why = String::from_utf8_lossy(why).into_owned();
@@ -203,7 +221,9 @@ impl fmt::Display for Returned {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The peer returned the message.
+    /// The peer returned the message, or has [announced](crate::Attendant::announce_end) that it
+    /// runs no more requests, and the connection has ended. In that case the word and the payload
+    /// of `returned` are empty.
     #[error("{peer} returned the message: {returned}")]
     Returned {
         /// The peer.
@@ -256,8 +276,8 @@ pub enum RequestError {
     },
     /// The object can't be written. Nothing was sent.
     #[error("the object can't be written: {0}")]
-    Write(#[source] WriteError),
+    Write(WriteError),
     /// The reply does not have the expected type. The handler ran.
     #[error("the reply can't be read: {0}")]
-    Read(#[source] Box<ReadError>),
+    Read(Box<ReadError>),
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, Builder};
 
 /// Runs handlers that can't run in a receive loop.
@@ -218,10 +218,7 @@ impl Work {
                 break;
             }
             state.idle = state.idle.saturating_add(1);
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
+            state = jstream_sync::unpoisoned(self.changed.wait(state));
             state.idle = state.idle.saturating_sub(1);
         }
         state.threads = state.threads.saturating_sub(1);
@@ -230,7 +227,7 @@ impl Work {
     /// Locks the state and ignores poisoning: it is consistent between statements, so a panic can't
     /// leave it half changed.
     fn lock(&self) -> MutexGuard<'_, ExecutorState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.state)
     }
 }
 

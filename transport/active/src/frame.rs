@@ -6,6 +6,10 @@ use jstream_base::{Header, frames};
 /// The version of this protocol.
 pub(super) const VERSION: u64 = 1;
 
+/// Number of no handler. A *bounce* of it with [`Reason::Ending`](crate::error::Reason::Ending)
+/// announces that its sender has answered all requests, and runs no more.
+pub(super) const NO_HANDLER: u16 = u16::MAX;
+
 /// Maximum number of bytes that one credit returns.
 const MOST_BYTES: u64 = (1 << 48) - 1;
 

@@ -5,8 +5,10 @@ use std::future::Future;
 use std::mem;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::task::{Context, Poll, Waker};
+
+use jstream_sync::wakers::{WakerList, wake_each};
 
 /// An object with a lock, whose users can wait for a condition: the guards of optimistic active
 /// messages (`AwaitValue` in the paper).
@@ -44,10 +46,7 @@ pub struct Guarded<T: ?Sized> {
 
 #[derive(Debug, Default)]
 struct ConditionWaiter {
-    /// Wakers, with the numbers of the waits that registered them.
-    tasks: Vec<(u64, Waker)>,
-    /// Number of the latest wait.
-    last: u64,
+    tasks: WakerList,
     /// True if a wait could not check its condition because the object was locked.
     contended: bool,
 }
@@ -57,8 +56,7 @@ impl<T> Guarded<T> {
     pub const fn new(object: T) -> Self {
         Self {
             waiting: Mutex::new(ConditionWaiter {
-                tasks: Vec::new(),
-                last: 0,
+                tasks: WakerList::new(),
                 contended: false,
             }),
             object: Mutex::new(object),
@@ -67,9 +65,7 @@ impl<T> Guarded<T> {
 
     /// Returns the object.
     pub fn into_inner(self) -> T {
-        self.object
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::unpoisoned(self.object.into_inner())
     }
 }
 
@@ -79,7 +75,7 @@ impl<T: ?Sized> Guarded<T> {
     pub fn lock(&self) -> Held<'_, T> {
         Held {
             guarded: self,
-            object: Some(self.object.lock().unwrap_or_else(PoisonError::into_inner)),
+            object: Some(jstream_sync::lock(&self.object)),
             changed: false,
         }
     }
@@ -104,31 +100,21 @@ impl<T: ?Sized> Guarded<T> {
         When {
             guarded: self,
             condition,
-            number: None,
+            key: None,
         }
     }
 
     /// Locks the list of waits. No code of the program may run under this lock, except the cloning
     /// of wakers. In particular, no waker is dropped, because that may drop a task.
     fn waiting(&self) -> MutexGuard<'_, ConditionWaiter> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.waiting)
     }
 
     /// Registers `waker` to be called when the object is unlocked. Returns the locked object if it
-    /// is free now. `number` is the number of the wait, assigned by its first registration.
-    fn enter(&self, number: &mut Option<u64>, waker: &Waker) -> Option<Held<'_, T>> {
+    /// is free now. `key` is the key of the wait, assigned by its registration.
+    fn enter(&self, key: &mut Option<u64>, waker: &Waker) -> Option<Held<'_, T>> {
         let mut waiting = self.waiting();
-        let number = *number.get_or_insert_with(|| {
-            waiting.last = waiting.last.wrapping_add(1);
-            waiting.last
-        });
-        let mut before = None;
-        let mut tasks = waiting.tasks.iter_mut();
-        match tasks.find(|(other, _)| *other == number) {
-            Some((_, known)) if known.will_wake(waker) => {}
-            Some((_, known)) => before = Some(mem::replace(known, waker.clone())),
-            None => waiting.tasks.push((number, waker.clone())),
-        }
+        let before = waiting.tasks.register(key, waker.clone());
         let held = self.try_lock();
         // The current holder unlocks the object before it takes this lock, so it sees the flag.
         waiting.contended |= held.is_none();
@@ -138,11 +124,9 @@ impl<T: ?Sized> Guarded<T> {
     }
 
     /// Removes a wait that has ended or was dropped.
-    fn leave(&self, number: u64) {
+    fn leave(&self, key: u64) {
         let mut waiting = self.waiting();
-        let mut tasks = waiting.tasks.iter();
-        let place = tasks.position(|(other, _)| *other == number);
-        let left = place.map(|place| waiting.tasks.swap_remove(place));
+        let left = waiting.tasks.remove(key);
         drop(waiting);
         drop(left);
     }
@@ -155,16 +139,7 @@ impl<T: ?Sized> Guarded<T> {
         if waiting.tasks.is_empty() || !(changed || contended) {
             return;
         }
-        let mut woken = mem::take(&mut waiting.tasks);
-        drop(waiting);
-        for (_, waker) in woken.drain(..) {
-            waker.wake();
-        }
-        // Its memory is reused for the next waits.
-        let mut waiting = self.waiting();
-        if waiting.tasks.capacity() == 0 {
-            waiting.tasks = woken;
-        }
+        wake_each(waiting, || self.waiting(), |waiting| &mut waiting.tasks);
     }
 }
 
@@ -216,14 +191,14 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Held<'_, T> {
 pub struct When<'g, T: ?Sized, C> {
     guarded: &'g Guarded<T>,
     condition: C,
-    /// Number of the wait, after the first registration.
-    number: Option<u64>,
+    /// Key of the wait, after its registration.
+    key: Option<u64>,
 }
 
 impl<T: ?Sized, C> Drop for When<'_, T, C> {
     fn drop(&mut self) {
-        if let Some(number) = self.number {
-            self.guarded.leave(number);
+        if let Some(key) = self.key {
+            self.guarded.leave(key);
         }
     }
 }
@@ -241,7 +216,7 @@ impl<'g, T: ?Sized, C: FnMut(&T) -> bool> Future for When<'g, T, C> {
             }
         }
         // A change from here on wakes this task, and an earlier one is seen by the next check.
-        match guarded.enter(&mut self.number, context.waker()) {
+        match guarded.enter(&mut self.key, context.waker()) {
             Some(held) if (self.condition)(&held) => Poll::Ready(held),
             _ => Poll::Pending,
         }

@@ -12,7 +12,8 @@ use super::executor::Place;
 use super::handlers::{Entry, Outcome, RunHandler};
 use super::ledger::Cancel;
 use super::request::Request;
-use super::task::{First, Slots, forget_panic};
+use super::task::{First, Slots};
+use jstream_sync::panics::forget_panic;
 
 /// A handler that is a synchronous function.
 pub(super) struct SyncHandler<F> {

@@ -14,6 +14,7 @@ pub use self::builder::Builder;
 pub use self::counters::Counters;
 pub(super) use self::counters::Tally;
 use super::budget::{Budget, Tick};
+use super::error::Reason;
 use super::executor::Place;
 use super::request::Request;
 use super::turn::{self, Side};
@@ -174,23 +175,35 @@ impl Entry {
         (word & mask != 0).then_some(&**see)
     }
 
-    /// Runs the handler in this thread, unless it has to run elsewhere. `side` is the side for
-    /// which the caller receives; `last` is the clock tick at which the caller completed its
-    /// previous work. Returns the tick at which the handler ended, if it ran here.
+    /// Runs the handler of a request in this thread, unless it has to run elsewhere. Returns a
+    /// request that has no handler, or that arrives after the connection was stopped, to its
+    /// sender. `side` is the side for which the caller receives; `last` is the clock tick at which
+    /// the caller completed its previous work. Returns the tick at which the handler ended, if it
+    /// ran here.
     #[inline]
-    pub(super) fn run(&self, request: &mut Option<Request>, side: Side, last: Tick) -> Tick {
+    pub(super) fn run(
+        entry: Option<&Self>,
+        request: &mut Option<Request>,
+        side: Side,
+        last: Tick,
+    ) -> Tick {
         let Some(here) = request else {
             return Tick::default();
         };
-        let nested = !self.short && turn::depth() >= here.link().settings.nesting;
-        if self.worker || nested {
-            self.run_elsewhere(request, nested);
+        let link = here.link();
+        let (Some(entry), false) = (entry, link.is_stopping()) else {
+            give_back(request);
+            return Tick::default();
+        };
+        let nested = !entry.short && turn::depth() >= link.settings.nesting;
+        if entry.worker || nested {
+            entry.run_elsewhere(request, nested);
             return Tick::default();
         }
-        let begun = self.budget.begin(last);
+        let begun = entry.budget.begin(last);
         here.begin(begun.tick());
-        turn::handling(side, || self.runs.run(request, self));
-        self.budget.end(&begun, &self.name, &self.tally.overrun)
+        turn::handling(side, || entry.runs.run(request, entry));
+        entry.budget.end(&begun, &entry.name, &entry.tally.overrun)
     }
 
     #[inline(never)]
@@ -203,6 +216,18 @@ impl Entry {
         }
         self.tally.moved();
         self.runs.send(request, self);
+    }
+}
+
+/// Returns a request that does not run to its sender.
+#[cold]
+fn give_back(request: &mut Option<Request>) {
+    if let Some(request) = request.take() {
+        let reason = match request.link().is_stopping() {
+            true => Reason::Ending,
+            false => Reason::NoSuchHandler,
+        };
+        request.give_back(reason, "");
     }
 }
 

@@ -2,9 +2,6 @@
 
 use std::io::IoSlice;
 
-use zerocopy::byteorder::little_endian::{U16, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
-
 use super::error::JoinError;
 use super::frame::{Frame, VERSION};
 use super::handlers::{Entry, Handlers, LONGEST_NAME};
@@ -31,30 +28,20 @@ pub(super) struct Known {
     pub(super) types: String,
 }
 
-/// Wire format of an entry of a handler table, followed by the name and the description of types.
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-struct WireEntry {
-    takes: U64,
-    gives: U64,
-    /// Length of the name, in bytes.
-    name: U16,
-    /// Length of the description of types, in bytes.
-    types: U16,
-}
+/// Length in bytes of an entry of a handler table: the descriptors of what the handler takes and
+/// gives, and the lengths of its name and of the description of its types, which follow. All are
+/// little-endian.
+const ENTRY: usize = 20;
 
 fn encode(entries: &[Entry]) -> Vec<u8> {
     let mut table = Vec::new();
     for entry in entries {
         let types = cut(&entry.types, LONGEST_TYPES);
-        let length = |text: &str| u16::try_from(text.len()).unwrap_or(0).into();
-        let wire = WireEntry {
-            takes: entry.takes.into(),
-            gives: entry.gives.into(),
-            name: length(&entry.name),
-            types: length(types),
-        };
-        table.extend_from_slice(wire.as_bytes());
+        let length = |text: &str| u16::try_from(text.len()).unwrap_or(0).to_le_bytes();
+        table.extend_from_slice(&entry.takes.to_le_bytes());
+        table.extend_from_slice(&entry.gives.to_le_bytes());
+        table.extend_from_slice(&length(&entry.name));
+        table.extend_from_slice(&length(types));
         table.extend_from_slice(entry.name.as_bytes());
         table.extend_from_slice(types.as_bytes());
     }
@@ -74,8 +61,13 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
 fn decode(mut table: &[u8]) -> Option<Vec<Known>> {
     let mut known: Vec<Known> = Vec::new();
     while !table.is_empty() {
-        let (wire, rest) = WireEntry::ref_from_prefix(table).ok()?;
-        let (name, types) = (usize::from(wire.name.get()), usize::from(wire.types.get()));
+        let (entry, rest) = table.split_first_chunk::<ENTRY>()?;
+        let (takes, entry) = entry.split_first_chunk()?;
+        let (gives, entry) = entry.split_first_chunk()?;
+        let (name, entry) = entry.split_first_chunk()?;
+        let types = entry.first_chunk()?;
+        let name = usize::from(u16::from_le_bytes(*name));
+        let types = usize::from(u16::from_le_bytes(*types));
         if name > LONGEST_NAME || types > LONGEST_TYPES || known.len() > usize::from(u16::MAX) {
             return None;
         }
@@ -83,8 +75,8 @@ fn decode(mut table: &[u8]) -> Option<Vec<Known>> {
         let (types, rest) = rest.split_at_checked(types)?;
         known.push(Known {
             name: std::str::from_utf8(name).ok()?.to_owned(),
-            takes: wire.takes.get(),
-            gives: wire.gives.get(),
+            takes: u64::from_le_bytes(*takes),
+            gives: u64::from_le_bytes(*gives),
             types: std::str::from_utf8(types).ok()?.to_owned(),
         });
         table = rest;

@@ -15,21 +15,23 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use super::error::{RequestError, Returned};
-use super::frame::Frame;
+use jstream::buffer::MessageBuffer;
+
+use super::error::{Reason, RequestError, Returned};
+use super::frame::{Frame, NO_HANDLER};
 use super::handlers::Handlers;
 use super::hello::Known;
-use super::ledger::{Accounts, Cancel, Ledger, Number, Violation};
+use super::ledger::{Accounts, Cancel, Haste, Ledger, Number, Violation};
 use super::poll_loop::PollLoop;
 use super::request::DeferredRequest;
 use super::settings::Settings;
 use super::tap::{Tap, tapped};
 use jstream_base::Header;
-use jstream_base::RecvError;
+use jstream_base::{RecvError, SendError};
 use jstream_endpoint::Endpoint;
 use jstream_sync::MutexGuard as LedgerGuard;
 
@@ -68,6 +70,8 @@ pub(super) struct Link {
     returned: Mutex<VecDeque<Returned>>,
     /// True if the connection accepts no more requests.
     stopping: AtomicBool,
+    /// True if the peer has announced that it has answered all requests, and runs no more.
+    peer_is_done: AtomicBool,
     /// Value that the program attached.
     attached: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// Callbacks for the end of the connection; `None` after they ran.
@@ -116,7 +120,7 @@ impl Link {
     /// Runs a callback when the connection has ended, or immediately if it has.
     pub(super) fn on_end(&self, work: AtEnd) {
         let mut work = Some(work);
-        if let Some(at_end) = lock_plainly(&self.at_end).as_mut() {
+        if let Some(at_end) = jstream_sync::lock(&self.at_end).as_mut() {
             at_end.extend(work.take());
         }
         if let Some(work) = work {
@@ -132,7 +136,7 @@ impl Link {
     /// longer than [`Settings::buffer_timeout`].
     #[cold]
     pub(super) fn note_no_room(&self, error: &RecvError) -> bool {
-        let mut starved = lock_plainly(&self.starved);
+        let mut starved = jstream_sync::lock(&self.starved);
         let now = Instant::now();
         let starved = starved.get_or_insert_with(|| Starved {
             seen: now,
@@ -165,7 +169,7 @@ impl Link {
         if !self.starves() {
             return None;
         }
-        let mut starved = lock_plainly(&self.starved);
+        let mut starved = jstream_sync::lock(&self.starved);
         let starved = starved.as_mut()?;
         if starved.told.elapsed() < self.settings.room_timeout {
             return None;
@@ -186,7 +190,7 @@ impl Link {
     #[cold]
     fn has_room(&self) {
         self.starves.store(false, Ordering::Relaxed);
-        *lock_plainly(&self.starved) = None;
+        *jstream_sync::lock(&self.starved) = None;
     }
 
     /// Returns the connection that uses an endpoint.
@@ -260,7 +264,7 @@ impl Link {
 
     /// Locks the connection's place, to move it or to post a receive.
     pub(super) fn moving(&self) -> MutexGuard<'_, ()> {
-        lock_plainly(&self.moving)
+        jstream_sync::lock(&self.moving)
     }
 
     /// Handles the available messages, up to a limit. Returns their number.
@@ -283,7 +287,7 @@ impl Link {
     }
 
     fn seat(&self) -> MutexGuard<'_, ServedBy> {
-        lock_plainly(&self.seat)
+        jstream_sync::lock(&self.seat)
     }
 
     /// Sets the group that serves the connection. If it differs from the previous one, returns
@@ -338,9 +342,68 @@ impl Link {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    #[inline]
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Announces to the peer that this side has answered all of its requests, and runs no more.
+    pub(super) fn announce_end(&self) {
+        self.stop();
+        let done = Frame::Bounce {
+            handler: NO_HANDLER,
+            reason: Reason::Ending.code(),
+            word: 0,
+            text: 0,
+        };
+        // If it can't be sent, the connection has ended, and the peer assumes the worst.
+        let _ = self.send(done.header(), &[], Haste::Now);
+    }
+
+    /// Returns the error of a request of this side whose answer did not come before the end of the
+    /// connection.
+    pub(super) fn unanswered(&self, handler: u16) -> RequestError {
+        let peer = self.endpoint.peer().clone();
+        if !self.peer_is_done.load(Ordering::Relaxed) {
+            return RequestError::Lost { peer };
+        }
+        let returned = Returned::of(
+            handler,
+            Reason::Ending.code(),
+            0,
+            MessageBuffer::nothing(),
+            0,
+        );
+        RequestError::Returned {
+            peer,
+            returned: Box::new(returned),
+        }
+    }
+
+    /// Returns the error of a request that was not sent because the connection has ended.
+    pub(super) fn unsent(&self, handler: u16) -> RequestError {
+        match self.unanswered(handler) {
+            RequestError::Lost { peer } => RequestError::Ended { peer },
+            returned => returned,
+        }
+    }
+
+    /// Returns the error of a request whose frame the device did not take.
+    #[cold]
+    pub(super) fn not_taken(&self, handler: u16, error: SendError) -> RequestError {
+        if matches!(error, SendError::Lost { .. } | SendError::Closed { .. }) {
+            // The announcement of the peer may have arrived unread.
+            self.group().look_aside();
+            if self.has_ended() && self.peer_is_done.load(Ordering::Relaxed) {
+                return self.unanswered(handler);
+            }
+        }
+        error.into()
+    }
+
     /// Takes the oldest returned message that no ticket waits for.
     pub(super) fn take_returned(&self) -> Option<Returned> {
-        lock_plainly(&self.returned).pop_front()
+        jstream_sync::lock(&self.returned).pop_front()
     }
 
     /// Handles the end of the receive direction. Closes the device, though the program may keep its
@@ -376,7 +439,7 @@ impl Link {
         tasks.into_iter().for_each(|task| task.cancel());
         // Runs before the deferred requests are dropped: values attached to these may run other
         // requests, which must find the connection ended.
-        let at_end = lock_plainly(&self.at_end).take();
+        let at_end = jstream_sync::lock(&self.at_end).take();
         at_end.into_iter().flatten().for_each(|work| work());
         self.drop_unread();
     }
@@ -406,9 +469,4 @@ impl Drop for Link {
             self.group().bury(self.id);
         }
     }
-}
-
-/// As [`lock`](jstream_sync::lock), for mutexes that are not part of a loom model.
-fn lock_plainly<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -139,7 +139,7 @@ fn handed_over(leave: Ordering, wait: Ordering) -> impl Fn() + Send + Sync + 'st
         let waker: Waker = called.clone().into();
         let its = role.clone();
         let leaving = thread::spawn(move || its.leave_by(leave));
-        let is_free = role.wait_by(&waker, wait);
+        let is_free = role.wait_by(&mut None, &waker, wait);
         leaving.join().unwrap();
         let was_called = called.0.load(Ordering::Acquire);
         assert!(is_free || was_called, "nobody told it");

@@ -17,7 +17,7 @@ mod waiting;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::Wake;
 use std::time::Duration;
 
@@ -302,10 +302,4 @@ impl Wake for PollLoop {
             }
         }
     }
-}
-
-/// Locks a mutex and ignores poisoning: the locked state is consistent between statements, so a
-/// panic can't leave it half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,12 @@
-//! The poller lock of a poll group.
+//! The poller lock of a poll group: the word of its owner, and a list of wakers.
+//!
+//! The order of the changes of that word takes the place of the barrier of a
+//! [`DekkerFlag`](jstream_sync::flag::DekkerFlag), which would be a second one in each release.
 
 use std::task::Waker;
 
-use jstream_sync::{AtomicUsize, Mutex, Ordering, lock};
+use jstream_sync::wakers::{WakerList, wake};
+use jstream_sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 
 /// The right to receive, which one thread holds at a time, and the threads that wait for it.
 ///
@@ -13,8 +17,9 @@ use jstream_sync::{AtomicUsize, Mutex, Ordering, lock};
 pub(super) struct PollerLock {
     /// Token of the owner, or 0.
     owner: AtomicUsize,
+    /// Number of waiters. Changes under their lock.
     waiting: AtomicUsize,
-    parked: Mutex<Vec<Waker>>,
+    parked: Mutex<WakerList>,
 }
 
 impl PollerLock {
@@ -22,7 +27,7 @@ impl PollerLock {
         Self {
             owner: AtomicUsize::new(0),
             waiting: AtomicUsize::new(0),
-            parked: Mutex::new(Vec::new()),
+            parked: Mutex::default(),
         }
     }
 
@@ -58,29 +63,28 @@ impl PollerLock {
         }
     }
 
-    /// Registers `waker` to be called when the lock may be free. Returns true if it is free now.
-    pub(super) fn wait(&self, waker: &Waker) -> bool {
-        self.wait_by(waker, Ordering::AcqRel)
+    /// Registers `waker` to be called when the lock may be free, under a key, which is `None` for a
+    /// new waiter. Several waiters may have one waker. Returns true if the lock is free now.
+    pub(super) fn wait(&self, key: &mut Option<u64>, waker: &Waker) -> bool {
+        self.wait_by(key, waker, Ordering::AcqRel)
     }
 
-    pub(super) fn wait_by(&self, waker: &Waker, order: Ordering) -> bool {
+    pub(super) fn wait_by(&self, key: &mut Option<u64>, waker: &Waker, order: Ordering) -> bool {
+        // Cloning and dropping wakers runs code of the program, so it is done without the lock.
+        let waker = waker.clone();
         let mut parked = lock(&self.parked);
-        if !parked.iter().any(|other| other.will_wake(waker)) {
-            parked.push(waker.clone());
-        }
-        self.waiting.store(parked.len(), Ordering::Relaxed);
-        drop(parked);
+        let before = parked.register(key, waker);
+        self.count(parked);
+        drop(before);
         self.owner.fetch_add(0, order) == 0
     }
 
-    /// Removes a waker. If it was called already and the lock is free, wakes another waiter
-    /// instead.
-    pub(super) fn forget(&self, waker: &Waker) {
+    /// Removes a waiter. If it was woken already and the lock is free, wakes another one instead.
+    pub(super) fn forget(&self, key: &mut Option<u64>) {
+        let Some(key) = key.take() else { return };
         let mut parked = lock(&self.parked);
-        let place = parked.iter().position(|other| other.will_wake(waker));
-        let forgotten = place.map(|place| parked.swap_remove(place));
-        self.waiting.store(parked.len(), Ordering::Relaxed);
-        drop(parked);
+        let forgotten = parked.remove(key);
+        self.count(parked);
         if forgotten.is_none() && self.owner.fetch_add(0, Ordering::AcqRel) == 0 {
             self.wake_one();
         }
@@ -96,24 +100,23 @@ impl PollerLock {
     /// Wakes all waiters.
     pub(super) fn nudge_all(&self) {
         let mut parked = lock(&self.parked);
-        let all = std::mem::take(&mut *parked);
-        self.waiting.store(0, Ordering::Relaxed);
-        drop(parked);
-        all.into_iter().for_each(Waker::wake);
+        let all = parked.take();
+        self.count(parked);
+        all.wake_all();
     }
 
     #[cold]
     fn wake_one(&self) {
         let mut parked = lock(&self.parked);
-        let waker = if parked.is_empty() {
-            None
-        } else {
-            Some(parked.remove(0))
-        };
-        self.waiting.store(parked.len(), Ordering::Relaxed);
-        drop(parked);
-        if let Some(waker) = waker {
-            waker.wake();
+        let first = parked.pop();
+        self.count(parked);
+        if let Some(waker) = first {
+            wake(waker);
         }
+    }
+
+    /// Publishes the number of waiters, and releases their lock.
+    fn count(&self, parked: MutexGuard<'_, WakerList>) {
+        self.waiting.store(parked.len(), Ordering::Relaxed);
     }
 }

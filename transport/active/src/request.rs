@@ -10,7 +10,7 @@ use std::mem;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use jstream::{Received, Transportable};
 
 pub use self::weak::WeakMark;
@@ -34,7 +34,7 @@ use jstream_endpoint::{Message, RecvObjectError};
 pub struct Request {
     /// Attached value. It is dropped before the sender learns that the request was returned.
     kept: Option<Box<dyn Any + Send>>,
-    payload: Option<Filled>,
+    payload: Option<MessageBuffer>,
     replier: Replier,
     /// Time at which the request was queued.
     since: Option<Instant>,
@@ -107,7 +107,7 @@ pub(super) struct DeferredRequest {
     pub(super) id: u64,
     link: Weak<Link>,
     kept: Option<Box<dyn Any + Send>>,
-    payload: Option<Filled>,
+    payload: Option<MessageBuffer>,
     word: u64,
     handler: u16,
     number: Number,
@@ -117,12 +117,13 @@ pub(super) struct DeferredRequest {
 }
 
 impl Request {
+    #[inline(always)]
     pub(super) fn new(
         link: Arc<Link>,
         number: Number,
         handler: u16,
         word: u64,
-        payload: Filled,
+        payload: MessageBuffer,
     ) -> Self {
         Self {
             replier: Replier {
@@ -295,7 +296,7 @@ impl Request {
     /// Answers with the payload itself, whose buffer moves to the peer if the device can do that.
     pub fn echo(mut self) {
         match self.payload.take() {
-            Some(payload) => self.replier.reply_filled(0, payload),
+            Some(payload) => self.replier.reply_buffer(0, payload),
             None => self.replier.reply(0, &[]),
         }
     }
@@ -325,7 +326,7 @@ impl Request {
 
     /// Splits the request into the payload and the means to answer.
     #[inline(always)]
-    pub fn into_parts(self) -> (Filled, Replier) {
+    pub fn into_parts(self) -> (MessageBuffer, Replier) {
         // The other fields are destructured separately; otherwise they would be copied with the
         // result.
         let Self {
@@ -335,7 +336,7 @@ impl Request {
             ..
         } = self;
         drop(kept);
-        (payload.unwrap_or_else(Filled::nothing), replier)
+        (payload.unwrap_or_else(MessageBuffer::nothing), replier)
     }
 
     /// Reads the object in the payload. A payload that can't be read is returned to its sender, and
@@ -423,7 +424,7 @@ impl Replier {
     }
 
     /// Answers with a buffer, which moves to the peer if the device can do that.
-    pub fn reply_filled(mut self, word: u64, payload: Filled) {
+    pub fn reply_buffer(mut self, word: u64, payload: MessageBuffer) {
         if !mem::take(&mut self.is_open) {
             return;
         }
@@ -431,7 +432,7 @@ impl Replier {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
-                if let Err(error) = self.link.reply_filled(reply.with_credit(credit), payload) {
+                if let Err(error) = self.link.reply_buffer(reply.with_credit(credit), payload) {
                     self.unsent(&error, credit);
                 }
             }
@@ -464,7 +465,7 @@ impl Replier {
         self.give_back(Reason::Refused, None, why);
     }
 
-    pub(super) fn give_back(mut self, reason: Reason, payload: Option<Filled>, why: &str) {
+    pub(super) fn give_back(mut self, reason: Reason, payload: Option<MessageBuffer>, why: &str) {
         if !mem::take(&mut self.is_open) {
             return;
         }

@@ -5,6 +5,9 @@
 //! cost more than most handlers. So the watching thread samples from time to time while there is
 //! work: if the same handler has run since its last sample and no thread polls, it becomes the
 //! poller.
+//!
+//! They sleep on a condition variable. A thread that samples is woken by time, so it is in no list
+//! of wakers, and the order of the changes of the poller lock's word takes the place of a barrier.
 
 use std::time::Duration;
 

@@ -8,7 +8,6 @@
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,6 +20,7 @@ use super::ledger::Cancel;
 use super::request::Mark;
 use super::state::{Paused, State};
 use super::turn::{self, Side};
+use jstream_sync::panics::forget_panic;
 use jstream_sync::{Mutex, lock};
 
 /// Maximum number of free slots kept per handler.
@@ -302,17 +302,4 @@ impl<F: Future<Output = ()> + Send + 'static> Wake for Task<F> {
             self.go_on();
         }
     }
-}
-
-/// Drops the payload of a panic, which may panic in turn.
-pub(super) fn forget_panic(mut panic: Box<dyn Any + Send>) {
-    const PATIENCE: usize = 8;
-    for _ in 0..PATIENCE {
-        match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-            Ok(()) => return,
-            Err(again) => panic = again,
-        }
-    }
-    // A payload that panics repeatedly when dropped is leaked.
-    mem::forget(panic);
 }

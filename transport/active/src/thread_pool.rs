@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, Builder, JoinHandle};
 
 use super::poll_loop::PollLoop;
@@ -146,7 +146,7 @@ impl ThreadPool {
     /// Locks the state and ignores poisoning: it is consistent between statements, so a panic can't
     /// leave it half changed.
     fn threads(&self) -> MutexGuard<'_, Threads> {
-        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.threads)
     }
 }
 

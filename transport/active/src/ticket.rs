@@ -44,34 +44,34 @@ pub(super) struct Waiting {
     place: Option<WaitPlace>,
 }
 
-/// Registration of a task: its poll group, its number in the queue of that group, and its waker.
+/// Registrations of a task: its poll group, its number in the queue of that group, and its key at
+/// the poller lock.
 struct WaitPlace {
     core: Arc<PollLoop>,
     number: Option<u64>,
-    waker: Waker,
+    key: Option<u64>,
 }
 
 impl Drop for WaitPlace {
     fn drop(&mut self) {
-        self.core.forget(self.number, Some(&self.waker));
+        self.core.forget(self.number, &mut self.key);
     }
 }
 
 impl Ticket {
     #[inline]
     pub(super) fn new(link: Arc<Link>, handler: u16, asked: Asked, length: u64) -> Self {
-        Self::of(link, RequestState::sent(handler, asked, length))
+        Self {
+            link,
+            state: RequestState::sent(handler, asked, length),
+            waiting: Waiting::default(),
+        }
     }
 
     pub(super) fn queued(link: Arc<Link>, handler: u16, turn: Turn, length: u64) -> Self {
-        Self::of(link, RequestState::queued(handler, turn, length))
-    }
-
-    #[inline]
-    fn of(link: Arc<Link>, state: RequestState) -> Self {
         Self {
             link,
-            state,
+            state: RequestState::queued(handler, turn, length),
             waiting: Waiting::default(),
         }
     }
@@ -246,22 +246,15 @@ impl Waiting {
         if self.place.as_ref().is_some_and(is_other) {
             self.leave();
         }
-        let WaitPlace {
-            core,
-            number,
-            waker: known,
-        } = self.place.get_or_insert_with(|| WaitPlace {
+        let place = self.place.get_or_insert_with(|| WaitPlace {
             core,
             number: None,
-            waker: waker.clone(),
+            key: None,
         });
-        if !known.will_wake(waker) {
-            // The registered waker must be removed, because the poller may wake one waiter only,
-            // and that must not be a stale one.
-            core.forget(None, Some(known));
-            known.clone_from(waker);
-        }
-        match core.attend(number, waker) {
+        match place
+            .core
+            .attend((&mut place.number, &mut place.key), waker)
+        {
             Ok(true) => true,
             Ok(false) => {
                 // Another thread may have held the request back to coalesce it with other frames.

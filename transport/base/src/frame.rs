@@ -14,9 +14,10 @@ pub use self::documented::assert_documented;
 /// stands for the places of a type that implements [`FieldGroup`](crate::frame::FieldGroup); the
 /// macro also declares such structs.
 ///
-/// The number of a frame is the `Kind` of the header or its `Op`. Bits of the header that belong to
-/// no field are written as 0. A reader refuses other values (`reserved Zero`) or ignores them
-/// (`reserved Ignored`). Two fields with the same bits, or two frames with the same number, do not
+/// The number of a frame is the `Kind` of the header, its `Op`, or bits of a slot, as in
+/// `by First[62..64]`. Bits of the header that belong to no field are written as 0. A reader
+/// refuses other values (`reserved Zero`) or ignores them (`reserved Ignored`). Two fields with the
+/// same bits, two frames with the same number, or a number that its bits have no room for, do not
 /// compile.
 ///
 /// ```
@@ -73,7 +74,8 @@ macro_rules! frames {
             }
         }
     };
-    ($(#[$attr:meta])* $vis:vis enum $name:ident by $by:ident, reserved $reserved:ident {$(
+    ($(#[$attr:meta])* $vis:vis enum $name:ident
+        by $by:ident $([$($number_bits:tt)*])?, reserved $reserved:ident {$(
         $(#[$frame_attr:meta])*
         $NUMBER:ident = $number:literal => $frame:ident $({$(
             $(#[$field_attr:meta])* $field:ident: $type:ty = $slot:ident $([$($bits:tt)*])?
@@ -87,15 +89,23 @@ macro_rules! frames {
         )*}
 
         // Two fields with the same bits, or two frames with the same number, are an error here.
-        const _: () = $crate::frame::check($name::LAYOUT);
+        const _: () = $crate::frame::check($name::LAYOUT, $name::NUMBERING);
 
         impl $name {
-            /// The numbers of the frames, and the places of their fields.
+            /// The part of a header that has the number.
+            const NUMBERING: $crate::frame::Numbering =
+                $crate::frames!(@numbering $by $([$($number_bits)*])?);
+
+            /// The numbers of the frames, and the places of their fields. A number that is in a
+            /// slot is the first field.
             $vis const LAYOUT: &'static [$crate::frame::FrameLayout] = &[$(
                 $crate::frame::FrameLayout {
                     name: stringify!($frame),
                     number: $NUMBER,
-                    fields: &[$($( $crate::frames!(@places $type, $field $slot $([$($bits)*])?) ),*)?],
+                    fields: &[
+                        Self::NUMBERING.places(),
+                        $($( $crate::frames!(@places $type, $field $slot $([$($bits)*])?) ),*)?
+                    ],
                 },
             )*];
 
@@ -109,13 +119,13 @@ macro_rules! frames {
                         $NUMBER
                     }
                 )*};
-                $crate::frame::Numbering::$by.join(number, slots)
+                Self::NUMBERING.join(number, slots)
             }
 
             /// Decodes a header. Returns `None` if it is not the header of a frame of this table.
             #[inline(always)]
             $vis fn decode(header: &$crate::Header) -> Option<Self> {
-                let (number, slots) = $crate::frame::Numbering::$by.split(header);
+                let (number, slots) = Self::NUMBERING.split(header);
                 match number {
                     $( $NUMBER if $crate::frame::Reserved::$reserved.permits(
                         slots,
@@ -127,6 +137,12 @@ macro_rules! frames {
                 }
             }
         }
+    };
+    (@numbering $by:ident) => { $crate::frame::Numbering::$by };
+    (@numbering $slot:ident [$($bits:tt)*]) => {
+        $crate::frame::Numbering::Bits(
+            const { &[$crate::frames!(@place number $slot [$($bits)*])] },
+        )
     };
     (@place $field:ident $slot:ident) => { $crate::frames!(@place $field $slot [0..64]) };
     (@place $field:ident $slot:ident [$low:literal..$high:literal]) => {
@@ -283,10 +299,16 @@ pub const fn unused(mut layout: &[FrameLayout], number: u32) -> Slots {
     [0; 4]
 }
 
-/// Panics if two frames have the same number, or two fields the same bits.
-pub const fn check(mut layout: &[FrameLayout]) {
+/// Panics if two frames have the same number, two fields the same bits, or a number has no room.
+pub const fn check(mut layout: &[FrameLayout], numbering: Numbering) {
+    let most = match numbering {
+        Numbering::Bits([place]) => place.most(),
+        Numbering::Kind | Numbering::Op => u32::MAX as u64,
+    };
+    assert!(most <= u32::MAX as u64, "a number has at most 32 bits");
     while let [frame, rest @ ..] = layout {
         let _ = frame.unused();
+        assert!(frame.number as u64 <= most, "a number has no room");
         let mut others = rest;
         while let [other, rest @ ..] = others {
             assert!(frame.number != other.number, "two frames have one number");
@@ -303,9 +325,20 @@ pub enum Numbering {
     Kind,
     /// The operation of the endpoints.
     Op,
+    /// The bits of this place.
+    Bits(&'static [Place; 1]),
 }
 
 impl Numbering {
+    /// Returns the place of the number if that is in a slot.
+    #[must_use]
+    pub const fn places(self) -> &'static [Place] {
+        match self {
+            Self::Kind | Self::Op => &[],
+            Self::Bits(place) => place,
+        }
+    }
+
     /// Returns the number of a frame, and the slots.
     #[inline(always)]
     #[must_use]
@@ -314,18 +347,29 @@ impl Numbering {
         match self {
             Self::Kind => (header.kind, [first, second, third, 0]),
             Self::Op => (header.op(), [first, second, third, header.kind.into()]),
+            Self::Bits([place]) => {
+                let slots = [first, second, third, header.kind.into()];
+                // The place of a number has at most 32 bits.
+                (place.get(&slots).unwrap_or(u32::MAX), slots)
+            }
         }
     }
 
     /// Returns the header of the frame `number`.
     #[inline(always)]
     #[must_use]
-    pub fn join(self, number: u32, [first, second, third, kind]: Slots) -> Header {
+    pub fn join(self, number: u32, mut slots: Slots) -> Header {
+        if let Self::Bits([place]) = self {
+            place.put(number, &mut slots);
+        }
+        let [first, second, third, kind] = slots;
         let words = [first, second, third];
+        // A place in the kind has at most 32 bits.
+        let kind = (kind & 0xffff_ffff) as u32;
         match self {
             Self::Kind => Header::new(number, words),
-            // A place in the kind has at most 32 bits.
-            Self::Op => Header::new((kind & 0xffff_ffff) as u32, words).with_op(number),
+            Self::Op => Header::new(kind, words).with_op(number),
+            Self::Bits(_) => Header::new(kind, words),
         }
     }
 }
@@ -378,6 +422,27 @@ mod tests {
         }
     }
 
+    frames! {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        enum ByBits by First[62..64], reserved Zero {
+            NONE = 0 => None,
+            LAST = 3 => Last { low: u16 = First[0..16] },
+        }
+    }
+
+    #[test]
+    fn numbers_have_their_bits() {
+        let last = ByBits::Last { low: 7 };
+        assert_eq!(last.header(), Header::tagged(3 << 62 | 7));
+        assert_eq!(ByBits::decode(&last.header()), Some(last));
+        assert_eq!(ByBits::decode(&Header::tagged(0)), Some(ByBits::None));
+        for refused in [1, 1 << 62, 2 << 62, 3 << 62 | 1 << 16] {
+            assert_eq!(ByBits::decode(&Header::tagged(refused)), None);
+        }
+        let numbers = ByBits::LAYOUT.iter().map(|frame| frame.number);
+        assert_eq!(numbers.collect::<Vec<_>>(), [NONE, LAST]);
+    }
+
     #[test]
     fn fields_have_their_places() {
         let (low, high) = (u32::MAX, u8::MAX);
@@ -422,16 +487,23 @@ mod tests {
     fn fields_do_not_overlap() {
         let fields: &[&[Place]] = &[&[WHOLE], &[PART]];
         let (name, number) = ("Overlap", 1);
-        check(&[FrameLayout {
+        let layout = [FrameLayout {
             name,
             number,
             fields,
-        }]);
+        }];
+        check(&layout, Numbering::Kind);
+    }
+
+    #[test]
+    #[should_panic(expected = "a number has no room")]
+    fn numbers_fit_in_their_bits() {
+        check(ByOp::LAYOUT, Numbering::Bits(&[PART]));
     }
 
     #[test]
     #[should_panic(expected = "two frames have one number")]
     fn numbers_are_used_once() {
-        check(&[ByKind::LAYOUT, ByOp::LAYOUT].concat());
+        check(&[ByKind::LAYOUT, ByOp::LAYOUT].concat(), Numbering::Kind);
     }
 }

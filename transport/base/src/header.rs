@@ -1,8 +1,5 @@
 //! The header that precedes every message.
 
-use zerocopy::byteorder::little_endian::{U32, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
-
 use crate::HeaderError;
 
 /// The header of a message: metadata of the protocol layers above, and the length of the payload.
@@ -23,20 +20,9 @@ pub struct Header {
 /// The highest value of `op` that this version supports.
 pub(crate) const LAST_OP: u32 = 5;
 
-/// Wire format of the header: little-endian, without padding.
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-struct WireHeader {
-    kind: U32,
-    /// At most [`LAST_OP`]. This version rejects other values, so a later version can assign them.
-    op: U32,
-    words: [U64; 3],
-    length: U64,
-}
-
 impl Header {
     /// Length of a header on the wire, in bytes.
-    pub const WIRE_LENGTH: usize = size_of::<WireHeader>();
+    pub const WIRE_LENGTH: usize = 40;
 
     /// Returns a header without a length, which the sender sets.
     #[inline]
@@ -89,16 +75,14 @@ impl Header {
         Self { op, ..self }
     }
 
-    /// Encodes the header in its wire format.
+    /// Encodes the header in its wire format: little-endian, the kind and the operation in 32 bits
+    /// each, then the words and the length.
     #[inline]
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::WIRE_LENGTH] {
-        let wire = WireHeader {
-            kind: self.kind.into(),
-            op: self.op.into(),
-            words: self.words.map(U64::new),
-            length: self.length.into(),
-        };
+        let [a, b, c] = self.words;
+        let first = u64::from(self.kind) | u64::from(self.op) << 32;
+        let wire = [first, a, b, c, self.length].map(u64::to_le_bytes);
         zerocopy::transmute!(wire)
     }
 
@@ -108,16 +92,21 @@ impl Header {
     ///
     /// [`HeaderError`] if the bytes are not a header of this version.
     #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the first word is two fields of 32 bits"
+    )]
     pub fn from_bytes(bytes: &[u8; Self::WIRE_LENGTH]) -> Result<Self, HeaderError> {
-        let wire: &WireHeader = zerocopy::transmute_ref!(bytes);
-        let op = wire.op.get();
+        let wire: [[u8; 8]; 5] = zerocopy::transmute!(*bytes);
+        let [first, a, b, c, length] = wire.map(u64::from_le_bytes);
+        let (kind, op) = (first as u32, (first >> 32) as u32);
         if op > LAST_OP {
             return Err(HeaderError::Reserved { value: op });
         }
         Ok(Self {
-            kind: wire.kind.get(),
-            words: wire.words.map(U64::get),
-            length: wire.length.get(),
+            kind,
+            words: [a, b, c],
+            length,
             op,
         })
     }

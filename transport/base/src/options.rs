@@ -165,9 +165,9 @@ impl Options {
     /// let sender = std::thread::spawn(move || {
     ///     # let options = thread_options;
     ///     let endpoint = connect(&address, &options).unwrap();
-    ///     let mut filling = endpoint.take(1 << 20).unwrap().filling();
+    ///     let mut filling = endpoint.take(1 << 20).unwrap().writer();
     ///     assert!(filling.extend(&[7; 1 << 20]));
-    ///     endpoint.send_filled(Header::default(), filling.finish()).unwrap();
+    ///     endpoint.send_buffer(Header::default(), filling.finish()).unwrap();
     ///     assert_eq!(*endpoint.recv::<u64>().unwrap().get(), 7 << 20);
     /// });
     /// let endpoint = listener.accept()?.establish()?;

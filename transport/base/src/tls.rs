@@ -182,7 +182,7 @@ pub enum TlsError {
         /// The path of the file.
         path: String,
         /// The error of the system.
-        source: std::io::Error,
+        r#source: std::io::Error,
     },
     /// A text is not valid PEM.
     #[error("{what} can't be parsed as PEM: {source}")]
@@ -190,7 +190,7 @@ pub enum TlsError {
         /// The text: the chain, the private key or the roots.
         what: &'static str,
         /// The error of the PEM parser.
-        source: pem::Error,
+        r#source: pem::Error,
     },
     /// A text contains no certificate.
     #[error("no certificate in {what}: expected PEM with lines `-----BEGIN CERTIFICATE-----`")]
@@ -208,8 +208,20 @@ pub enum TlsError {
     },
     /// The root certificates can't be used.
     #[error("the root certificates can't be used: {0}")]
-    Roots(#[from] VerifierBuilderError),
+    Roots(VerifierBuilderError),
     /// The certificate and the key do not belong together, or can't be used.
     #[error("the certificates can't be used: {0}")]
-    Unusable(#[from] rustls::Error),
+    Unusable(rustls::Error),
+}
+
+impl From<VerifierBuilderError> for TlsError {
+    fn from(error: VerifierBuilderError) -> Self {
+        Self::Roots(error)
+    }
+}
+
+impl From<rustls::Error> for TlsError {
+    fn from(error: rustls::Error) -> Self {
+        Self::Unusable(error)
+    }
 }

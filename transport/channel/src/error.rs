@@ -23,8 +23,7 @@ pub enum OpenError {
     )]
     Listen {
         /// The reason.
-        #[from]
-        source: ListenError,
+        r#source: ListenError,
     },
     /// This side has to join the other, but connecting failed.
     #[error("{source}; check that the {other} has opened the channel")]
@@ -32,7 +31,7 @@ pub enum OpenError {
         /// The role of the side that listens.
         other: &'static str,
         /// The reason.
-        source: ConnectError,
+        r#source: ConnectError,
     },
     /// The objects of the other side have a different type.
     #[error(
@@ -78,9 +77,20 @@ pub enum OpenError {
     #[error("cannot open the channel: {source}")]
     System {
         /// The error of the system.
-        #[from]
-        source: io::Error,
+        r#source: io::Error,
     },
+}
+
+impl From<ListenError> for OpenError {
+    fn from(source: ListenError) -> Self {
+        Self::Listen { source }
+    }
+}
+
+impl From<io::Error> for OpenError {
+    fn from(source: io::Error) -> Self {
+        Self::System { source }
+    }
 }
 
 /// Error of sending an object.
@@ -89,7 +99,7 @@ pub enum OpenError {
 pub enum SendError {
     /// The object can't be written. Nothing was sent, and the channel can still be used.
     #[error("the object can't be written: {0}")]
-    Write(#[source] WriteError),
+    Write(WriteError),
     /// There is no room at the moment. Nothing was sent, and the channel can still be used.
     #[error("the channel is full; try again later")]
     Full,
@@ -119,7 +129,7 @@ pub enum SendError {
         /// The address of the receiver.
         peer: Address,
         /// The cause.
-        source: jstream_base::SendError,
+        r#source: jstream_base::SendError,
     },
     /// The object was not sent for another reason, for example because it exceeds the receiver's
     /// limit. The channel can still be used.
@@ -150,11 +160,7 @@ impl<T: Transportable + 'static> fmt::Display for Unsent<T> {
     }
 }
 
-impl<T: Transportable + 'static> std::error::Error for Unsent<T> {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        std::error::Error::source(&self.error)
-    }
-}
+impl<T: Transportable + 'static> std::error::Error for Unsent<T> {}
 
 /// An owned object that was not sent, with the reason.
 #[non_exhaustive]
@@ -179,11 +185,7 @@ impl<T> fmt::Display for Refused<T> {
     }
 }
 
-impl<T> std::error::Error for Refused<T> {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        std::error::Error::source(&self.error)
-    }
-}
+impl<T> std::error::Error for Refused<T> {}
 
 /// Error of receiving an object.
 #[derive(Debug, Error)]
@@ -214,7 +216,7 @@ pub enum RecvError {
         /// The address of the sender.
         peer: Address,
         /// The cause.
-        source: jstream_base::RecvError,
+        r#source: jstream_base::RecvError,
     },
     /// A sender sent a message that is not an object of this type. The message is dropped, and the
     /// channel continues.
@@ -223,7 +225,7 @@ pub enum RecvError {
         /// The address of the sender.
         peer: Address,
         /// The reason why the message can't be read.
-        source: Box<ReadError>,
+        r#source: Box<ReadError>,
     },
     /// An object that moved here from another thread can't be written to a buffer. The object is
     /// dropped, and the channel continues.
@@ -234,7 +236,7 @@ pub enum RecvError {
         /// The address of the sender.
         peer: Address,
         /// The reason.
-        source: WriteError,
+        r#source: WriteError,
     },
     /// A received object can't be converted to an owned one. The object is dropped, and the channel
     /// continues.
@@ -245,7 +247,7 @@ pub enum RecvError {
         /// The address of the sender.
         peer: Address,
         /// The reason.
-        source: RestoreError,
+        r#source: RestoreError,
     },
     /// The pool has no room for an object that waits. Drop received objects, and receive again.
     #[error(transparent)]
@@ -254,6 +256,6 @@ pub enum RecvError {
     #[error("cannot wait for an object: {source}")]
     System {
         /// The error of the system.
-        source: io::Error,
+        r#source: io::Error,
     },
 }

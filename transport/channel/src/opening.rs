@@ -5,12 +5,12 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::thread::Builder;
 
 use super::error::OpenError;
-use jstream_sync::watcher::wake;
+use jstream_sync::wakers::wake;
 
 type Work<S> = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<S, OpenError> + Send>;
 
@@ -79,7 +79,7 @@ impl<S> SharedOpening<S> {
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
     fn lock(&self) -> MutexGuard<'_, Inner<S>> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The peers of one side of a channel: the one that it joined, or all that have joined it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::Waker;
 use std::{io, mem};
 
@@ -9,13 +9,14 @@ use jstream::Transportable;
 
 use super::hello::Role;
 use super::join_listener::JoinListener;
-use super::near::{Announced, Crowd, NearLink, announce};
+use super::near::{Announced, NearLink, announce};
 use super::peers::{JoinedPeer, Membership, PeerConnection, PeerSnapshot};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{CompletionQueue, Endpoint};
-use jstream_sync::watcher::wake;
+use jstream_sync::parker::Parker;
+use jstream_sync::wakers::WaitQueue;
 
 /// Maximum number of peers of a side. Bounds the memory that joining peers can take.
 const MAX_PEERS: usize = 1024;
@@ -35,13 +36,11 @@ pub(super) struct PeerSet<T: Transportable + 'static> {
     /// The queue in which receives are posted; `None` on the sending side.
     pub(super) queue: Option<CompletionQueue>,
     /// The receivers that wait for objects from peers in this process.
-    pub(super) arrived: Arc<Crowd>,
+    pub(super) arrived: Arc<WaitQueue>,
     /// The first peer in this process. `is_alone` is true if it is the only peer.
     first: OnceLock<Arc<NearLink<T>>>,
     is_alone: AtomicBool,
     state: Mutex<Membership<T>>,
-    /// Notified when a peer joins.
-    joined: Condvar,
     pub(super) listening: OnceLock<JoinListener>,
     announced: OnceLock<Announced>,
 }
@@ -64,11 +63,10 @@ impl<T: Transportable + 'static> PeerSet<T> {
                 Role::Sender => None,
                 Role::Receiver => Some(CompletionQueue::new()?),
             },
-            arrived: Arc::new(Crowd::new()),
+            arrived: Arc::new(WaitQueue::new()),
             first: OnceLock::new(),
             is_alone: AtomicBool::new(false),
             state: Mutex::new(Membership::new(expected)),
-            joined: Condvar::new(),
             listening: OnceLock::new(),
             announced: OnceLock::new(),
         })
@@ -100,7 +98,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
     pub(super) fn let_in(
         &self,
         options: &Options,
-        arrived: &Arc<Crowd>,
+        arrived: &Arc<WaitQueue>,
     ) -> Option<Arc<NearLink<T>>> {
         if !self.reserve() {
             return None;
@@ -123,12 +121,11 @@ impl<T: Transportable + 'static> PeerSet<T> {
         state.reserved = state.reserved.saturating_sub(places);
         state.peers.push(JoinedPeer { way, posted: false });
         state.came = state.came.saturating_add(1);
-        let tasks = mem::take(&mut state.tasks);
+        let tasks = state.tasks.take();
         self.update_is_alone(&state);
         drop(state);
-        self.joined.notify_all();
         self.call();
-        tasks.into_iter().for_each(wake);
+        tasks.wake_all();
     }
 
     /// Updates `is_alone`. The caller holds the lock.
@@ -176,9 +173,10 @@ impl<T: Transportable + 'static> PeerSet<T> {
             None => {
                 let mut state = self.lock();
                 state.reserved = state.reserved.saturating_sub(1);
+                let tasks = state.tasks.take();
                 drop(state);
-                self.joined.notify_all();
                 self.call();
+                tasks.wake_all();
             }
         }
     }
@@ -206,7 +204,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
             queue.call();
         }
         if self.may_be_near {
-            self.arrived.ring_all();
+            self.arrived.notify_all();
         }
     }
 
@@ -341,24 +339,19 @@ impl<T: Transportable + 'static> PeerSet<T> {
     /// Blocks until a peer has joined or the channel is closed. Returns false if the deadline
     /// passes first.
     pub(super) fn wait(&self, until: Deadline) -> bool {
-        let mut state = self.lock();
-        while state.peers.is_empty() || !state.is_complete() {
-            if state.is_closed() {
-                return true;
+        let parker = Parker::of_thread();
+        loop {
+            let mut state = self.lock();
+            let has_peers = state.is_complete() && !state.peers.is_empty();
+            let is_over = has_peers || state.is_closed();
+            if is_over || until.has_passed() {
+                drop(state.tasks.remove_same(parker.waker()));
+                return is_over;
             }
-            state = match until.left() {
-                Some(left) if left.is_zero() => return false,
-                Some(left) => {
-                    let waited = self.joined.wait_timeout(state, left);
-                    waited.unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => {
-                    let waited = self.joined.wait(state);
-                    waited.unwrap_or_else(PoisonError::into_inner)
-                }
-            };
+            state.tasks.insert(parker.waker());
+            drop(state);
+            parker.park(until.left());
         }
-        true
     }
 
     /// Registers `task` to be woken when a peer joins. Returns false if the expected peers have
@@ -368,16 +361,14 @@ impl<T: Transportable + 'static> PeerSet<T> {
         if state.is_complete() {
             return false;
         }
-        if !state.tasks.iter().any(|other| other.will_wake(task)) {
-            state.tasks.push(task.clone());
-        }
+        state.tasks.insert(task);
         true
     }
 
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
     fn lock(&self) -> MutexGuard<'_, Membership<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.state)
     }
 }
 
@@ -386,7 +377,7 @@ impl<T: Transportable + 'static> Drop for PeerSet<T> {
         if let Some(listening) = self.listening.get_mut() {
             listening.end();
         }
-        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let state = jstream_sync::unpoisoned(self.state.get_mut());
         for peer in mem::take(&mut state.peers) {
             match (&peer.way, self.role) {
                 (PeerConnection::Far(_), _) => {}

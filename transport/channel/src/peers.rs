@@ -1,12 +1,12 @@
 //! List of the peers on the other side of a channel.
 
 use std::sync::Arc;
-use std::task::Waker;
 
 use jstream::Transportable;
 
 use super::near::NearLink;
 use jstream_endpoint::Endpoint;
+use jstream_sync::wakers::WakerList;
 
 /// The peers that have joined, and the number of those that are expected.
 pub(super) struct Membership<T: Transportable + 'static> {
@@ -22,8 +22,8 @@ pub(super) struct Membership<T: Transportable + 'static> {
     pub(super) expected: usize,
     /// Number of reserved places, of peers that are about to be told that they have joined.
     pub(super) reserved: usize,
-    /// Tasks that wait for a peer to join.
-    pub(super) tasks: Vec<Waker>,
+    /// Tasks and threads that wait for a peer to join.
+    pub(super) tasks: WakerList,
 }
 
 pub(super) struct JoinedPeer<T: Transportable + 'static> {
@@ -70,7 +70,7 @@ impl<T: Transportable + 'static> Membership<T> {
             came: 0,
             expected: expected.max(1),
             reserved: 0,
-            tasks: Vec::new(),
+            tasks: WakerList::new(),
         }
     }
 

@@ -48,7 +48,7 @@ impl<'r, T: Transportable + 'static> ReceiveWait<'r, T> {
     fn leave(&mut self) {
         let peers = &*self.receiver.peers;
         if peers.arrived.leave(&mut self.place) && peers.is_near_ready() {
-            peers.arrived.ring();
+            peers.arrived.notify_one();
         }
     }
 

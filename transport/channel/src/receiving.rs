@@ -11,7 +11,7 @@ use super::receive::Receive;
 use super::receive_wait::ReceiveWait;
 use super::receiver::{Outcome, Receiver};
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::parker::Parker;
+use jstream_sync::parker::Parker;
 
 impl<T: Transportable + 'static> Receiver<T> {
     /// Blocks until the next object arrives.
@@ -138,7 +138,7 @@ impl<T: Transportable + 'static> Receiver<T> {
             if deadline.has_passed() {
                 return None;
             }
-            parker.park(deadline);
+            parker.park(deadline.left());
         }
     }
 }

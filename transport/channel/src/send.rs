@@ -17,8 +17,8 @@ use super::peers::PeerConnection;
 use super::sender::Sender;
 use jstream_base::Header;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::parker::Parker;
 use jstream_endpoint::{Endpoint, SendTicket};
+use jstream_sync::parker::Parker;
 
 /// Future of an object that is being sent; see [`Sender::send_async`].
 #[must_use = "contains the outcome of the send"]
@@ -182,7 +182,7 @@ impl<T: Transportable + 'static> Send<T> {
                             cargo.put_back(parcel);
                             return Err(self.sender.timed_out(timeout));
                         }
-                        parker.park(until);
+                        parker.park(until.left());
                     };
                     self.handle_near_outcome(sent, ticket.link())
                 }

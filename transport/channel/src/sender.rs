@@ -14,9 +14,9 @@ use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::parker::Parker;
 use jstream_endpoint::spin::Spin;
 use jstream_endpoint::{Endpoint, SendObjectError};
+use jstream_sync::parker::Parker;
 
 /// First and longest pause between two attempts if none of several receivers has room.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
@@ -206,7 +206,7 @@ impl<T: Transportable + 'static> Sender<T> {
                     }
                 };
             }
-            parker.park(until);
+            parker.park(until.left());
         }
     }
 

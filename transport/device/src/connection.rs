@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use jstream::Erased;
-use jstream::buffer::{Filled, Filling, PoolError};
+use jstream::buffer::{BufferWriter, MessageBuffer, PoolError};
 
 use super::deadline::Deadline;
 use super::shm::Outbox;
@@ -109,11 +109,25 @@ pub struct Connection {
     pub control: Arc<dyn Control>,
     /// The limits of the connection.
     pub limits: Limits,
-    /// The user id of the peer's process, if the operating system reports it.
-    pub peer_user: Option<u32>,
+    /// The identity of the peer, as far as the device knows it.
+    pub identity: PeerIdentity,
     /// Features that were requested or would be faster, but are not available: one sentence for
     /// each, for humans.
     pub degraded: Vec<String>,
+}
+
+/// The identity of a peer, as far as a device knows it.
+#[derive(Debug, Clone, Default)]
+pub struct PeerIdentity {
+    /// The process, user and group of the peer, if the operating system reports them. The process
+    /// is absent if it is not visible in the PID namespace of this process.
+    pub process: Option<u32>,
+    /// The user id of the peer's process.
+    pub user: Option<u32>,
+    /// The group id of the peer's process.
+    pub group: Option<u32>,
+    /// The peer's TLS certificate, in DER.
+    pub certificate: Option<Arc<[u8]>>,
 }
 
 /// The limits of a connection.
@@ -203,7 +217,7 @@ pub enum Body<'a> {
     /// A buffer. A device that moves the buffer replaces it by `Taken`. So does a device that keeps
     /// it until the kernel has released it; such a device puts the buffer, or a copy, back if
     /// sending fails.
-    Owned(Filled),
+    Owned(MessageBuffer),
     /// An in-place object. Only a device that [moves](Limits::moves) accepts it, and replaces it by
     /// `Taken`.
     Object(Erased),
@@ -290,11 +304,15 @@ pub trait Incoming: Send {
     /// the same in each call for one message. When the payload is complete, it is returned and
     /// `into` is `None`. A device that moves buffers may return another buffer than the one in
     /// `into`.
-    fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault>;
+    fn payload(&mut self, into: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault>;
 
     /// Receives the whole next message, if no part of it was received, and stores it in `header`
     /// and `payload`. A device without a faster path for this returns [`Whole::Other`].
-    fn receive(&mut self, _header: &mut Header, _payload: &mut Filled) -> Result<Whole, Fault> {
+    fn receive(
+        &mut self,
+        _header: &mut Header,
+        _payload: &mut MessageBuffer,
+    ) -> Result<Whole, Fault> {
         Ok(Whole::Other)
     }
 
@@ -348,7 +366,7 @@ pub trait Incoming: Send {
     /// Arms and sleeps until data has arrived or the deadline has passed. May wake up spuriously.
     /// If that saves a system call, it also receives; the next `header` or `payload` then finds the
     /// data. `into` is as for `payload`, of the message that was begun.
-    fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault>;
+    fn wait(&mut self, into: &mut Option<BufferWriter>, deadline: Deadline) -> Result<(), Fault>;
 }
 
 /// The result of receiving a whole message.
@@ -365,7 +383,7 @@ pub enum Whole {
 /// A received payload.
 pub enum Payload {
     /// Bytes that were not validated yet.
-    Bytes(Filled),
+    Bytes(MessageBuffer),
     /// An object of this process that was moved.
     Object(Erased),
 }

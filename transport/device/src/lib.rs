@@ -17,16 +17,20 @@
 //! release.
 
 pub mod connection;
+mod credentials;
 pub mod deadline;
 mod inproc;
 pub mod poll;
+#[cfg_attr(not(feature = "shm"), path = "no_shm.rs")]
 mod shm;
+#[cfg_attr(not(feature = "sim"), path = "no_sim.rs")]
 pub mod sim;
 mod stream;
 mod tcp;
 #[cfg(feature = "tls")]
 mod tls;
 mod uds;
+#[cfg(feature = "uring")]
 mod uring;
 
 pub use self::inproc::letter::{INLINE, SlotMessage};
@@ -38,12 +42,15 @@ use self::connection::Device;
 pub fn devices() -> &'static [&'static dyn Device] {
     &[
         &inproc::Inproc,
+        #[cfg(feature = "shm")]
         &shm::Shm,
         &uds::Uds,
         &tcp::Tcp,
+        #[cfg(feature = "uring")]
         &uring::Uring,
         #[cfg(feature = "tls")]
         &tls::TlsDevice,
+        #[cfg(feature = "sim")]
         &sim::Sim,
     ]
 }

@@ -12,8 +12,8 @@ use rustix::fs::{FlockOperation, Mode, fchmod, flock};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::connection::{Accept, Connection, Device};
+use super::credentials::Credentials;
 use super::deadline::Deadline;
-use super::shm::Credentials;
 use super::stream::Wire;
 use super::stream::connection;
 use super::stream::greeting::greet;
@@ -110,9 +110,9 @@ impl Family for UdsFamily {
     }
 
     fn connection(wire: SocketWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
-        let credentials = Credentials::of_peer(wire.fd());
+        let identity = Credentials::identity(wire.fd());
         Connection {
-            peer_user: credentials.ok().map(|of| of.uid),
+            identity,
             ..connection(wire, (peer, Self::SCHEME), theirs, options)
         }
     }

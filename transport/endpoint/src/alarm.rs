@@ -1,14 +1,15 @@
 //! Notification of all tasks that wait for a direction, called by the device when the direction can
-//! make progress.
+//! make progress: a list of wakers that is itself a waker.
 
-use std::collections::VecDeque;
 use std::io;
+use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Wake, Waker};
 
 use super::reactor;
-use jstream_sync::watcher::{Watcher, wake};
+use jstream_sync::wakers::{WakerList, wake_each};
+use jstream_sync::watcher::Watcher;
 
 /// No task waits.
 const IDLE: u8 = 0;
@@ -32,7 +33,7 @@ pub(crate) struct Alarm {
 
 #[derive(Debug, Default)]
 struct AlarmTasks {
-    wakers: VecDeque<Waker>,
+    wakers: WakerList,
     /// The watcher with which all tasks have their sources registered; `None` for the reactor's.
     place: Option<Weak<Watcher>>,
     /// Waker to be called when nothing is posted any more.
@@ -80,9 +81,7 @@ impl Alarm {
         if moved {
             tasks.place = place.filter(|_| alone).map(Arc::downgrade);
         }
-        if !tasks.wakers.iter().any(|other| other.will_wake(task)) {
-            tasks.wakers.push_back(task.clone());
-        }
+        tasks.wakers.insert(task);
         // The device is armed with the previous watcher.
         if moved || self.state.load(Ordering::Relaxed) == IDLE {
             self.state.store(WANTED, Ordering::Relaxed);
@@ -98,9 +97,7 @@ impl Alarm {
     /// Unregisters `task`, which need not be woken any more as far as the caller knows.
     pub(crate) fn forget(&self, task: &Waker) {
         let mut tasks = self.lock();
-        let mut wakers = tasks.wakers.iter();
-        let place = wakers.position(|other| other.will_wake(task));
-        let forgotten = place.and_then(|place| tasks.wakers.remove(place));
+        let forgotten = tasks.wakers.remove_same(task);
         drop(tasks);
         drop(forgotten);
     }
@@ -145,28 +142,21 @@ impl Alarm {
     pub(crate) fn take(&self, to_wake: &mut Vec<Waker>) {
         let mut tasks = self.lock();
         self.state.store(IDLE, Ordering::Relaxed);
-        to_wake.extend(tasks.wakers.drain(..));
+        to_wake.extend(iter::from_fn(|| tasks.wakers.pop()));
     }
 
     /// Wakes the tasks that wait now.
     pub(crate) fn ring(&self) {
-        let mut tasks = self.lock();
+        let tasks = self.lock();
         self.state.store(IDLE, Ordering::Relaxed);
         // Tasks that register from here on wait for the next call.
-        for _ in 0..tasks.wakers.len() {
-            let Some(task) = tasks.wakers.pop_front() else {
-                break;
-            };
-            drop(tasks);
-            wake(task);
-            tasks = self.lock();
-        }
+        wake_each(tasks, || self.lock(), |tasks| &mut tasks.wakers);
     }
 
     /// Locks the tasks. While the lock is held, no code of the program runs except the cloning of
     /// wakers.
     fn lock(&self) -> MutexGuard<'_, AlarmTasks> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.tasks)
     }
 }
 

@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Poll, Wake, Waker};
 use std::thread::{Builder, JoinHandle};
 
@@ -15,6 +14,8 @@ use super::shared::{Half, Shared};
 use super::timer::Timer;
 use jstream_device::deadline::Deadline;
 use jstream_device::sim;
+use jstream_sync::lock;
+use jstream_sync::panics::catch_panic;
 
 /// Background driver of one connection, for posted operations that no waiter drives. Created on
 /// first use.
@@ -140,7 +141,7 @@ impl WorkQueue {
     /// Returns the work queue of the process-wide thread, which the first call starts.
     fn of_process() -> Option<Arc<Self>> {
         static WORK: Mutex<Option<Arc<WorkQueue>>> = Mutex::new(None);
-        let mut work = WORK.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut work = lock(&WORK);
         if work.is_none() {
             *work = Self::start().ok().map(|(work, _)| work);
         }
@@ -183,17 +184,14 @@ impl WorkQueue {
         let mut state = self.lock();
         while !state.stopped {
             let Some(direction) = state.rung.pop_front() else {
-                state = self
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+                state = jstream_sync::unpoisoned(self.changed.wait(state));
                 continue;
             };
             // A wake-up from here on schedules another visit.
             direction.rung.store(false, Ordering::Relaxed);
             drop(state);
             // Wakers of the program run here. One that panics delays only its own task.
-            let _ = catch_unwind(AssertUnwindSafe(move || direction.visit()));
+            catch_panic(move || direction.visit());
             state = self.lock();
         }
     }
@@ -201,7 +199,7 @@ impl WorkQueue {
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
     fn lock(&self) -> MutexGuard<'_, ProgressState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -324,11 +322,6 @@ impl Kept {
             stuck.timer.set(stuck.until, task);
         }
     }
-}
-
-/// Locks the mutex. Poisoning is ignored, because the state is consistent after every statement.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Wake for Attached {

@@ -1,6 +1,6 @@
 //! Cache of writers and readers that are reused from one object to the next.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use jstream::{Reader, Writer};
 
@@ -33,7 +33,7 @@ impl<T: Default> Codecs<T> {
     /// panics.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         // Poisoning is ignored, because the cache is consistent after every statement.
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || jstream_sync::lock(&self.0);
         let mut codec = lock().pop().unwrap_or_default();
         let result = work(&mut codec);
         let mut kept = lock();

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use jstream::buffer::{Pool, PoolError};
@@ -13,15 +13,15 @@ use jstream_base::Options;
 use jstream_base::process::Origin;
 use jstream_base::{HeaderError, RecvError, SendError};
 use jstream_device::Outbox;
-use jstream_device::connection::{Control, Fault, Limits};
+use jstream_device::connection::{Control, Fault, Limits, PeerIdentity};
 
 /// Properties of a connection that do not change during its lifetime.
 pub struct ConnectionInfo {
     /// Address that the connection was made with.
     pub(crate) address: Address,
     pub(crate) peer: Address,
-    /// The user id of the peer's process, if the system tells it.
-    pub(crate) peer_user: Option<u32>,
+    /// The identity of the peer, as far as the device knows it.
+    pub(crate) identity: PeerIdentity,
     /// The process to which the connection belongs.
     pub(crate) origin: Origin,
     pub(crate) scheme: &'static str,
@@ -116,7 +116,7 @@ impl ConnectionInfo {
     #[allow(clippy::too_many_arguments, reason = "one place makes it")]
     pub(crate) fn new(
         address: Address,
-        (peer, peer_user): (Address, Option<u32>),
+        (peer, identity): (Address, PeerIdentity),
         scheme: &'static str,
         limits: Limits,
         degraded: Vec<String>,
@@ -126,7 +126,7 @@ impl ConnectionInfo {
         Self {
             address,
             peer,
-            peer_user,
+            identity,
             origin: Origin::here(),
             scheme,
             limits,
@@ -192,7 +192,7 @@ impl ConnectionInfo {
     }
 
     fn lock_control(&self) -> MutexGuard<'_, Option<Arc<dyn Control>>> {
-        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.control)
     }
 
     /// Records whether the peer is at fault for an end, before the connection is closed.

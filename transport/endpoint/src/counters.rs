@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// Numbers of messages and bytes. A message counts as sent when the device has taken it, and as
 /// received when the program can get it. Puts, gets and their answers are counted too, where they
@@ -92,7 +92,7 @@ struct OfDevice {
 static DEVICES: Mutex<BTreeMap<&'static str, OfDevice>> = Mutex::new(BTreeMap::new());
 
 fn devices() -> MutexGuard<'static, BTreeMap<&'static str, OfDevice>> {
-    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
+    jstream_sync::lock(&DEVICES)
 }
 
 /// Returns a new tally, which counts for its device until it is [retired](retire).

@@ -12,8 +12,8 @@ mod sleeping;
 pub(super) use self::direction::{Common, Direction};
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,8 @@ use super::spin::Spin;
 use super::timer::Timer;
 use jstream_base::process::Origin;
 use jstream_device::deadline::Deadline;
-use jstream_sync::watcher::wake;
+use jstream_sync::flag::DekkerFlag;
+use jstream_sync::wakers::wake;
 
 /// A direction and its lock.
 pub(super) struct DirectionLock<D> {
@@ -32,8 +33,9 @@ pub(super) struct DirectionLock<D> {
     wanted: AtomicU32,
     /// True if posted operations had not ended when the lock was released.
     pending: AtomicBool,
-    /// Number of threads that sleep for the other direction, or are about to.
-    beside: AtomicU32,
+    /// Number of threads that sleep for the other direction, or are about to. They check
+    /// `pending` afterwards.
+    beside: DekkerFlag,
     /// Notified when the half is back, or when an operation has ended.
     changed: Condvar,
     spin: Duration,
@@ -77,7 +79,7 @@ impl<D: Direction> DirectionLock<D> {
             state: Mutex::new(state),
             wanted: AtomicU32::new(0),
             pending: AtomicBool::new(false),
-            beside: AtomicU32::new(0),
+            beside: DekkerFlag::of_frequent_sleepers(),
             changed: Condvar::new(),
             spin,
             alarm,
@@ -103,13 +105,13 @@ impl<D: Direction> DirectionLock<D> {
 
     /// Returns the state. Exclusive access needs no lock.
     pub(super) fn get_mut(&mut self) -> &mut D {
-        self.state.get_mut().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::unpoisoned(self.state.get_mut())
     }
 
     #[cold]
     fn lock_slowly(&self) -> MutexGuard<'_, D> {
         self.wanted.fetch_add(1, Ordering::Relaxed);
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = jstream_sync::lock(&self.state);
         self.wanted.fetch_sub(1, Ordering::Relaxed);
         state
     }
@@ -360,18 +362,14 @@ impl<D: Direction> DirectionLock<D> {
 
     /// As [`is_pending`](Self::is_pending), for a caller that has already announced that it waits.
     pub(super) fn is_pending_by_now(&self) -> bool {
-        // Pairs with the fence in `has_opposite_sleepers`.
-        fence(Ordering::SeqCst);
+        self.beside.make_all_pass();
         self.is_pending()
     }
 
     /// Returns true if a thread may be sleeping for the other direction without knowing of
     /// operations that were posted before this call.
     pub(super) fn has_opposite_sleepers(&self) -> bool {
-        // Pairs with the fence in `is_pending_by_now`, which `sleep_beside` calls: either this
-        // thread sees the sleeper, or the sleeper sees the posted operation.
-        fence(Ordering::SeqCst);
-        self.beside.load(Ordering::Relaxed) > 0
+        self.beside.is_set_after_change()
     }
 }
 

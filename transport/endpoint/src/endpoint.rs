@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, PoolError, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, PoolError};
 
 use super::closer::Closer;
 use super::endpoint_info::EndpointInfo;
@@ -112,7 +112,9 @@ impl Endpoint {
     /// [`SendError`]. Each variant documents whether the connection can still be used.
     #[inline]
     pub fn send_message(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {
-        self.send_segments(header, segments, self.patience())
+        let patience = self.patience();
+        self.shared
+            .send_segments(header, segments, patience, Credit::FREE)
     }
 
     /// As [`send_message`](Self::send_message), but never waits: neither for messages that were
@@ -131,53 +133,8 @@ impl Endpoint {
         header: Header,
         segments: &[IoSlice<'_>],
     ) -> Result<(), SendError> {
-        self.send_segments(header, segments, Patience::None)
-    }
-
-    #[inline]
-    pub(crate) fn send_segments(
-        &self,
-        header: Header,
-        segments: &[IoSlice<'_>],
-        patience: Patience,
-    ) -> Result<(), SendError> {
-        self.send_with_credit(header, segments, patience, Credit::FREE)
-    }
-
-    /// As [`send_segments`](Self::send_segments), for a message that needs credit of the peer.
-    /// Returns [`SendError::WouldBlock`] if there is not enough credit.
-    ///
-    /// The message is built in this function, because returning it from another function would copy
-    /// it. A message without cost does not check the credit.
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn send_with_credit(
-        &self,
-        header: Header,
-        segments: &[IoSlice<'_>],
-        patience: Patience,
-        cost: Credit,
-    ) -> Result<(), SendError> {
-        let length = segments
-            .iter()
-            .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
-        let length = length.unwrap_or(u64::MAX);
-        self.shared.check_length(length)?;
-        let mut message = Outbound::new(header, length, Body::Borrowed(segments));
-        if matches!(patience, Patience::None) && self.is_long(&message.header) {
-            if !self.shared.has_turn() {
-                return Err(SendError::WouldBlock);
-            }
-            // The device may keep a begun message for longer than the segments are borrowed.
-            message.body = Body::Owned(self.shared.gather(segments));
-        }
-        self.shared.send_with_credit(&mut message, patience, cost)
-    }
-
-    /// Returns true if the device may have to wait for the peer before it has taken the message.
-    fn is_long(&self, header: &Header) -> bool {
-        let limits = &self.shared.info().limits;
-        !limits.moves && header.length >= limits.eager as u64
+        self.shared
+            .send_segments(header, segments, Patience::None, Credit::FREE)
     }
 
     /// Sends one message whose payload is in a buffer. Inside the process, the buffer itself moves
@@ -187,7 +144,7 @@ impl Endpoint {
     ///
     /// [`Unsent`] contains the error and the buffer.
     #[inline]
-    pub fn send_filled(&self, header: Header, filled: Filled) -> Result<(), Unsent> {
+    pub fn send_buffer(&self, header: Header, filled: MessageBuffer) -> Result<(), Unsent> {
         let (mut message, refused) = self.outbound(header, filled);
         let result = match refused {
             Some(error) => Err(error),
@@ -211,10 +168,10 @@ impl Endpoint {
     ///
     /// [`PoolError`] if neither has room.
     #[inline]
-    pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
+    pub fn take(&self, capacity: usize) -> Result<EmptyBuffer, PoolError> {
         let info = self.shared.info();
         match info.outbox().and_then(|outbox| outbox.take(capacity)) {
-            Some(spent) => Ok(spent),
+            Some(empty) => Ok(empty),
             None => info.pool.take(capacity),
         }
     }
@@ -223,7 +180,7 @@ impl Endpoint {
     pub(super) fn outbound(
         &self,
         header: Header,
-        filled: Filled,
+        filled: MessageBuffer,
     ) -> (Outbound<'static>, Option<SendError>) {
         let length = Some(filled.len() as u64);
         self.shared.outbound(header, length, Body::Owned(filled))
@@ -302,7 +259,7 @@ impl Endpoint {
     }
 
     /// Posts a buffer to be sent, behind everything posted before. The ticket reports any error.
-    pub fn post_send(&self, header: Header, filled: Filled) -> SendTicket {
+    pub fn post_send(&self, header: Header, filled: MessageBuffer) -> SendTicket {
         let (message, refused) = self.outbound(header, filled);
         let id = self.shared.post_send(message, refused, Notify::Ticket);
         SendTicket::new(SendOp::new(self.shared.clone(), id))
@@ -315,7 +272,7 @@ impl Endpoint {
     ///
     /// If a message does not fit the given buffer, the ticket reports an error, and the message is
     /// received next.
-    pub fn post_recv(&self, buffer: impl Into<Option<Spent>>) -> RecvTicket {
+    pub fn post_recv(&self, buffer: impl Into<Option<EmptyBuffer>>) -> RecvTicket {
         let id = self.shared.post_recv(buffer.into(), Notify::Ticket);
         RecvTicket::new(RecvOp::new(self.shared.clone(), id))
     }

@@ -1,5 +1,7 @@
 //! Properties of a connection, as programs see them.
 
+use std::sync::Arc;
+
 use super::counters::Counters;
 use super::shared::Shared;
 use jstream_base::Address;
@@ -17,6 +19,15 @@ pub struct EndpointInfo<'a> {
     /// User id of the peer's process as the system reported it when the connection was made, or
     /// `None` if the connection is neither a Unix socket nor shared memory.
     pub peer_user: Option<u32>,
+    /// Group id of the peer's process, like [`peer_user`](Self::peer_user).
+    pub peer_group: Option<u32>,
+    /// Process id of the peer, like [`peer_user`](Self::peer_user). Also `None` if the process is
+    /// not visible here, as in another container. Of a listener, it is the process that began to
+    /// listen. The process may have ended, and another may have its id.
+    pub peer_process: Option<u32>,
+    /// Certificate of the peer, in DER, if the connection uses TLS. This side verified it when the
+    /// connection was made.
+    pub peer_certificate: Option<&'a Arc<[u8]>>,
     /// Limits of the connection.
     pub limits: &'a Limits,
     /// One sentence for each feature that the connection does without, although it was requested or
@@ -32,7 +43,10 @@ impl<'a> EndpointInfo<'a> {
         Self {
             address: &info.address,
             scheme: info.scheme,
-            peer_user: info.peer_user,
+            peer_user: info.identity.user,
+            peer_group: info.identity.group,
+            peer_process: info.identity.process,
+            peer_certificate: info.identity.certificate.as_ref(),
             limits: &info.limits,
             degraded: &info.degraded,
             counters: shared.tally().counters(),

@@ -9,7 +9,7 @@
 //! | receive an object | [`recv`], [`recv_tagged`], [`recv_within`], [`post_recv_object`] |
 //! | forward a received object | [`send_received`] |
 //! | send bytes of the program | [`send_message`], [`try_send_message`], [`scope`] |
-//! | send a buffer | [`take`] (to fill it), [`send_filled`], [`post_send`] |
+//! | send a buffer | [`take`] (to fill it), [`send_buffer`], [`post_send`] |
 //! | receive a message in a buffer | [`recv_message`], [`recv_message_within`], [`post_recv`] |
 //! | receive into memory of the program | [`recv_into`], [`recv_into_within`] |
 //! | put and get | [`remote`](Endpoint::remote), which returns a [`Remote`] |
@@ -33,7 +33,7 @@
 //! [`try_send_message`]: Endpoint::try_send_message
 //! [`scope`]: Endpoint::scope
 //! [`take`]: Endpoint::take
-//! [`send_filled`]: Endpoint::send_filled
+//! [`send_buffer`]: Endpoint::send_buffer
 //! [`post_send`]: Endpoint::post_send
 //! [`recv_message`]: Endpoint::recv_message
 //! [`recv_message_within`]: Endpoint::recv_message_within
@@ -58,8 +58,8 @@
 //! | [`gate`] | credit of the peer, by which the layers above limit messages |
 //! | [`remote`] | puts and gets |
 //! | `carrier`, `progress` | threads that drive posted operations |
-//! | `reactor`, `alarm`, [`timer`], `timers` | thread that wakes tasks |
-//! | [`spin`], [`parker`] | waiting of threads |
+//! | `reactor`, `alarm`, [`timer`] | thread that wakes tasks |
+//! | [`spin`] | waiting of threads before they sleep |
 //! | `connection_info`, `endpoint_info` | properties of a connection: of the implementation, and as programs see them |
 //!
 //! The crate is an implementation detail of `jstream-transport`, which exports its public types.
@@ -81,7 +81,6 @@ mod message;
 pub mod object;
 pub mod ops;
 mod outcome;
-pub mod parker;
 mod progress;
 pub mod queue;
 mod reactor;
@@ -93,7 +92,6 @@ pub mod shared;
 pub mod spin;
 mod ticket;
 pub mod timer;
-mod timers;
 mod typed;
 mod unmoved;
 

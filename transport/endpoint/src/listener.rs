@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -247,17 +247,17 @@ impl SharedListener {
     }
 
     fn set_troubled(&self, troubled: bool) {
-        *self.troubled.lock().unwrap_or_else(PoisonError::into_inner) = troubled;
+        *jstream_sync::lock(&self.troubled) = troubled;
     }
 
     fn is_troubled(&self) -> bool {
-        let troubled = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
+        let troubled = jstream_sync::lock(&self.troubled);
         *troubled && !self.is_closed.load(Ordering::SeqCst)
     }
 
     /// Delays the caller if the last attempt failed because of a lack of system resources.
     fn rest(&self, deadline: Deadline) {
-        let troubled = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
+        let troubled = jstream_sync::lock(&self.troubled);
         if *troubled && !self.is_closed.load(Ordering::SeqCst) {
             let rest = deadline.left().map_or(REST, |left| left.min(REST));
             drop(self.closed.wait_timeout(troubled, rest));

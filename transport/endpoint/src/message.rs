@@ -1,6 +1,6 @@
 //! Messages as programs get them.
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use jstream_base::Header;
 
 /// A received message.
@@ -11,7 +11,7 @@ pub struct Message {
     pub header: Header,
     /// The payload, in a buffer whose bytes were not checked yet. If the payload is empty, the
     /// buffer may be one without memory.
-    pub payload: Filled,
+    pub payload: MessageBuffer,
 }
 
 impl Message {
@@ -19,7 +19,7 @@ impl Message {
     #[doc(hidden)]
     #[inline]
     #[must_use]
-    pub fn of_payload(payload: Filled) -> Self {
+    pub fn of_payload(payload: MessageBuffer) -> Self {
         Self {
             header: Header::default(),
             payload,

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use jstream::{ReadError, Received, Transportable, WriteError};
 use thiserror::Error;
 
@@ -27,7 +27,7 @@ use jstream_device::connection::Payload;
 pub enum SendObjectError {
     /// The object could not be written. Nothing was sent, and the connection can still be used.
     #[error("the object can't be written: {0}")]
-    Write(#[source] WriteError),
+    Write(WriteError),
     /// The message of the object was not sent.
     #[error(transparent)]
     Send(#[from] SendError),
@@ -48,7 +48,7 @@ pub enum RecvObjectError {
         /// The peer.
         peer: Address,
         /// The reason why the message can't be read.
-        source: Box<ReadError>,
+        r#source: Box<ReadError>,
     },
 }
 
@@ -67,7 +67,7 @@ pub enum Remains<T: Transportable + 'static> {
     /// The unchanged object.
     Object(Received<T>),
     /// The message to which the object was already converted.
-    Message(Filled),
+    Message(MessageBuffer),
     /// The object is lost. Only with [`WriteError::Displaced`].
     Nothing,
 }
@@ -97,11 +97,7 @@ impl<T: Transportable + 'static> fmt::Display for UnsentObject<T> {
     }
 }
 
-impl<T: Transportable + 'static> Error for UnsentObject<T> {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.error.source()
-    }
-}
+impl<T: Transportable + 'static> Error for UnsentObject<T> {}
 
 /// Returns the object of a received message. An object that moved here and is a `T` is returned as
 /// it is; otherwise its bytes are read.

@@ -161,6 +161,11 @@ impl<T> Ops<T> {
             .and_then(|slot| slot.op.as_mut())
     }
 
+    /// Returns the operations that have not ended.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().filter_map(|slot| slot.op.as_ref())
+    }
+
     /// Drops an operation in its slot. The key becomes invalid.
     pub fn end(&mut self, id: OpId) {
         if self.get(id).is_none() {

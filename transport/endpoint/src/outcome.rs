@@ -1,6 +1,6 @@
 //! Outcomes of operations, as programs get them.
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::message::Message;
 use super::receiving::{Arrived, Receipt};
@@ -28,22 +28,25 @@ pub(super) fn bytes_of(arrived: Arrived, shared: &Shared) -> Result<Message, Rec
 /// Converts the outcome of a posted receive.
 pub(super) fn message_of(receipt: Receipt, shared: &Shared) -> Result<Message, Unreceived> {
     match receipt {
-        Ok(arrived) => bytes_of(arrived, shared).map_err(|error| Unreceived { error, spent: None }),
+        Ok(arrived) => bytes_of(arrived, shared).map_err(|error| Unreceived {
+            error,
+            buffer: None,
+        }),
         Err(missed) => Err(Unreceived {
             error: missed.error,
-            spent: missed.spent,
+            buffer: missed.empty,
         }),
     }
 }
 
 /// Converts the outcome of a posted send of a buffer.
-pub(super) fn outcome_of(sent: SendOutcome) -> Result<Option<Spent>, Unsent> {
+pub(super) fn outcome_of(sent: SendOutcome) -> Result<Option<EmptyBuffer>, Unsent> {
     let filled = match sent.body {
         Body::Owned(filled) => Some(filled),
         _ => None,
     };
     match sent.result {
-        Ok(()) => Ok(filled.map(Filled::into_spent)),
+        Ok(()) => Ok(filled.map(MessageBuffer::into_empty)),
         Err(error) => Err(Unsent {
             error,
             filled: unmoved(filled),
@@ -53,6 +56,6 @@ pub(super) fn outcome_of(sent: SendOutcome) -> Result<Option<Spent>, Unsent> {
 
 /// Returns the buffer of a message that was not sent. A device moves a buffer only when it takes
 /// it.
-pub(super) fn unmoved(filled: Option<Filled>) -> Filled {
-    filled.unwrap_or_else(Filled::nothing)
+pub(super) fn unmoved(filled: Option<MessageBuffer>) -> MessageBuffer {
+    filled.unwrap_or_else(MessageBuffer::nothing)
 }

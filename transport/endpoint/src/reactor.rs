@@ -5,13 +5,14 @@
 
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
 use std::thread;
+use std::time::Instant;
 
 pub(crate) use jstream_sync::watcher::Watch;
 
-use super::timers::Timers;
+use jstream_sync::timers::Timers;
 use jstream_sync::watcher::Interest;
 use jstream_sync::watcher::{WatchBuffers, Watcher};
 
@@ -55,7 +56,7 @@ impl Reactor {
         if let Some(reactor) = REACTOR.get() {
             return Ok(reactor);
         }
-        let starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let starting = jstream_sync::lock(&STARTING);
         if let Some(reactor) = REACTOR.get() {
             return Ok(reactor);
         }
@@ -82,9 +83,9 @@ impl Reactor {
     }
 
     fn run(&self) {
-        let (mut room, mut due) = (WatchBuffers::default(), Vec::new());
+        let mut room = WatchBuffers::default();
         loop {
-            let left = self.timers.ring(&mut due);
+            let left = self.timers.expire(Instant::now());
             self.watcher.sleep(&mut room, left);
             self.watcher.call(&mut room);
         }

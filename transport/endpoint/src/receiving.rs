@@ -30,7 +30,7 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{Filling, PoolError, Spent};
+use jstream::buffer::{BufferWriter, EmptyBuffer, PoolError};
 
 pub(super) use self::arrived::Destination;
 pub use self::arrived::{Arrived, Inbound, Missed, Receipt};
@@ -54,7 +54,7 @@ use jstream_device::connection::{Armed, Fault, Incoming, Payload, Whole};
 pub(super) const SCRATCH: usize = 4096;
 
 struct RecvOp {
-    spent: Option<Spent>,
+    empty: Option<EmptyBuffer>,
     receipt: Option<Receipt>,
     notify: Notify,
 }
@@ -64,12 +64,12 @@ pub(crate) struct Receiving {
     pub(super) half: Option<Box<dyn Incoming>>,
     pub(super) end: Option<EndReason>,
     /// Destination of the message that has begun.
-    pub(super) into: Option<Filling>,
+    pub(super) into: Option<BufferWriter>,
     /// True if a destination was chosen for the next message.
     pub(super) begun: bool,
     /// True if that destination is the scratch buffer.
     scratched: bool,
-    pub(super) scratch: Option<Spent>,
+    pub(super) scratch: Option<EmptyBuffer>,
     /// Messages whose operations were dropped, in order of arrival.
     pub(super) kept: VecDeque<Arrived>,
     pub(super) posted: VecDeque<OpId>,
@@ -77,6 +77,9 @@ pub(crate) struct Receiving {
     /// Time that the message that has begun may still take.
     pub(super) left: Duration,
     next: u64,
+    /// True once a receive was posted, a window was exposed, a put or a get was begun, or a receive
+    /// sink was set. Until then, no message is received without a caller that waits for it.
+    pub(super) is_driven: bool,
     pub(super) common: Common,
     pub(super) info: Arc<ConnectionInfo>,
     pub(super) tally: Arc<Tally>,
@@ -124,6 +127,7 @@ impl Receiving {
             ops: Ops::default(),
             left: info.message_timeout,
             next: 0,
+            is_driven: false,
             common: Common::default(),
             info,
             tally,
@@ -155,7 +159,6 @@ impl Receiving {
             match half.receive(&mut message.header, &mut message.payload) {
                 Ok(Whole::Here) => {
                     self.end_message(&message.header);
-                    self.take_number();
                     return true;
                 }
                 Ok(Whole::Nothing) => return false,
@@ -208,7 +211,6 @@ impl Receiving {
             match half.receive_into(memory, header) {
                 Ok(Whole::Here) => {
                     self.end_message(header);
-                    self.take_number();
                     return true;
                 }
                 Ok(Whole::Nothing) => return false,
@@ -266,13 +268,13 @@ impl Receiving {
             self.begun = true;
             match &mut place {
                 Destination::Pool => {}
-                Destination::Jbuf(spent) => self.into = spent.take().map(Spent::filling),
+                Destination::Jbuf(empty) => self.into = empty.take().map(EmptyBuffer::writer),
                 Destination::Memory(_) => {
                     // A device that moves buffers already has one.
                     if header.length <= SCRATCH as u64 && !self.info.limits.moves {
                         let scratch = self.scratch.take();
-                        let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
-                        self.into = Some(scratch.filling());
+                        let scratch = scratch.unwrap_or_else(|| EmptyBuffer::heap(SCRATCH));
+                        self.into = Some(scratch.writer());
                         self.scratched = true;
                     }
                 }
@@ -292,16 +294,21 @@ impl Receiving {
         mut payload: Payload,
         place: &Destination<'_>,
     ) -> Arrived {
-        self.end_message(&header);
+        let number = self.end_message(&header);
         if self.scratched && !matches!(place, Destination::Memory(_)) {
             payload = self.leave_scratch(payload);
         }
-        self.number(header, payload)
+        Arrived {
+            header,
+            payload,
+            number,
+        }
     }
 
-    /// Resets the per-message state when all of a message or frame was received.
+    /// Resets the per-message state when all of a message or frame was received. Returns its
+    /// number.
     #[inline]
-    pub(super) fn end_message(&mut self, header: &Header) {
+    pub(super) fn end_message(&mut self, header: &Header) -> u64 {
         self.begun = false;
         self.begun_share.end();
         self.left = self.info.message_timeout;
@@ -310,20 +317,6 @@ impl Receiving {
         self.alarm.disarm();
         self.tally.received(header.length);
         self.info.trace(header, "received");
-    }
-
-    /// Gives a received message the next number.
-    #[inline]
-    pub(super) fn number(&mut self, header: Header, payload: Payload) -> Arrived {
-        Arrived {
-            header,
-            payload,
-            number: self.take_number(),
-        }
-    }
-
-    /// Returns the number of the next message.
-    fn take_number(&mut self) -> u64 {
         let number = self.next;
         self.next = number.wrapping_add(1);
         number
@@ -337,13 +330,13 @@ impl Receiving {
         let Payload::Bytes(filled) = payload else {
             return payload;
         };
-        let copied = self.info.pool.take(filled.len()).ok().and_then(|spent| {
-            let copied = spent.copy_from(filled.as_bytes());
+        let copied = self.info.pool.take(filled.len()).ok().and_then(|empty| {
+            let copied = empty.copy_from(filled.as_bytes());
             copied.ok()
         });
         match copied {
             Some(copied) => {
-                self.scratch = Some(filled.into_spent());
+                self.scratch = Some(filled.into_empty());
                 Payload::Bytes(copied)
             }
             // If the pool is full, the message keeps the scratch buffer, and the next one gets a
@@ -384,7 +377,7 @@ impl Receiving {
         };
         room.copy_from_slice(filled.as_bytes());
         if std::mem::take(&mut self.scratched) {
-            self.scratch = Some(filled.into_spent());
+            self.scratch = Some(filled.into_empty());
         }
         Ok(header)
     }

@@ -75,7 +75,7 @@ impl Shared {
         let scheme = connection.scheme;
         let info = Arc::new(ConnectionInfo::new(
             address.clone(),
-            (connection.peer, connection.peer_user),
+            (connection.peer, connection.identity),
             scheme,
             connection.limits,
             connection.degraded,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use super::message::Message;
 use super::ops::OpId;
@@ -127,7 +127,7 @@ impl SendTicket {
     /// # Panics
     ///
     /// If the outcome was taken before.
-    pub fn wait(mut self) -> Result<Option<Spent>, Unsent> {
+    pub fn wait(mut self) -> Result<Option<EmptyBuffer>, Unsent> {
         match self.op.wait(Patience::Endless) {
             Some(sent) => outcome_of(sent),
             None => panic!("the outcome was taken before"),
@@ -136,12 +136,15 @@ impl SendTicket {
 
     /// As [`wait`](Self::wait), but does not block for longer than `timeout`. Returns `None` if the
     /// outcome is not known in time, or was taken before.
-    pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<Option<Spent>, Unsent>> {
+    pub fn wait_timeout(
+        &mut self,
+        timeout: Duration,
+    ) -> Option<Result<Option<EmptyBuffer>, Unsent>> {
         self.op.wait(Patience::For(timeout)).map(outcome_of)
     }
 
     /// Returns the outcome once, if it is known.
-    pub fn try_take(&mut self) -> Option<Result<Option<Spent>, Unsent>> {
+    pub fn try_take(&mut self) -> Option<Result<Option<EmptyBuffer>, Unsent>> {
         self.op.wait(Patience::None).map(outcome_of)
     }
 
@@ -152,7 +155,7 @@ impl SendTicket {
     /// # Errors
     ///
     /// The ticket, if the device has begun the message, which then has to be completed.
-    pub fn cancel(mut self) -> Result<Result<Option<Spent>, Unsent>, Self> {
+    pub fn cancel(mut self) -> Result<Result<Option<EmptyBuffer>, Unsent>, Self> {
         if !self.op.cancel() {
             return Err(self);
         }
@@ -164,7 +167,7 @@ impl SendTicket {
 }
 
 impl Future for SendTicket {
-    type Output = Result<Option<Spent>, Unsent>;
+    type Output = Result<Option<EmptyBuffer>, Unsent>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         self.op.poll(context).map(outcome_of)

@@ -23,7 +23,7 @@ impl Timer {
     /// The error of the system if it is out of descriptors or threads.
     pub fn new() -> io::Result<Self> {
         let reactor = Arc::clone(Reactor::started()?);
-        let place = reactor.timers().take_place();
+        let place = reactor.timers().add();
         Ok(Self { reactor, place })
     }
 

@@ -6,10 +6,11 @@
 
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use jstream::{Erased, ForwardFailure, Received, Transportable, WriteError, Writer};
 
 use super::endpoint::Endpoint;
+use super::gate::Credit;
 use super::object::{
     ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject, object_of, read,
 };
@@ -29,7 +30,7 @@ fn write_in_place<T: Transportable>(
     writer: &mut Writer,
     object: &T,
     outbox: Option<&Outbox>,
-) -> Option<Filled> {
+) -> Option<MessageBuffer> {
     let outbox = outbox?;
     match writer.write(object, outbox.take_usual()?) {
         Ok(filled) => {
@@ -42,7 +43,7 @@ fn write_in_place<T: Transportable>(
 
 impl Endpoint {
     /// Sends an object and everything that it reaches. Returns when the device has taken every
-    /// byte. Large plain arrays are not copied.
+    /// byte. Large plain arrays and long text are not copied.
     ///
     /// ```
     /// use jstream_transport::{Options, connect, listen};
@@ -99,7 +100,7 @@ impl Endpoint {
         object: &T,
         patience: Patience,
     ) -> Result<(), SendObjectError> {
-        let shared = &*self.shared;
+        let shared = &self.shared;
         let sent = shared.codecs.writers.with(|writer| {
             let outbox = shared.info().outbox();
             if let Some(filled) = write_in_place(writer, object, outbox) {
@@ -109,7 +110,7 @@ impl Endpoint {
                 if let Some(outbox) = outbox {
                     outbox.note_usual(segments.iter().map(|segment| segment.len()).sum());
                 }
-                self.send_segments(header, segments, patience)
+                shared.send_segments(header, segments, patience, Credit::FREE)
             })
         });
         Ok(sent.map_err(SendObjectError::Write)??)
@@ -118,7 +119,7 @@ impl Endpoint {
     fn send_written(
         &self,
         header: Header,
-        filled: Filled,
+        filled: MessageBuffer,
         patience: Patience,
     ) -> Result<(), SendError> {
         let (mut message, refused) = self.outbound(header, filled);
@@ -259,7 +260,7 @@ impl Endpoint {
                 });
             }
         };
-        self.send_filled(header, message)
+        self.send_buffer(header, message)
             .map_err(|unsent| UnsentObject {
                 error: unsent.error.into(),
                 remains: Remains::Message(unsent.filled),

@@ -1,6 +1,6 @@
 //! Errors that return the buffer of an operation that failed.
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use jstream_base::{RecvError, SendError};
 use thiserror::Error;
 
@@ -10,10 +10,9 @@ use thiserror::Error;
 #[non_exhaustive]
 pub struct Unsent {
     /// The reason.
-    #[source]
     pub error: SendError,
     /// The buffer, unchanged.
-    pub filled: Filled,
+    pub filled: MessageBuffer,
 }
 
 impl From<Unsent> for SendError {
@@ -28,10 +27,9 @@ impl From<Unsent> for SendError {
 #[non_exhaustive]
 pub struct Unreceived {
     /// The reason.
-    #[source]
     pub error: RecvError,
     /// The posted buffer, if there was one and it holds no part of a message.
-    pub spent: Option<Spent>,
+    pub buffer: Option<EmptyBuffer>,
 }
 
 impl From<Unreceived> for RecvError {

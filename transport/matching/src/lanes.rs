@@ -14,7 +14,7 @@ pub(super) const MOST_SLOTS: u32 = 1 << 31;
 const FEWEST_BUCKETS: usize = 4;
 /// Maximum average number of queues per bucket.
 const LOAD: usize = 4;
-/// Number of queues that are stored in a bucket itself.
+/// Number of queues that a bucket has room for.
 const WAYS: usize = 7;
 
 /// Identifier of an item: its slot, and its sequence number, which tells apart items that used the
@@ -42,37 +42,58 @@ pub(super) struct Lanes<T> {
     len: usize,
 }
 
-/// Queues whose hashes have the same bucket index, in one cache line, so that a lookup touches
-/// little more memory than that of its own queue.
+/// Queues whose hashes have the same bucket index, in one cache line. If it is full, further queues
+/// are stored in the first bucket behind it that has room.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Bucket {
     hashes: [u32; WAYS],
     /// The first items of the queues, or [`NONE`].
     firsts: [u32; WAYS],
-    /// Head of the chain of the first items of all other queues of the bucket.
-    chain: u32,
+    /// Number of queues that found this bucket full, and are stored behind it.
+    passed: u32,
 }
 
 const EMPTY: Bucket = Bucket {
     hashes: [0; WAYS],
     firsts: [NONE; WAYS],
-    chain: NONE,
+    passed: 0,
 };
+
+impl Bucket {
+    /// Replaces `old` in the first items, together with its hash. Returns false if it is not here.
+    #[inline]
+    fn replace(&mut self, old: u32, new: u32, hash: u32) -> bool {
+        let way = way(&self.firsts, old);
+        let places = (self.firsts.get_mut(way), self.hashes.get_mut(way));
+        let (Some(first), Some(place)) = places else {
+            return false;
+        };
+        (*first, *place) = (new, hash);
+        true
+    }
+}
+
+/// Returns the lowest index of a value, or [`WAYS`]. Compares all values without a branch, because
+/// the index is random, and a wrong prediction costs more than all comparisons.
+#[inline]
+fn way(values: &[u32; WAYS], value: u32) -> usize {
+    let mut way = WAYS;
+    for (at, other) in values.iter().enumerate().rev() {
+        way = if *other == value { at } else { way };
+    }
+    way
+}
 
 /// An item with its links.
 struct Slot<T> {
     key: Key,
     sequence: u64,
-    /// The next item of the queue.
+    /// The next item of the queue, or [`NONE`].
     next: u32,
-    /// The previous item of the queue; [`NONE`] for the first of a queue, [`OUT`] for an item that
-    /// is in no queue.
+    /// The previous item of the queue. For the first item: the last one, whose `next` is [`NONE`].
+    /// [`OUT`] for an item that is in no queue.
     previous: u32,
-    /// For the first item of a queue in a chain: the first item of the next queue in the chain.
-    chain: u32,
-    /// For the first item of a queue: the last one.
-    last: u32,
     item: Option<T>,
 }
 
@@ -100,42 +121,45 @@ impl<T> Lanes<T> {
     /// If there are [`MOST_SLOTS`] items.
     #[inline]
     pub(super) fn push(&mut self, key: Key, sequence: u64, item: T) -> Id {
-        let first = self.first(&key).map(|id| id.slot);
-        let previous = first.map_or(NONE, |first| self.slot(first).last);
-        let free = self.free;
+        let first = self.find(&key);
+        let slot = if self.free == NONE {
+            self.new_slot()
+        } else {
+            self.free
+        };
+        let previous = if first == NONE {
+            slot
+        } else {
+            self.slot(first).previous
+        };
         let new = Slot {
             key,
             sequence,
             next: NONE,
             previous,
-            chain: NONE,
-            last: free,
             item: Some(item),
         };
-        let slot = if let Some(at) = self.slots.get_mut(free as usize) {
+        if let Some(at) = self.slots.get_mut(slot as usize) {
             self.free = at.next;
             *at = new;
-            free
         } else {
-            self.add_slot(new)
-        };
+            self.slots.push(new);
+        }
         self.len = self.len.saturating_add(1);
-        if let Some(first) = first {
-            self.slot_mut(previous).next = slot;
-            self.slot_mut(first).last = slot;
-        } else {
+        if first == NONE {
             self.enlist(slot, key.hash);
+        } else {
+            self.slot_mut(previous).next = slot;
+            self.slot_mut(first).previous = slot;
         }
         Id { slot, sequence }
     }
 
+    /// Returns the index of the next slot that is allocated.
     #[cold]
-    fn add_slot(&mut self, new: Slot<T>) -> u32 {
+    fn new_slot(&self) -> u32 {
         match u32::try_from(self.slots.len()) {
-            Ok(slot) if slot < MOST_SLOTS => {
-                self.slots.push(Slot { last: slot, ..new });
-                slot
-            }
+            Ok(slot) if slot < MOST_SLOTS => slot,
             _ => panic!("too many receives or messages: the limit is {MOST_SLOTS}"),
         }
     }
@@ -143,27 +167,49 @@ impl<T> Lanes<T> {
     /// Returns the first item of the queue of `key`.
     #[inline]
     pub(super) fn first(&self, key: &Key) -> Option<Id> {
-        if self.queues == 0 {
-            return None;
+        match self.find(key) {
+            NONE => None,
+            first => Some(self.slot(first).id(first)),
         }
-        let bucket = self.table.get(self.bucket(key.hash))?;
-        for (hash, first) in bucket.hashes.iter().zip(&bucket.firsts) {
-            if *hash == key.hash {
-                if let Some(slot) = self.slots.get(*first as usize) {
-                    if slot.key == *key {
-                        return Some(slot.id(*first));
-                    }
-                }
+    }
+
+    /// Returns the slot of the first item of the queue of `key`, or [`NONE`].
+    #[inline]
+    fn find(&self, key: &Key) -> u32 {
+        let home = self.home(key.hash);
+        let Some(bucket) = self.table.get(home) else {
+            return NONE;
+        };
+        if let Some(&first) = bucket.firsts.get(way(&bucket.hashes, key.hash)) {
+            match self.slots.get(first as usize) {
+                Some(slot) if slot.key == *key => return first,
+                _ => {}
             }
+        } else if bucket.passed == 0 {
+            return NONE;
         }
-        let mut at = bucket.chain;
-        while let Some(slot) = self.slots.get(at as usize) {
-            if slot.key == *key {
-                return Some(slot.id(at));
+        self.search(home, *key)
+    }
+
+    /// Returns the first item of a queue whose hash another queue has, too, or whose home bucket
+    /// was full.
+    #[cold]
+    fn search(&self, home: usize, key: Key) -> u32 {
+        let mut at = home;
+        loop {
+            let Some(bucket) = self.table.get(at) else {
+                return NONE;
+            };
+            let same = bucket.hashes.iter().zip(&bucket.firsts);
+            let mut same = same.filter(|(hash, first)| **hash == key.hash && **first != NONE);
+            if let Some((_, first)) = same.find(|(_, first)| self.slot(**first).key == key) {
+                return *first;
             }
-            at = slot.chain;
+            if bucket.passed == 0 {
+                return NONE;
+            }
+            at = self.behind(at);
         }
-        None
     }
 
     /// Returns an item with its key, and true if it is in a queue.
@@ -218,30 +264,29 @@ impl<T> Lanes<T> {
     #[inline]
     pub(super) fn detach(&mut self, at: u32) {
         let slot = self.slot_mut(at);
-        let (key, next, last) = (slot.key, slot.next, slot.last);
-        match std::mem::replace(&mut slot.previous, OUT) {
-            OUT => {}
-            NONE if next == NONE => {
-                self.queues = self.queues.saturating_sub(1);
-                self.delist(at, key.hash);
-            }
-            NONE => {
-                let heir = self.slot_mut(next);
-                (heir.previous, heir.last) = (NONE, last);
-                self.relist(at, next, key.hash);
-            }
-            previous => {
-                self.slot_mut(previous).next = next;
-                if next == NONE {
-                    let Some(first) = self.first(&key) else {
-                        unreachable!("one in front is left")
-                    };
-                    self.slot_mut(first.slot).last = previous;
-                } else {
-                    self.slot_mut(next).previous = previous;
-                }
-            }
+        let (key, next) = (slot.key, slot.next);
+        let previous = std::mem::replace(&mut slot.previous, OUT);
+        if previous == OUT {
+            return;
         }
+        if previous == at {
+            self.queues = self.queues.saturating_sub(1);
+            return self.delist(at, key.hash);
+        }
+        let before = self.slot_mut(previous);
+        if before.next == NONE {
+            self.slot_mut(next).previous = previous;
+            return self.relist(at, next, key.hash);
+        }
+        before.next = next;
+        if next != NONE {
+            self.slot_mut(next).previous = previous;
+            return;
+        }
+        let Some(first) = self.first(&key) else {
+            unreachable!("one in front is left")
+        };
+        self.slot_mut(first.slot).previous = previous;
     }
 
     /// Inserts an item that is in no queue into the queue of its key, in the order of sequence
@@ -252,20 +297,18 @@ impl<T> Lanes<T> {
         let slot = self.slot(at);
         let (key, sequence) = (slot.key, slot.sequence);
         let Some(first) = self.first(&key) else {
-            self.set(at, NONE, NONE);
-            self.slot_mut(at).last = at;
+            self.set(at, at, NONE);
             return self.enlist(at, key.hash);
         };
-        let last = self.slot(first.slot).last;
+        let last = self.slot(first.slot).previous;
         if sequence < first.sequence {
             self.slot_mut(first.slot).previous = at;
-            self.set(at, NONE, first.slot);
-            self.slot_mut(at).last = last;
+            self.set(at, last, first.slot);
             self.relist(first.slot, at, key.hash);
         } else if self.slot(last).sequence < sequence {
             self.slot_mut(last).next = at;
             self.set(at, last, NONE);
-            self.slot_mut(first.slot).last = at;
+            self.slot_mut(first.slot).previous = at;
         } else {
             let mut before = first.slot;
             let mut behind = self.slot(before).next;
@@ -296,65 +339,35 @@ impl<T> Lanes<T> {
         }
     }
 
+    /// Stores a queue in the first bucket that has room, from the home bucket of its hash on.
     #[inline]
     fn name(&mut self, first: u32, hash: u32) {
-        let bucket = self.bucket_mut(hash);
-        for (other, place) in bucket.hashes.iter_mut().zip(&mut bucket.firsts) {
-            if *place == NONE {
-                (*other, *place) = (hash, first);
-                return;
-            }
+        let mut at = self.home(hash);
+        while !self.bucket_mut(at).replace(NONE, first, hash) {
+            let bucket = self.bucket_mut(at);
+            bucket.passed = bucket.passed.saturating_add(1);
+            at = self.behind(at);
         }
-        let chain = std::mem::replace(&mut bucket.chain, first);
-        self.slot_mut(first).chain = chain;
     }
 
     /// Replaces the first item by which a queue is found.
     #[inline]
     fn relist(&mut self, old: u32, new: u32, hash: u32) {
-        let bucket = self.bucket_mut(hash);
-        if let Some(place) = bucket.firsts.iter_mut().find(|first| **first == old) {
-            *place = new;
-            return;
+        let mut at = self.home(hash);
+        while !self.bucket_mut(at).replace(old, new, hash) {
+            at = self.behind(at);
         }
-        self.slot_mut(new).chain = self.slot(old).chain;
-        self.set_chain(old, new, hash);
     }
 
     /// Removes an empty queue from the table.
     #[inline]
     fn delist(&mut self, first: u32, hash: u32) {
-        let bucket = self.bucket_mut(hash);
-        let Some(place) = bucket.firsts.iter_mut().find(|other| **other == first) else {
-            let behind = self.slot(first).chain;
-            return self.set_chain(first, behind, hash);
-        };
-        *place = NONE;
-        // A queue of the chain moves to the free place.
-        let waiting = bucket.chain;
-        if waiting != NONE {
-            let Slot { key, chain, .. } = self.slot(waiting);
-            let (hash, chain) = (key.hash, *chain);
-            self.bucket_mut(hash).chain = chain;
-            self.name(waiting, hash);
-        }
-    }
-
-    /// Replaces the link to `old` in the chain by one to `new`.
-    fn set_chain(&mut self, old: u32, new: u32, hash: u32) {
-        let bucket = self.bucket_mut(hash);
-        let mut at = bucket.chain;
-        if at == old {
-            bucket.chain = new;
-            return;
-        }
-        loop {
-            let slot = self.slot_mut(at);
-            if slot.chain == old {
-                slot.chain = new;
-                return;
-            }
-            at = slot.chain;
+        let mut at = self.home(hash);
+        // The free place gets a hash that the next search for the same key does not find.
+        while !self.bucket_mut(at).replace(first, NONE, !hash) {
+            let bucket = self.bucket_mut(at);
+            bucket.passed = bucket.passed.saturating_sub(1);
+            at = self.behind(at);
         }
     }
 
@@ -367,21 +380,27 @@ impl<T> Lanes<T> {
         self.shift = u32::BITS.saturating_sub(count.ilog2());
         for at in (0..).take(self.slots.len()) {
             let slot = self.slot(at);
-            if slot.previous == NONE {
+            if slot.previous != OUT && self.slot(slot.previous).next == NONE {
                 self.name(at, slot.key.hash);
             }
         }
     }
 
-    /// Returns the bucket index of a hash. It is meaningless while there are no buckets.
+    /// Returns the bucket in which a search for a hash begins. It is meaningless while there are no
+    /// buckets.
     #[inline]
-    fn bucket(&self, hash: u32) -> usize {
+    fn home(&self, hash: u32) -> usize {
         hash.wrapping_shr(self.shift) as usize
     }
 
+    /// Returns the next bucket.
     #[inline]
-    fn bucket_mut(&mut self, hash: u32) -> &mut Bucket {
-        let at = self.bucket(hash);
+    fn behind(&self, at: usize) -> usize {
+        at.wrapping_add(1) & self.table.len().wrapping_sub(1)
+    }
+
+    #[inline]
+    fn bucket_mut(&mut self, at: usize) -> &mut Bucket {
         let Some(bucket) = self.table.get_mut(at) else {
             unreachable!("hashes are cut to the table")
         };

@@ -140,7 +140,6 @@ pub struct Ended<R> {
 #[non_exhaustive]
 pub struct Unposted<R> {
     /// The error.
-    #[source]
     pub error: PostError,
     /// The value of the receive.
     pub receive: R,

@@ -44,10 +44,16 @@ impl<R> Receives<R> {
     #[inline]
     pub(super) fn first(&self, hash: &Hash, envelope: &Envelope) -> Option<Id> {
         let [exact, ..] = self.counts;
-        let mut first = self.lanes.first(&hash.of(envelope, Class::Exact));
+        let first = self.lanes.first(&hash.of(envelope, Class::Exact));
         if exact == self.lanes.len() {
             return first;
         }
+        self.earlier(first, hash, envelope)
+    }
+
+    /// Returns `first`, or a receive with wildcards that was posted before it.
+    #[inline(never)]
+    fn earlier(&self, mut first: Option<Id>, hash: &Hash, envelope: &Envelope) -> Option<Id> {
         for (class, count) in Class::ALL.into_iter().zip(self.counts).skip(1) {
             if count > 0 {
                 let other = self.lanes.first(&hash.of(envelope, class));

@@ -59,7 +59,7 @@ impl Accounts {
     /// urgency.
     #[inline]
     pub(crate) fn begin(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
-        if let Some(number) = self.asked.begin(length) {
+        if let Some(number) = self.asked.begin(None, length) {
             return Ok((number, Credit::default(), Haste::Now));
         }
         self.begin_noted(length)
@@ -96,7 +96,7 @@ impl Accounts {
     /// it must be recorded in the ledger.
     #[inline]
     pub(crate) fn accept_alone(&self, number: u32, length: u64, credit: Credit) -> bool {
-        credit == Credit::default() && self.opened.open(number, length)
+        credit == Credit::default() && self.opened.begin(Some(number), length).is_some()
     }
 
     /// Completes a message of the peer. Returns the credit for the frame that reports this.

@@ -2,20 +2,20 @@
 
 use std::task::Waker;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 /// The answer to a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Reply {
         word: u64,
-        payload: Filled,
+        payload: MessageBuffer,
     },
     Returned {
         reason: u16,
         word: u64,
         /// The payload that was sent, followed by `text` bytes of explanation.
-        payload: Filled,
+        payload: MessageBuffer,
         text: u16,
     },
 }

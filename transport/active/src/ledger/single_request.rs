@@ -34,23 +34,14 @@ impl SingleRequest {
         self.0.store(FREE | u64::from(number), Ordering::Release);
     }
 
-    /// Begins a request of `length` bytes. Returns its number, or `None` if the slot is not free.
+    /// Begins a request of `length` bytes, with the number of the slot if it has none. Returns the
+    /// number, or `None` if the slot is not free.
     #[inline]
-    pub(super) fn begin(&self, length: u64) -> Option<u32> {
+    pub(super) fn begin(&self, number: Option<u32>, length: u64) -> Option<u32> {
         let word = self.0.load(Ordering::Relaxed);
-        let number = number_of(word);
-        self.take(word, number, length).then_some(number)
-    }
-
-    /// Begins a request that has a number. Returns false if the slot is not free.
-    #[inline]
-    pub(super) fn open(&self, number: u32, length: u64) -> bool {
-        self.take(self.0.load(Ordering::Relaxed), number, length)
-    }
-
-    #[inline]
-    fn take(&self, word: u64, number: u32, length: u64) -> bool {
-        word & FREE != 0 && length <= MOST && self.change(word, taken(number, length))
+        let number = number.unwrap_or_else(|| number_of(word));
+        let begins = word & FREE != 0 && length <= MOST;
+        (begins && self.change(word, taken(number, length))).then_some(number)
     }
 
     /// Ends a request; the next one gets the number `next`. Returns false if the request is not in

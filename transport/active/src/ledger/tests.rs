@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use proptest::prelude::*;
 
 use super::*;
@@ -111,7 +111,7 @@ impl Side {
             Letter::Reply(number) => {
                 let answer = Answer::Reply {
                     word: u64::from(number),
-                    payload: Filled::nothing(),
+                    payload: MessageBuffer::nothing(),
                 };
                 ledger.answer(number, answer).unwrap();
                 self.come.insert(number);
@@ -230,7 +230,7 @@ proptest! {
                 1 => accounts.lock().accept(None, length),
                 2 => {
                     // No request is outstanding, and no message is in flight.
-                    let answer = Answer::Reply { word: 0, payload: Filled::nothing() };
+                    let answer = Answer::Reply { word: 0, payload: MessageBuffer::nothing() };
                     let given = Credit { messages: 1, bytes: length };
                     prop_assert!(!accounts.settle_answer(number, given));
                     prop_assert!(accounts.lock().answer(number, answer).is_err());

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
-use super::{Link, lock_plainly};
+use super::Link;
 use crate::budget::{Tick, tick};
 use crate::error::{Reason, Returned};
-use crate::frame::{Credit, Frame};
+use crate::frame::{Credit, Frame, NO_HANDLER};
 use crate::handlers::{Entry, Handlers, See};
 use crate::ledger::{Answer, FULL, Held, Ledger, Number, Violation};
 use crate::poll_loop::PollGuard;
@@ -19,6 +19,7 @@ use crate::request::Request;
 use crate::turn::{self, Side};
 use jstream_base::Header;
 use jstream_sync::MutexGuard;
+use jstream_sync::lock;
 
 /// A message for a handler.
 struct Served {
@@ -32,21 +33,46 @@ struct Served {
 const SLOW: u64 = 50_000_000;
 
 impl Link {
-    /// Handles a received message. The poller lock is released before a handler runs.
+    /// Handles a received message. The poller lock is released before a handler runs. `handlers`
+    /// are those of the connection.
     #[inline]
     pub(crate) fn arrived(
         self: Arc<Self>,
         handlers: &Handlers,
         header: &Header,
-        mut payload: Filled,
+        mut payload: MessageBuffer,
         guard: &mut PollGuard<'_>,
     ) {
         let alone = self.take_alone(header);
-        let taken = alone.or_else(|| self.take(header, &mut payload, guard));
-        if let Some(message) = taken {
-            let last = mem::take(&mut guard.last);
-            guard.last = self.serve(handlers, message, payload, guard, last);
+        let Some(message) = alone.or_else(|| self.take(header, &mut payload, guard)) else {
+            return;
+        };
+        let last = mem::take(&mut guard.last);
+        if !self.has_served() {
+            self.served.store(true, Ordering::Relaxed);
         }
+        let entry = handlers.entry(message.handler);
+        let first = entry.and_then(|entry| entry.first(message.word));
+        if first.is_some() || guard.is_aside() {
+            guard.last = self.serve_seen(entry, first, (message, payload), guard);
+            return;
+        }
+        if guard.is_slow() && self.is_in_vain(&message) {
+            guard.release();
+            return self.hang_up();
+        }
+        let Served {
+            number,
+            handler,
+            word,
+        } = message;
+        let mut request = Some(Request::new(self, number, handler, word, payload));
+        guard.release();
+        let begun = last.nanos().unwrap_or_else(tick);
+        guard.last = Entry::run(entry, &mut request, guard.side(), last);
+        let done = guard.last.nanos();
+        let took = done.map_or(0, |now| now.saturating_sub(begun));
+        guard.set_slow(took > SLOW);
     }
 
     /// Fast path for a request while no other one of the peer is open. Returns `None` without a
@@ -68,7 +94,7 @@ impl Link {
     fn take(
         &self,
         header: &Header,
-        payload: &mut Filled,
+        payload: &mut MessageBuffer,
         guard: &mut PollGuard<'_>,
     ) -> Option<Served> {
         let mut last = mem::take(&mut guard.last);
@@ -142,7 +168,7 @@ impl Link {
     fn take_in(
         &self,
         header: &Header,
-        payload: &mut Filled,
+        payload: &mut MessageBuffer,
         guard: &mut PollGuard<'_>,
         wake: &mut Vec<Waker>,
     ) -> Result<Option<Served>, Violation> {
@@ -160,7 +186,7 @@ impl Link {
                 }));
             }
             Frame::Reply { number, word } => {
-                let payload = mem::replace(payload, Filled::nothing());
+                let payload = mem::replace(payload, MessageBuffer::nothing());
                 let answer = Answer::Reply { word, payload };
                 self.note_answer(ledger, (number, answer), guard, wake)?;
             }
@@ -170,7 +196,7 @@ impl Link {
                 word,
                 text,
             } => {
-                let payload = mem::replace(payload, Filled::nothing());
+                let payload = mem::replace(payload, MessageBuffer::nothing());
                 let answer = Answer::Returned {
                     reason,
                     word,
@@ -186,7 +212,12 @@ impl Link {
                 text,
             } => {
                 drop(ledger);
-                let payload = mem::replace(payload, Filled::nothing());
+                if handler == NO_HANDLER && reason == Reason::Ending.code() {
+                    // The end of the connection is published after this.
+                    self.peer_is_done.store(true, Ordering::Relaxed);
+                    return Ok(None);
+                }
+                let payload = mem::replace(payload, MessageBuffer::nothing());
                 self.keep(Returned::of(handler, reason, word, payload, text));
             }
             Frame::Cancel { number } => {
@@ -259,39 +290,6 @@ impl Link {
         Ok(())
     }
 
-    /// Runs the handler of a message. `handlers` are those of the connection. Returns the tick at
-    /// which the handler ended, if it ran.
-    #[inline]
-    fn serve(
-        self: Arc<Self>,
-        handlers: &Handlers,
-        message: Served,
-        payload: Filled,
-        guard: &mut PollGuard<'_>,
-        last: Tick,
-    ) -> Tick {
-        if !self.has_served() {
-            self.served.store(true, Ordering::Relaxed);
-        }
-        let entry = handlers.entry(message.handler);
-        let first = entry.and_then(|entry| entry.first(message.word));
-        if first.is_some() || guard.is_aside() {
-            return self.serve_seen(entry, first, (message, payload), guard);
-        }
-        if guard.is_slow() && self.is_in_vain(&message) {
-            guard.release();
-            self.hang_up();
-            return Tick::default();
-        }
-        let mut request = self.request(message, payload);
-        guard.release();
-        let begun = last.nanos().unwrap_or_else(tick);
-        let done = Self::run(entry, &mut request, guard.side(), last);
-        let took = done.nanos().map_or(0, |now| now.saturating_sub(begun));
-        guard.set_slow(took > SLOW);
-        done
-    }
-
     /// Returns true if the peer is gone, so that the answer can't be delivered. After slow
     /// handlers, requests may have been received long ago.
     #[cold]
@@ -306,14 +304,20 @@ impl Link {
         self: Arc<Self>,
         entry: Option<&Entry>,
         first: Option<&See>,
-        (message, payload): (Served, Filled),
+        (message, payload): (Served, MessageBuffer),
         guard: &mut PollGuard<'_>,
     ) -> Tick {
-        let mut request = self.request(message, payload);
-        if let Some(first) = first {
-            request = request.and_then(first);
-        }
-        let Some(request) = request else {
+        let Served {
+            number,
+            handler,
+            word,
+        } = message;
+        let request = Request::new(self, number, handler, word, payload);
+        let seen = match first {
+            Some(first) => first(request),
+            None => Some(request),
+        };
+        let Some(request) = seen else {
             return Tick::default();
         };
         if guard.is_aside() {
@@ -321,35 +325,7 @@ impl Link {
             return Tick::default();
         }
         guard.release();
-        Self::run(entry, &mut Some(request), guard.side(), Tick::default())
-    }
-
-    #[inline(always)]
-    fn request(self: Arc<Self>, message: Served, payload: Filled) -> Option<Request> {
-        let Served {
-            number,
-            handler,
-            word,
-        } = message;
-        Some(Request::new(self, number, handler, word, payload))
-    }
-
-    /// Runs the handler of a request, if the request is there, for that side. Returns the tick at
-    /// which the handler ended, if it ran.
-    #[inline(always)]
-    fn run(entry: Option<&Entry>, request: &mut Option<Request>, side: Side, last: Tick) -> Tick {
-        let is_stopping = request
-            .as_ref()
-            .is_some_and(|request| request.link().stopping.load(Ordering::Relaxed));
-        let reason = match entry {
-            _ if is_stopping => Reason::Ending,
-            Some(entry) => return entry.run(request, side, last),
-            None => Reason::NoSuchHandler,
-        };
-        if let Some(request) = request.take() {
-            request.give_back(reason, "");
-        }
-        Tick::default()
+        Entry::run(entry, &mut Some(request), guard.side(), Tick::default())
     }
 
     /// Runs a deferred request for that side, unless it was cancelled.
@@ -357,16 +333,9 @@ impl Link {
         if request.link().is_cancelled(request.number()) {
             return request.give_back(Reason::Cancelled, "");
         }
-        if request.link().stopping.load(Ordering::Relaxed) {
-            return request.give_back(Reason::Ending, "");
-        }
         let handlers = request.link().handlers.clone();
-        match handlers.entry(request.handler()) {
-            Some(entry) => {
-                entry.run(&mut Some(request), side, Tick::default());
-            }
-            None => request.give_back(Reason::NoSuchHandler, ""),
-        }
+        let entry = handlers.entry(request.handler());
+        Entry::run(entry, &mut Some(request), side, Tick::default());
     }
 
     /// Takes the answer to a request; see [`Ledger::take`].
@@ -386,7 +355,7 @@ impl Link {
     }
 
     fn keep(&self, returned: Returned) {
-        let mut kept = lock_plainly(&self.returned);
+        let mut kept = lock(&self.returned);
         let lengths = kept.iter().chain([&returned]).filter_map(|returned| {
             let payload = returned.payload.as_ref()?;
             Some(payload.len() as u64)

@@ -9,8 +9,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
-use super::{Link, lock_plainly};
+use super::Link;
 use crate::request::Request;
+use jstream_sync::lock;
 
 impl Link {
     /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, or
@@ -23,7 +24,7 @@ impl Link {
     /// Defers a request until the peer's backlog is at most `most` bytes.
     #[cold]
     pub(crate) fn put_off(self: &Arc<Self>, request: Request, most: u64) {
-        let mut unread = lock_plainly(&self.unread);
+        let mut unread = lock(&self.unread);
         // A request that is queued after the end would never be dropped.
         if self.has_ended() {
             drop(unread);
@@ -44,7 +45,7 @@ impl Link {
         let mut is_told = false;
         loop {
             let backlog = self.backlog();
-            let mut unread = lock_plainly(&self.unread);
+            let mut unread = lock(&self.unread);
             let next = unread.front().map(|(_, most)| *most)?;
             if backlog <= next {
                 let (parked, _) = unread.pop_front()?;
@@ -68,7 +69,7 @@ impl Link {
 
     /// Drops the deferred requests.
     pub(super) fn drop_unread(&self) {
-        let mut unread = lock_plainly(&self.unread);
+        let mut unread = lock(&self.unread);
         let given_up = std::mem::take(&mut *unread);
         self.has_unread.store(false, Ordering::Relaxed);
         drop(unread);

@@ -47,6 +47,7 @@ impl Link {
             has_unread: AtomicBool::new(false),
             returned: Mutex::default(),
             stopping: AtomicBool::new(false),
+            peer_is_done: AtomicBool::new(false),
             attached: OnceLock::new(),
             at_end: Mutex::new(Some(Vec::new())),
             served: AtomicBool::new(false),

@@ -1,6 +1,6 @@
 //! Messages on their way to the peer, and the credit for them.
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use crate::frame::Credit;
 use crate::ledger::Haste;
@@ -32,7 +32,7 @@ pub(crate) struct Message {
     /// True if the message is a request.
     pub(crate) asks: bool,
     /// Payload, which is sent in the entry's turn. If there is none, the owner of the entry sends.
-    pub(crate) payload: Option<Filled>,
+    pub(crate) payload: Option<MessageBuffer>,
 }
 
 /// Credit for one message.

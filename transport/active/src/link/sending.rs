@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use super::Link;
 use super::outgoing::{Asked, BegunRequest};
@@ -18,6 +18,8 @@ use crate::turn;
 use jstream_base::Header;
 use jstream_base::SendError;
 use jstream_device::connection::Body;
+use jstream_endpoint::gate;
+use jstream_endpoint::shared::Patience;
 
 /// Maximum length of a reason that is sent to a peer, in bytes.
 const LONGEST_TEXT: usize = 1024;
@@ -88,7 +90,8 @@ impl Link {
         if haste != Haste::Now && self.gather(header, segments, haste) {
             return Ok(());
         }
-        match self.endpoint.try_send_message(header, segments) {
+        let shared = self.endpoint.shared();
+        match shared.send_segments(header, segments, Patience::None, gate::Credit::FREE) {
             Ok(()) => Ok(()),
             Err(error) => self.send_later(error, header, segments),
         }
@@ -191,11 +194,11 @@ impl Link {
 
     /// As [`send`](Self::send), with a buffer that moves to the peer if the device can do that. A
     /// buffer that was refused is returned.
-    pub(crate) fn send_filled(
+    pub(crate) fn send_buffer(
         &self,
         header: Header,
-        filled: Filled,
-    ) -> Result<(), (SendError, Filled)> {
+        filled: MessageBuffer,
+    ) -> Result<(), (SendError, MessageBuffer)> {
         if let Some(tap) = &self.settings.tap {
             self.show(&**tap, true, &header, &[IoSlice::new(filled.as_bytes())]);
         }
@@ -213,7 +216,7 @@ impl Link {
     }
 
     #[cold]
-    fn post(&self, header: Header, filled: Filled) {
+    fn post(&self, header: Header, filled: MessageBuffer) {
         let shared = self.endpoint.shared();
         // The peer can't use the credit in a frame before it has the frame.
         let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
@@ -253,8 +256,12 @@ impl Link {
         only_refused(self.send(header, segments, Haste::Answering))
     }
 
-    pub(crate) fn reply_filled(&self, header: Header, filled: Filled) -> Result<(), SendError> {
-        only_refused(self.send_filled(header, filled).map_err(|(error, _)| error))
+    pub(crate) fn reply_buffer(
+        &self,
+        header: Header,
+        filled: MessageBuffer,
+    ) -> Result<(), SendError> {
+        only_refused(self.send_buffer(header, filled).map_err(|(error, _)| error))
     }
 
     /// Completes a message of the peer. Returns the credit for it.

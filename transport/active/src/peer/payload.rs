@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::time::Instant;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use super::Peer;
 
@@ -16,7 +16,7 @@ pub enum Payload<'a> {
     Segments(&'a [IoSlice<'a>]),
     /// A buffer of the pool. The handler may keep it, and if the device can, it moves to the peer
     /// without a copy. Sending it never blocks for the device.
-    Filled(Filled),
+    MessageBuffer(MessageBuffer),
 }
 
 impl Payload<'_> {
@@ -29,17 +29,17 @@ impl Payload<'_> {
                 let lengths = segments.iter().map(|segment| segment.len() as u64);
                 lengths.fold(0, u64::saturating_add)
             }
-            Self::Filled(filled) => filled.len() as u64,
+            Self::MessageBuffer(filled) => filled.len() as u64,
         }
     }
 
     /// Returns the payload in a buffer, into which it is copied unless it is one.
-    pub(super) fn into_filled(self, peer: &Peer) -> Filled {
+    pub(super) fn into_buffer(self, peer: &Peer) -> MessageBuffer {
         let shared = peer.endpoint().shared();
         match self {
             Self::Bytes(bytes) => shared.gather(&[IoSlice::new(bytes)]),
             Self::Segments(segments) => shared.gather(segments),
-            Self::Filled(filled) => filled,
+            Self::MessageBuffer(filled) => filled,
         }
     }
 }
@@ -72,10 +72,10 @@ impl<'a> From<&'a [IoSlice<'a>]> for Payload<'a> {
     }
 }
 
-impl From<Filled> for Payload<'_> {
+impl From<MessageBuffer> for Payload<'_> {
     #[inline]
-    fn from(filled: Filled) -> Self {
-        Self::Filled(filled)
+    fn from(filled: MessageBuffer) -> Self {
+        Self::MessageBuffer(filled)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 
 use jstream::Transportable;
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use super::departure::Departure;
 use super::payload::{Backpressure, Payload};
@@ -53,95 +53,61 @@ impl Peer {
         payload: impl Into<Payload<'a>>,
         backpressure: Backpressure,
     ) -> Result<Ticket, RequestError> {
-        self.request_payload(handler, word, payload.into(), backpressure)
-    }
-
-    fn request_payload(
-        &self,
-        handler: Handler,
-        word: u64,
-        payload: Payload<'_>,
-        backpressure: Backpressure,
-    ) -> Result<Ticket, RequestError> {
-        let link = &self.link;
+        let (link, payload) = (&self.link, payload.into());
         link.check()?;
         let length = payload.length();
+        let mut begun = Err(Held::NoCredit);
         if backpressure.is_free(link) {
-            if let Ok(begun) = link.begin(handler.number, word, length) {
-                return self.put_request(handler, length, payload, backpressure, &begun);
-            }
+            begun = link.begin(handler.number, word, length);
         }
-        self.request_later(handler, word, payload, backpressure)
-    }
-
-    /// Sends a request that has credit and a number.
-    #[inline(always)]
-    fn put_request(
-        &self,
-        handler: Handler,
-        length: u64,
-        payload: Payload<'_>,
-        backpressure: Backpressure,
-        begun: &BegunRequest,
-    ) -> Result<Ticket, RequestError> {
-        let (link, asked) = (&self.link, begun.asked);
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(held) => match self.begin_later(handler, word, length, backpressure, held)? {
+                Some(begun) => begun,
+                None => return Ok(self.queue_request(handler, word, payload.into_buffer(self))),
+            },
+        };
+        let asked = begun.asked;
         if let Err(error) = self.put(begun.header, length, payload, (backpressure, begun.haste)) {
             link.unsend(Some(asked.number), length, begun.credit);
-            return Err(error.into());
+            return Err(link.not_taken(handler.number, error));
         }
         Ok(Ticket::new(link.clone(), handler.number, asked, length))
     }
 
-    /// Sends or queues a request for which there was no credit at the first attempt.
+    /// Begins a request for which there was no credit at the first attempt. Returns `None` if it is
+    /// to be queued.
     #[cold]
-    fn request_later(
-        &self,
-        handler: Handler,
-        word: u64,
-        payload: Payload<'_>,
-        backpressure: Backpressure,
-    ) -> Result<Ticket, RequestError> {
-        let length = payload.length();
-        match self.begin(handler, word, length, backpressure)? {
-            Some(begun) => self.put_request(handler, length, payload, backpressure, &begun),
-            None => Ok(self.queue_request(handler, word, payload.into_filled(self))),
-        }
-    }
-
-    /// Begins a request. Returns `None` if it is to be queued.
-    fn begin(
+    fn begin_later(
         &self,
         handler: Handler,
         word: u64,
         length: u64,
         backpressure: Backpressure,
+        mut held: Held,
     ) -> Result<Option<BegunRequest>, RequestError> {
         let link = &self.link;
-        let mut begun = Err(Held::NoCredit);
-        if backpressure.is_free(link) {
-            begun = link.begin(handler.number, word, length);
-            if matches!(begun, Err(Held::NoCredit)) && link.free_aside() {
-                begun = link.begin(handler.number, word, length);
+        if matches!(held, Held::NoCredit) && backpressure.is_free(link) && link.free_aside() {
+            match link.begin(handler.number, word, length) {
+                Ok(begun) => return Ok(Some(begun)),
+                Err(again) => held = again,
             }
         }
-        match begun {
-            Ok(begun) => Ok(Some(begun)),
-            Err(Held::NoCredit) => {
-                let grant = self.without_credit(handler, word, length, true, backpressure)?;
-                Ok(grant.map(|grant| {
-                    let Some(asked) = grant.asked else {
-                        unreachable!("it is a request");
-                    };
-                    BegunRequest {
-                        asked,
-                        header: grant.header,
-                        credit: grant.credit,
-                        haste: grant.haste,
-                    }
-                }))
+        let Held::NoCredit = held else {
+            return Err(link.unsent(handler.number));
+        };
+        let grant = self.without_credit(handler, word, length, true, backpressure)?;
+        Ok(grant.map(|grant| {
+            let Some(asked) = grant.asked else {
+                unreachable!("it is a request");
+            };
+            BegunRequest {
+                asked,
+                header: grant.header,
+                credit: grant.credit,
+                haste: grant.haste,
             }
-            Err(held) => Err(self.held(held)),
-        }
+        }))
     }
 
     /// Sends a frame that has credit.
@@ -161,8 +127,8 @@ impl Peer {
                 &one
             }
             Payload::Segments(segments) => segments,
-            Payload::Filled(filled) => {
-                let sent = link.send_filled(header, filled);
+            Payload::MessageBuffer(filled) => {
+                let sent = link.send_buffer(header, filled);
                 return sent.map_err(|(error, _)| error);
             }
         };
@@ -209,7 +175,7 @@ impl Peer {
         word: u64,
         length: u64,
         asks: bool,
-        payload: Option<Filled>,
+        payload: Option<MessageBuffer>,
     ) -> Turn {
         self.link.enqueue(Message {
             handler: handler.number,
@@ -221,14 +187,14 @@ impl Peer {
     }
 
     #[cold]
-    fn queue_request(&self, handler: Handler, word: u64, payload: Filled) -> Ticket {
+    fn queue_request(&self, handler: Handler, word: u64, payload: MessageBuffer) -> Ticket {
         let length = payload.len() as u64;
         let turn = self.enqueue(handler, word, length, true, Some(payload));
         Ticket::queued(self.link.clone(), handler.number, turn, length)
     }
 
     #[cold]
-    fn queue_message(&self, handler: Handler, word: u64, payload: Filled) -> Departure {
+    fn queue_message(&self, handler: Handler, word: u64, payload: MessageBuffer) -> Departure {
         let length = payload.len() as u64;
         let turn = self.enqueue(handler, word, length, false, Some(payload));
         Departure::queued(self.clone(), turn)
@@ -270,20 +236,11 @@ impl Peer {
         payload: impl Into<Payload<'a>>,
         backpressure: Backpressure,
     ) -> Result<Departure, RequestError> {
-        self.send_payload(handler, word, payload.into(), backpressure)
-    }
-
-    fn send_payload(
-        &self,
-        handler: Handler,
-        word: u64,
-        payload: Payload<'_>,
-        backpressure: Backpressure,
-    ) -> Result<Departure, RequestError> {
+        let payload = payload.into();
         let length = payload.length();
         let charged = self.charge(handler, word, length, backpressure)?;
         let Some((header, credit, haste)) = charged else {
-            return Ok(self.queue_message(handler, word, payload.into_filled(self)));
+            return Ok(self.queue_message(handler, word, payload.into_buffer(self)));
         };
         if let Err(error) = self.put(header, length, payload, (backpressure, haste)) {
             self.link.unsend(None, length, credit);
@@ -364,7 +321,7 @@ impl Peer {
         let shared = self.endpoint().shared();
         let sent = shared.with_writer(|writer| {
             writer.gather(object, |segments| {
-                self.request_payload(handler, 0, Payload::Segments(segments), backpressure)
+                self.request_with(handler, 0, segments, backpressure)
             })
         });
         let ticket = sent.map_err(RequestError::Write)??;

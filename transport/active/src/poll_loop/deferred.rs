@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use super::{Known, MOST, PollGuard, PollLoop, PollOutcome, Seen, lock};
+use super::progress::Progress;
+use super::{Known, MOST, PollGuard, PollLoop, PollOutcome};
 use crate::executor::Job;
 use crate::link::Link;
 use crate::request::{DeferredRequest, Request};
@@ -13,6 +14,7 @@ use crate::turn;
 use jstream_base::RecvError;
 use jstream_endpoint::queue::Done;
 use jstream_endpoint::receiving::Arrived;
+use jstream_sync::lock;
 
 impl PollGuard<'_> {
     /// Queues a request for the threads that serve.
@@ -142,12 +144,12 @@ impl PollLoop {
             return;
         };
         guard.is_aside = true;
-        let mut seen = Seen::default();
+        let mut progress = Progress::default();
         for _ in 0..MOST {
             if !guard.is_held || lock(&self.put_off.aside).len() >= MOST {
                 break;
             }
-            match self.look_at_members(&mut guard, &mut seen) {
+            match self.look(&mut guard, &mut progress, None) {
                 PollOutcome::Something => {}
                 PollOutcome::Nothing | PollOutcome::NoRoom => break,
             }

@@ -4,16 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
-use super::{MOST, Member, PollGuard, PollLoop, PollOutcome, Seen};
-use crate::budget::tick;
+use super::progress::Progress;
+use super::{MOST, Member, PollGuard, PollLoop, PollOutcome};
+use crate::budget::{Tick, tick};
 use crate::handlers::Handlers;
 use crate::link::Link;
+use crate::turn;
 use jstream_base::RecvError;
+use jstream_device::deadline::Deadline;
 use jstream_endpoint::CompletionQueue;
 use jstream_endpoint::queue::Done;
 use jstream_endpoint::receiving::{Arrived, Inbound};
+use jstream_endpoint::spin::Spin;
+
+/// Number of polls of a single connection before the state of the group is checked again.
+const LOOKS: u32 = 64;
 
 /// Interval, in looks, at which requests to be rerun are run although messages arrive continuously.
 const PUT_OFF: usize = 8;
@@ -77,7 +84,7 @@ impl PollLoop {
         if inbound.other.is_some() {
             return self.received_else(link, &mut inbound.other, guard);
         }
-        let payload = std::mem::replace(&mut inbound.message.payload, Filled::nothing());
+        let payload = std::mem::replace(&mut inbound.message.payload, MessageBuffer::nothing());
         link.arrived(handlers, &inbound.message.header, payload, guard);
         PollOutcome::Something
     }
@@ -104,57 +111,63 @@ impl PollLoop {
         PollOutcome::Something
     }
 
-    /// Handles one message or one deferred item, if there is one.
-    #[inline]
-    pub(super) fn look(&self, guard: &mut PollGuard<'_>, seen: &mut Seen) -> PollOutcome {
-        // Deferred work gets its share, however many messages arrive.
-        if self.has_more() {
-            if self.run_late(guard) || self.run_aside(guard) {
-                return PollOutcome::Something;
-            }
-            let turns = self.turns.fetch_add(1, Ordering::Relaxed);
-            // A task that always wakes itself leaves every other turn to messages.
-            if turns % 2 == 0 && self.run_job(guard) {
-                return PollOutcome::Something;
-            }
-            // Requests that waited for their peer to drain its receive side alternate with new
-            // messages.
-            if turns % 2 == 1 && self.run_taken(guard) {
-                return PollOutcome::Something;
-            }
-            if turns % PUT_OFF == 1 && self.run_put_off(guard) {
-                return PollOutcome::Something;
-            }
+    /// Handles a deferred item that is due before the next message. Returns true if there was one.
+    #[cold]
+    fn run_due(&self, guard: &mut PollGuard<'_>) -> bool {
+        if self.run_late(guard) || self.run_aside(guard) {
+            return true;
         }
-        let looked = self.look_at_members(guard, seen);
-        if let PollOutcome::Something = looked {
-            return looked;
-        }
-        if self.has_more()
-            && (self.run_job(guard) || self.run_taken(guard) || self.run_put_off(guard))
-        {
-            return PollOutcome::Something;
-        }
-        looked
+        let turns = self.turns.fetch_add(1, Ordering::Relaxed);
+        // A task that always wakes itself leaves every other turn to messages. Requests that waited
+        // for their peer to drain its receive side alternate with new messages.
+        let runs = if turns % 2 == 0 {
+            self.run_job(guard)
+        } else {
+            self.run_taken(guard)
+        };
+        runs || (turns % PUT_OFF == 1 && self.run_put_off(guard))
     }
 
-    /// Handles one message of the members, if there is one. A connection whose message finds no
-    /// room in the pool does not block the others.
+    /// Handles one message or one deferred item, if there is one. A thread that queues requests
+    /// handles no deferred items. A connection whose message finds no room in the pool does not
+    /// block the others. If this thread waits, until a deadline, and the group has no other work, a
+    /// single connection is polled several times while its receive half is held.
     #[inline]
-    pub(super) fn look_at_members(
+    pub(super) fn look(
         &self,
         guard: &mut PollGuard<'_>,
-        seen: &mut Seen,
+        progress: &mut Progress,
+        until: Option<Deadline>,
     ) -> PollOutcome {
+        // Deferred work gets its share, however many messages arrive.
+        let has_more = self.has_more() && !guard.is_aside;
+        if has_more {
+            progress.last = Tick::default();
+            if self.run_due(guard) {
+                return PollOutcome::Something;
+            }
+        }
+        let Progress {
+            seen,
+            spin,
+            is_more,
+            last,
+            ..
+        } = progress;
+        let last_done = std::mem::take(last);
+        *is_more = false;
         self.see(seen);
         let count = seen.all().len();
+        let alone = until.filter(|_| count == 1 && !has_more);
         if count > 1 && self.looks.fetch_add(1, Ordering::Relaxed) % CLOCK_TURN == 0 {
             self.count_begun(seen.all());
         }
-        let first = self.next.load(Ordering::Relaxed);
+        let next = self.next.load(Ordering::Relaxed);
+        let first = if next < count { next } else { 0 };
         let (mut is_posted, mut has_room) = (false, true);
         for offset in 0..count {
-            let place = first.wrapping_add(offset).checked_rem(count).unwrap_or(0);
+            let place = first.wrapping_add(offset);
+            let place = place.checked_sub(count).unwrap_or(place);
             let member = seen.all().get(place);
             let upgraded = member.and_then(|member| Some((member.link.upgrade()?, member)));
             let Some((link, member)) = upgraded else {
@@ -172,15 +185,34 @@ impl PollLoop {
             }
             let mut inbound = Inbound::empty();
             let shared = link.endpoint().shared();
+            let had_more = shared.has_more();
+            if alone.is_some() && !had_more {
+                turn::flush();
+            }
             shared.flush_before_poll();
-            if !shared.poll_message(&mut inbound, || false) {
+            let mut looks = 0u32;
+            let has_come = shared.poll_message(&mut inbound, || {
+                looks = looks.wrapping_add(1);
+                let begin = |until| Spin::begin(self.spin, self.habit(), until);
+                alone.is_some_and(|until| {
+                    looks < LOOKS && spin.get_or_insert_with(|| begin(until)).again()
+                })
+            });
+            if !has_come {
                 link.note_room();
                 continue;
+            }
+            if alone.is_some() {
+                *is_more = shared.has_more();
+                if had_more && looks == 0 {
+                    guard.last = last_done;
+                }
             }
             match self.received(link, &member.handlers, &mut inbound, guard) {
                 PollOutcome::NoRoom => has_room = false,
                 looked => {
                     self.next.store(place.wrapping_add(1), Ordering::Relaxed);
+                    *last = std::mem::take(&mut guard.last);
                     return looked;
                 }
             }
@@ -192,7 +224,10 @@ impl PollLoop {
                 PollOutcome::NoRoom => has_room = false,
             }
         }
-        if has_room {
+        let has_more = self.has_more() && !guard.is_aside;
+        if has_more && (self.run_job(guard) || self.run_taken(guard) || self.run_put_off(guard)) {
+            PollOutcome::Something
+        } else if has_room {
             PollOutcome::Nothing
         } else {
             PollOutcome::NoRoom
@@ -269,13 +304,13 @@ impl PollLoop {
         if self.is_elsewhere() {
             return 0;
         }
-        let mut seen = Seen::default();
+        let mut progress = Progress::default();
         let mut count = 0usize;
         while count < MOST {
             let Some(mut guard) = self.try_drive(None) else {
                 break;
             };
-            match self.look(&mut guard, &mut seen) {
+            match self.look(&mut guard, &mut progress, None) {
                 PollOutcome::Something => count = count.saturating_add(1),
                 PollOutcome::Nothing | PollOutcome::NoRoom => break,
             }

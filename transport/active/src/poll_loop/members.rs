@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::{Member, PollLoop, Seen, lock};
+use super::{Member, PollLoop, Seen};
 use crate::link::Link;
+use jstream_sync::lock;
 
 impl PollLoop {
     /// Adds a connection.

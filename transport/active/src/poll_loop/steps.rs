@@ -42,9 +42,9 @@ impl PollLoop {
     /// Handles an available message, or waits for one until the deadline.
     #[inline]
     pub(super) fn step(&self, guard: &mut PollGuard<'_>, wait: &Wait<'_>, progress: &mut Progress) {
-        let last = std::mem::take(&mut progress.last);
         if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
             if self.has_only(link) && !link.is_posted() {
+                progress.last = Tick::default();
                 let mut inbound = Inbound::empty();
                 let shared = link.endpoint().shared();
                 if !shared.has_more() {
@@ -65,25 +65,25 @@ impl PollLoop {
                 return;
             }
         }
-        self.step_among_many(guard, wait.until, last, progress);
+        self.step_among_many(guard, wait.until, progress);
     }
 
+    /// As [`step`](Self::step), for a thread that waits for no connection in particular.
     pub(super) fn step_among_many(
         &self,
         guard: &mut PollGuard<'_>,
         mut until: Deadline,
-        last: Tick,
         progress: &mut Progress,
     ) {
+        let last = std::mem::take(&mut progress.last);
         let is_awake = std::mem::take(&mut progress.is_awake);
         // If more messages are available, a sleep would return immediately.
         let sleeps = self.spin.is_zero() && !is_awake && !progress.is_more;
         if sleeps && self.sleep_alone(until, progress) {
             return;
         }
-        let looked = self.look_alone(guard, until, last, progress);
-        let looked = looked.unwrap_or_else(|| self.look(guard, &mut progress.seen));
-        if let PollOutcome::Something = looked {
+        progress.last = last;
+        if let PollOutcome::Something = self.look(guard, progress, Some(until)) {
             return self.has_come(progress);
         }
         turn::flush();

@@ -13,7 +13,7 @@ use crate::ledger::Answer;
 use crate::thread_pool::ThreadPool;
 use crate::turn;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::parker::Parker;
+use jstream_sync::parker::Parker;
 
 impl PollLoop {
     /// Serves until `attempt` returns a value, or the deadline has passed.
@@ -44,7 +44,7 @@ impl PollLoop {
         mut guard: Option<PollGuard<'c>>,
         mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
-        let (mut own, mut parker) = (None, None::<Parker>);
+        let (mut own, mut parker, mut key) = (None, None::<Parker>, None);
         let mut progress = Progress {
             slept: wait.slept,
             ..Progress::default()
@@ -53,9 +53,9 @@ impl PollLoop {
         let answer = loop {
             if guard.is_none() {
                 guard = self.try_drive(wait.wanted());
-                if let (Some(parker), Some(_)) = (&parker, &guard) {
+                if guard.is_some() {
                     // A thread that releases the poller lock need not wake this one any more.
-                    self.role.forget(parker.waker());
+                    self.role.forget(&mut key);
                 }
             }
             if let Some(held) = &mut guard {
@@ -92,7 +92,7 @@ impl PollLoop {
                 link.flush();
             }
             let parker = parker.get_or_insert_with(Parker::of_thread);
-            let is_free = self.role.wait(parker.waker());
+            let is_free = self.role.wait(&mut key, parker.waker());
             // An event from here on wakes this thread.
             if let Some(answer) = attempt(None, Some(parker.waker())) {
                 break Some(answer);
@@ -101,13 +101,11 @@ impl PollLoop {
                 break None;
             }
             if !is_free {
-                parker.park(wait.until);
+                parker.park(wait.until.left());
             }
         };
         drop(guard);
-        if let Some(parker) = parker {
-            self.role.forget(parker.waker());
-        }
+        self.role.forget(&mut key);
         answer
     }
 
@@ -120,12 +118,6 @@ impl PollLoop {
         is_more: bool,
         stops: impl Fn() -> bool,
     ) {
-        let wait = Wait {
-            link: None,
-            number: None,
-            until: Deadline::NEVER,
-            slept: false,
-        };
         blocking::waiting(|| {
             let (mut waits, mut stands) = (is_more, false);
             let mut progress = Progress {
@@ -143,7 +135,7 @@ impl PollLoop {
                         crew.grow(self);
                     }
                     loop {
-                        self.step(&mut held, &wait, &mut progress);
+                        self.step_among_many(&mut held, Deadline::NEVER, &mut progress);
                         if crew.is_none() {
                             // `stops` may run code of the program.
                             progress.last = Tick::default();
@@ -174,11 +166,11 @@ impl PollLoop {
     }
 
     /// Handles the available messages on behalf of a task, and registers `waker` for the next one.
-    /// `number` identifies the registration in the queue. Returns true if the task should check its
-    /// condition again.
+    /// `number` identifies the registration in the queue, and `key` that at the poller lock.
+    /// Returns true if the task should check its condition again.
     pub(crate) fn attend(
         self: &Arc<Self>,
-        number: &mut Option<u64>,
+        (number, key): (&mut Option<u64>, &mut Option<u64>),
         waker: &Waker,
     ) -> io::Result<bool> {
         if self.poll() > 0 {
@@ -189,7 +181,7 @@ impl PollLoop {
         }
         turn::flush();
         let Some(mut guard) = self.try_drive(None) else {
-            return Ok(self.role.wait(waker));
+            return Ok(self.role.wait(key, waker));
         };
         let queue = match self.queue() {
             Some(queue) => queue,
@@ -212,13 +204,11 @@ impl PollLoop {
         }
     }
 
-    /// Removes the registration of a task.
-    pub(crate) fn forget(&self, number: Option<u64>, waker: Option<&Waker>) {
+    /// Removes the registrations of a task.
+    pub(crate) fn forget(&self, number: Option<u64>, key: &mut Option<u64>) {
         if let (Some(number), Some(queue)) = (number, self.queue.get()) {
             queue.forget_task(number);
         }
-        if let Some(waker) = waker {
-            self.role.forget(waker);
-        }
+        self.role.forget(key);
     }
 }

@@ -1,6 +1,6 @@
 //! The outcome of a request.
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use crate::error::RequestError;
 
@@ -11,7 +11,7 @@ pub struct Reply {
     /// The word of the answer.
     pub word: u64,
     /// The payload; its bytes are not validated.
-    pub payload: Filled,
+    pub payload: MessageBuffer,
 }
 
 /// The outcome of a request.

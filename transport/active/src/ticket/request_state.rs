@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use super::reply::{Outcome, Reply};
 use crate::error::{Reason, RequestError, Returned};
@@ -237,7 +237,7 @@ impl RequestState {
                             let peer = link.endpoint().peer().clone();
                             return Some(Err(RequestError::NoRoom { peer, why }));
                         }
-                        Err(_) => return Some(Err(lost(link))),
+                        Err(_) => return Some(Err(link.unanswered(self.handler))),
                     }
                 }
                 RequestStateInner::Paused(pause) => {
@@ -277,7 +277,7 @@ impl RequestState {
                 word,
                 length: self.length,
                 asks: true,
-                payload: Some(payload.unwrap_or_else(Filled::nothing)),
+                payload: Some(payload.unwrap_or_else(MessageBuffer::nothing)),
             };
             self.state = RequestStateInner::Paused(Box::new(Pause {
                 then,

@@ -1,5 +1,6 @@
 //! Errors of listening, accepting and connecting.
 
+use std::fmt;
 use std::io;
 use std::time::Duration;
 
@@ -11,8 +12,13 @@ use crate::Address;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ListenError {
-    /// This program was built without the device.
-    #[error("no device for {address}; this program was built without it")]
+    /// This program was built without the device. The feature that it needs has the name of the
+    /// address's scheme.
+    #[error(
+        "no device for {address}: this program was built without the feature `{}` of \
+         jstream-transport or jstream-rmi",
+        address.scheme()
+    )]
     NoDevice {
         /// The address asked for.
         address: Address,
@@ -38,7 +44,7 @@ pub enum ListenError {
         /// The address asked for.
         address: Address,
         /// The error from the operating system.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// The operating system reported an error.
     #[error("can't listen on {address}: {source}")]
@@ -46,7 +52,7 @@ pub enum ListenError {
         /// The address asked for.
         address: Address,
         /// The error from the operating system.
-        source: io::Error,
+        r#source: io::Error,
     },
 }
 
@@ -75,7 +81,7 @@ pub enum AcceptError {
         /// The listener's address.
         address: Address,
         /// The error from the operating system.
-        source: io::Error,
+        r#source: io::Error,
     },
 }
 
@@ -83,8 +89,13 @@ pub enum AcceptError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// This program was built without the device.
-    #[error("no device for {address}; this program was built without it")]
+    /// This program was built without the device. The feature that it needs has the name of the
+    /// address's scheme.
+    #[error(
+        "no device for {address}: this program was built without the feature `{}` of \
+         jstream-transport or jstream-rmi",
+        address.scheme()
+    )]
     NoDevice {
         /// The address asked for.
         address: Address,
@@ -96,12 +107,11 @@ pub enum ConnectError {
         address: Address,
     },
     /// All of several addresses failed.
-    #[error("none of {tried} addresses could be reached; the last failed: {last}")]
+    #[error("{}{last}", FailedAddresses(*.tried))]
     NoneWorks {
         /// Number of addresses that were tried.
         tried: usize,
         /// The error of the last address.
-        #[source]
         last: Box<ConnectError>,
     },
     /// The list of addresses to connect to is empty.
@@ -127,17 +137,17 @@ pub enum ConnectError {
         /// The address asked for.
         address: Address,
         /// The error from the operating system.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// All of the host's addresses failed.
-    #[error("can't reach {address} ({tried} addresses tried): {source}; is the server running?")]
+    #[error("can't reach {address}{}: {source}; is the server running?", TriedAddresses(*.tried))]
     Unreachable {
         /// The address asked for.
         address: Address,
         /// Number of addresses that the host has.
         tried: usize,
         /// The error from the operating system for the last address.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// The listener refused the connection.
     #[error("{address} refused the connection: {reason}")]
@@ -153,7 +163,7 @@ pub enum ConnectError {
         /// The address asked for.
         address: Address,
         /// The error of the handshake.
-        source: HandshakeError,
+        r#source: HandshakeError,
     },
 }
 
@@ -227,6 +237,64 @@ pub enum HandshakeError {
     #[error("the connection broke: {source}")]
     System {
         /// The error from the operating system.
-        source: io::Error,
+        r#source: io::Error,
     },
+}
+
+/// Formats the number of addresses of a host that were tried, unless it was one.
+struct TriedAddresses(usize);
+
+impl fmt::Display for TriedAddresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 | 1 => Ok(()),
+            many => write!(
+                f,
+                " at any of its {many} addresses, of which the last failed"
+            ),
+        }
+    }
+}
+
+/// Formats the number of addresses that failed, unless it was one.
+struct FailedAddresses(usize);
+
+impl fmt::Display for FailedAddresses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 | 1 => Ok(()),
+            many => write!(
+                f,
+                "none of {many} addresses could be reached; the last failed: "
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+
+    #[test]
+    fn the_number_of_addresses_is_told_if_there_are_several() {
+        let text = |tried| {
+            let unreachable = ConnectError::Unreachable {
+                address: "tcp://127.0.0.1:1".parse().unwrap(),
+                tried,
+                source: io::ErrorKind::ConnectionRefused.into(),
+            };
+            assert!(unreachable.source().is_none());
+            let last = Box::new(unreachable);
+            let several = ConnectError::NoneWorks { tried, last };
+            several.to_string()
+        };
+        let once = "can't reach tcp://127.0.0.1:1: connection refused; is the server running?";
+        assert_eq!(text(1), once);
+        let thrice = "none of 3 addresses could be reached; the last failed: \
+                      can't reach tcp://127.0.0.1:1 at any of its 3 addresses, of which the last \
+                      failed: connection refused; is the server running?";
+        assert_eq!(text(3), thrice);
+    }
 }

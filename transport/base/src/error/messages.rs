@@ -40,7 +40,7 @@ pub enum SendError {
         /// The peer.
         peer: Address,
         /// The error from the pool.
-        source: PoolError,
+        r#source: PoolError,
     },
     /// The device accepted no bytes until the time limit. Nothing was sent; the connection can be
     /// used.
@@ -76,7 +76,7 @@ pub enum SendError {
         /// The peer.
         peer: Address,
         /// The error from the operating system.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// The endpoint was closed by this program.
     #[error("the endpoint of {peer} was closed in this program")]
@@ -130,7 +130,7 @@ pub enum RecvError {
         /// The type of the object as it was sent.
         type_name: &'static str,
         /// The error of writing the object.
-        source: WriteError,
+        r#source: WriteError,
     },
     /// The pool has no free buffer. The message stays queued: drop received messages, then receive
     /// again.
@@ -141,7 +141,7 @@ pub enum RecvError {
         /// The peer.
         peer: Address,
         /// The error from the pool.
-        source: PoolError,
+        r#source: PoolError,
     },
     /// The peer announced a payload that is longer than the limit. The connection was closed.
     #[error(
@@ -162,7 +162,7 @@ pub enum RecvError {
         /// The peer.
         peer: Address,
         /// The error of the header.
-        source: HeaderError,
+        r#source: HeaderError,
     },
     /// The peer sent a part of a message, but not the rest within the time limit. The connection
     /// was closed.
@@ -192,7 +192,7 @@ pub enum RecvError {
         peer: Address,
         /// The error from the operating system; `UnexpectedEof` if the peer closed the connection
         /// inside a message.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// The endpoint was closed by this program.
     #[error("the endpoint of {peer} was closed in this program")]

@@ -5,9 +5,11 @@ use super::{FrameLayout, Place, Slot};
 /// Checks that the tables of a section of `PROTOCOL.md` have exactly the `frames` and the `groups`
 /// of fields, with the same numbers and places.
 ///
-/// A table of frames has a column for the name, and one for each slot: `first word`, `second word`
-/// and `third word`. The column `operation` is the number, and `kind` is then a slot; without that
-/// column, `kind` is the number. A table without numbers has groups. In the columns of slots, the
+/// A table of frames has a column for the name, and one for each slot: `first word` (or `word`, if
+/// there is only one), `second word` and `third word`. The column `operation` is the number, and
+/// `kind` is then a slot; without that column, `kind` is the number. A number in bits of the first
+/// word has a column with the title `` `number` (bits 62 to 63)``. A table without numbers has
+/// groups. In the columns of slots, the
 /// text in backquotes is the names of fields. After a name, `(bits 0 to 31)` narrows the place. The
 /// names of frames are compared by their letters.
 ///
@@ -64,13 +66,17 @@ fn documented(page: &str, section: &str) -> Vec<String> {
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
         if columns.is_empty() {
             columns = cells;
-        } else if columns.iter().any(|column| column.ends_with(" word"))
+        } else if columns.iter().any(|column| is_of_frames(column))
             && !cells.iter().all(|cell| *cell == "---")
         {
             rows.push(documented_row(&columns, &cells));
         }
     }
     rows
+}
+
+fn is_of_frames(column: &str) -> bool {
+    column == "word" || column.ends_with(" word") || column.starts_with("`number`")
 }
 
 fn documented_row(columns: &[&str], cells: &[&str]) -> String {
@@ -90,8 +96,13 @@ fn documented_row(columns: &[&str], cells: &[&str]) -> String {
                 number = number_of(cell);
                 continue;
             }
+            column if column.starts_with("`number`") => {
+                number = number_of(cell);
+                places.extend(fields(column, Slot::First));
+                continue;
+            }
             "kind" => Slot::Kind,
-            "first word" => Slot::First,
+            "word" | "first word" => Slot::First,
             "second word" => Slot::Second,
             "third word" => Slot::Third,
             _ => continue,
@@ -100,14 +111,21 @@ fn documented_row(columns: &[&str], cells: &[&str]) -> String {
             cell.contains('`') || *cell == "0",
             "{cell:?} is not a field"
         );
-        // Every second part of the text is between backquotes.
-        let mut parts = cell.split('`').skip(1);
-        while let (Some(field), text) = (parts.next(), parts.next().unwrap_or_default()) {
-            let (low, high) = bits(text).unwrap_or((0, 64));
-            places.push(field.to_owned() + &shown(&Place::new("", slot, low, high)));
-        }
+        places.extend(fields(cell, slot));
     }
     row(name, number, places)
+}
+
+/// Returns the fields that a text names.
+fn fields(text: &str, slot: Slot) -> Vec<String> {
+    let mut fields = Vec::new();
+    // Every second part of the text is between backquotes.
+    let mut parts = text.split('`').skip(1);
+    while let (Some(field), text) = (parts.next(), parts.next().unwrap_or_default()) {
+        let (low, high) = bits(text).unwrap_or((0, 64));
+        fields.push(field.to_owned() + &shown(&Place::new("", slot, low, high)));
+    }
+    fields
 }
 
 fn number_of(cell: &str) -> Option<u32> {
@@ -140,6 +158,10 @@ mod tests {
 | group | third word |
 |---|---|
 | *rest* | `other` |
+## Words
+| frame | `number` (bits 62 to 63) | word |
+|---|---|---|
+| *end* | 2 | `code` (bits 32 to 47) |
 ## More
 ";
 
@@ -163,11 +185,29 @@ mod tests {
     const CODE: Place = Place::new("code", Slot::First, 32, 48);
     const WORD: Place = Place::new("word", Slot::Second, 0, 64);
     const OTHER: Place = Place::new("other", Slot::Third, 0, 64);
+    const TOP: Place = Place::new("number", Slot::First, 62, 64);
+    const LOW: Place = Place::new("number", Slot::First, 61, 63);
     const LONG: Place = Place::new("code", Slot::First, 32, 64);
 
     fn differs(frames: &[FrameLayout]) -> bool {
         let compare = || assert_documented(PAGE, "## Frames", frames, &[("rest", &[OTHER])]);
         std::panic::catch_unwind(compare).is_err()
+    }
+
+    #[test]
+    fn numbers_in_words_have_places() {
+        let differs = |fields| {
+            let (name, number) = ("End", 2);
+            let frame = FrameLayout {
+                name,
+                number,
+                fields,
+            };
+            let compare = || assert_documented(PAGE, "## Words", &[frame], &[]);
+            std::panic::catch_unwind(compare).is_err()
+        };
+        assert!(!differs(&[&[TOP], &[CODE]]));
+        assert!(differs(&[&[LOW], &[CODE]]));
     }
 
     #[test]

@@ -7,13 +7,12 @@ use std::task::{Poll, Waker};
 
 use jstream::Transportable;
 
-use super::crowd::Crowd;
 use super::parcel::{Home, Parcel};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_sync::flag::DekkerFlag;
 use jstream_sync::mpmc::{MOST, PositionRing};
-use jstream_sync::watcher::wake;
+use jstream_sync::wakers::{WaitQueue, wake};
 use jstream_sync::{AtomicU32, AtomicU64, CacheLines, Mutex, MutexGuard, Ordering, lock};
 
 /// Bits of `state`.
@@ -36,13 +35,13 @@ pub(crate) enum Stop {
 /// A connection.
 ///
 /// Parcels that find no room are posted: they wait in order, and the thread that makes room moves
-/// them to the ring. While parcels are posted, new ones do not overtake them. As in a [`Crowd`], a
-/// posting thread publishes its parcel before it looks for room a last time ([`DekkerFlag`]).
+/// them to the ring. While parcels are posted, new ones do not overtake them. A posting
+/// thread publishes its parcel before it looks for room a last time ([`DekkerFlag`]).
 pub(crate) struct NearLink<T: Transportable + 'static> {
     ring: PositionRing<Parcel<T>>,
     state: CacheLines<AtomicU32>,
     /// Number of posted parcels.
-    posted: DekkerFlag,
+    posted: CacheLines<DekkerFlag>,
     /// Number of bytes in the ring, of counted parcels.
     bytes: CacheLines<AtomicU64>,
     /// Parcels longer than `uncounted` bytes are counted; the counted ones may have `most_bytes`
@@ -51,7 +50,7 @@ pub(crate) struct NearLink<T: Transportable + 'static> {
     most_bytes: u64,
     queue: Mutex<Queue<T>>,
     /// The waiting receivers, shared by all connections of the receiving side.
-    arrived: Arc<Crowd>,
+    arrived: Arc<WaitQueue>,
     home: Home,
 }
 
@@ -75,14 +74,14 @@ impl<T: Transportable + 'static> NearLink<T> {
     pub(crate) const IS_FOR: bool = size_of::<Parcel<T>>() <= 512;
 
     /// Creates a connection to a receiver with these options.
-    pub(crate) fn new(address: Address, options: &Options, arrived: Arc<Crowd>) -> Arc<Self> {
+    pub(crate) fn new(address: Address, options: &Options, arrived: Arc<WaitQueue>) -> Arc<Self> {
         let capacity = options.queue_messages.clamp(1, MOST);
         let part = options.queue_bytes / UNCOUNTED;
         let uncounted = part.checked_div(capacity as u64).unwrap_or_default();
         Arc::new(Self {
             ring: PositionRing::new(capacity),
             state: CacheLines(AtomicU32::new(0)),
-            posted: DekkerFlag::new(),
+            posted: CacheLines(DekkerFlag::new()),
             bytes: CacheLines(AtomicU64::new(0)),
             uncounted,
             most_bytes: options.queue_bytes.saturating_sub(part),
@@ -111,12 +110,12 @@ impl<T: Transportable + 'static> NearLink<T> {
             return Err((Stop::Closed, parcel));
         }
         // If no parcel is posted, all that were posted before by any thread are in the ring.
-        if self.posted.load(Ordering::Acquire) != 0 {
+        if self.posted.0.load(Ordering::Acquire) != 0 {
             return Err((Stop::Full, parcel));
         }
         match self.put(parcel) {
             Ok(()) => {
-                self.arrived.ring();
+                self.arrived.notify_one();
                 Ok(())
             }
             Err(parcel) => {
@@ -130,7 +129,7 @@ impl<T: Transportable + 'static> NearLink<T> {
     /// counted for a moment, during which other threads may have posted for lack of room.
     #[cold]
     fn retry_after_refusal(&self) {
-        if self.posted.is_set_after_change() {
+        if self.posted.0.is_set_after_change() {
             self.push_posted();
         }
     }
@@ -167,7 +166,7 @@ impl<T: Transportable + 'static> NearLink<T> {
         });
         self.count(&queue);
         drop(queue);
-        self.posted.make_all_pass();
+        self.posted.0.make_all_pass();
         self.push_posted();
         ParcelTicket {
             link: self.clone(),
@@ -193,7 +192,7 @@ impl<T: Transportable + 'static> NearLink<T> {
             }
             self.count(&queue);
             drop(queue);
-            self.arrived.ring();
+            self.arrived.notify_one();
             if let Some(waker) = first.waker {
                 wake(waker);
             }
@@ -203,7 +202,7 @@ impl<T: Transportable + 'static> NearLink<T> {
     /// Publishes the number of posted parcels. The caller holds the lock.
     fn count(&self, queue: &MutexGuard<'_, Queue<T>>) {
         let count = u32::try_from(queue.posted.len()).unwrap_or(u32::MAX);
-        self.posted.store(count, Ordering::Release);
+        self.posted.0.store(count, Ordering::Release);
     }
 
     /// Returns the next parcel if one has arrived.
@@ -223,7 +222,7 @@ impl<T: Transportable + 'static> NearLink<T> {
     #[cfg(all(test, loom))]
     pub(super) fn take_and_only_look(&self) -> Option<Parcel<T>> {
         let parcel = self.ring.pop()?;
-        if self.posted.load(Ordering::Acquire) != 0 {
+        if self.posted.0.load(Ordering::Acquire) != 0 {
             self.push_posted();
         }
         Some(parcel)
@@ -247,7 +246,7 @@ impl<T: Transportable + 'static> NearLink<T> {
         if length > self.uncounted {
             self.bytes.0.fetch_sub(length, Ordering::AcqRel);
         }
-        if self.posted.is_set_after_change() {
+        if self.posted.0.is_set_after_change() {
             self.push_posted();
         }
     }
@@ -285,7 +284,7 @@ impl<T: Transportable + 'static> NearLink<T> {
     /// Ends the sending side. Parcels that it has sent or posted are still received.
     pub(crate) fn end_sender(&self) {
         self.state.0.fetch_or(SENDER_GONE, Ordering::AcqRel);
-        self.arrived.ring_all();
+        self.arrived.notify_all();
     }
 
     /// Ends the receiving side, and drops the parcels that were not received.

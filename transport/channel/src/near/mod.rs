@@ -6,18 +6,15 @@
 //! | module | contents |
 //! |---|---|
 //! | `parcel` | objects in transit |
-//! | `crowd` | receivers that wait for objects |
 //! | `link` | one connection: a ring, the parcels posted behind it, and the state of its ends |
 //! | `names` | registry of the channels that are open in this process |
 
-mod crowd;
 mod link;
 #[cfg(all(test, loom))]
 mod models;
 mod names;
 mod parcel;
 
-pub(crate) use self::crowd::Crowd;
 pub(crate) use self::link::{NearLink, ParcelTicket, Stop};
 pub(crate) use self::names::{Announced, announce, find};
 pub(crate) use self::parcel::{Parcel, restored};

@@ -1,17 +1,16 @@
-//! Loom models of the waiting receivers and the posted parcels. The models of `jstream_sync` cover
-//! the ring and the flag, and the variants with a mistake in these.
+//! Loom models of the posted parcels. The models of `jstream_sync` cover the ring, the flag and the
+//! waiting receivers, and the variants with a mistake in these.
 
 use std::task::{Poll, Waker};
 
 use loom::sync::{Arc, atomic::AtomicU32};
 use loom::thread;
 
-use super::crowd::Crowd;
 use super::link::NearLink;
 use super::parcel::Parcel;
 use jstream_base::Options;
 use jstream_sync::Ordering;
-use jstream_sync::mpmc::PositionRing;
+use jstream_sync::wakers::WaitQueue;
 
 /// A waker that counts its calls.
 struct CountingWaker(std::sync::atomic::AtomicU32);
@@ -33,66 +32,13 @@ impl CountingWaker {
     }
 }
 
-/// One thread waits for a value that another pushes.
-#[test]
-fn nothing_comes_unheard() {
-    loom::model(|| {
-        let (ring, crowd) = (
-            Arc::new(PositionRing::<u32>::new(1)),
-            Arc::new(Crowd::new()),
-        );
-        let filler = {
-            let (ring, crowd) = (ring.clone(), crowd.clone());
-            thread::spawn(move || {
-                ring.push(7).unwrap();
-                crowd.ring();
-            })
-        };
-        let (woken, waker) = woken();
-        let mut place = None;
-        let waits = crowd.join(&mut place, &waker, || !ring.is_empty());
-        filler.join().unwrap();
-        if waits {
-            assert_eq!(woken.calls(), 1, "it would sleep for ever");
-        }
-        assert_eq!(ring.pop(), Some(7));
-    });
-}
-
-/// Two values are pushed for two waiting threads. No thread is left asleep while there is a value.
-#[test]
-fn each_value_wakes_one() {
-    loom::model(|| {
-        let (ring, crowd) = (
-            Arc::new(PositionRing::<u32>::new(2)),
-            Arc::new(Crowd::new()),
-        );
-        let takers = [(); 2].map(|()| {
-            let (ring, crowd) = (ring.clone(), crowd.clone());
-            thread::spawn(move || {
-                let (woken, waker) = woken();
-                let mut place = None;
-                let waits = crowd.join(&mut place, &waker, || !ring.is_empty());
-                (waits, woken)
-            })
-        });
-        for number in [1, 2] {
-            ring.push(number).unwrap();
-            crowd.ring();
-        }
-        for (waits, woken) in takers.map(|taker| taker.join().unwrap()) {
-            assert!(!waits || woken.calls() == 1, "it would sleep for ever");
-        }
-    });
-}
-
 fn link() -> std::sync::Arc<NearLink<u64>> {
     let mut options = Options::default();
     options.queue_messages = 1;
     NearLink::new(
         "inproc://model".parse().unwrap(),
         &options,
-        std::sync::Arc::new(Crowd::new()),
+        std::sync::Arc::new(WaitQueue::new()),
     )
 }
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 static NAMES: Mutex<BTreeMap<String, NameEntry>> = Mutex::new(BTreeMap::new());
 
@@ -58,7 +58,7 @@ impl Drop for Announced {
 
 /// Locks the map. Poisoning is ignored, because the map is consistent after every statement.
 fn names() -> MutexGuard<'static, BTreeMap<String, NameEntry>> {
-    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+    jstream_sync::lock(&NAMES)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Objects in transit between threads.
 
-use jstream::buffer::{Filled, Pool};
+use jstream::buffer::{MessageBuffer, Pool};
 use jstream::{Plain, Received, Restore, Transportable, WriteError, restore};
 
 use crate::error::{RecvError, SendError};
@@ -21,7 +21,7 @@ enum Content<T: Transportable + 'static> {
     /// A received object that is forwarded.
     Object(Received<T>),
     /// A borrowed value in serialized form.
-    Message(Filled),
+    Message(MessageBuffer),
 }
 
 // SAFETY: only `value` and `object` create a parcel from content that is not `Send` for all `T`,
@@ -67,7 +67,7 @@ impl<T: Transportable + 'static> Parcel<T> {
     }
 
     /// Wraps a serialized object.
-    pub(crate) fn message(filled: Filled) -> Self {
+    pub(crate) fn message(filled: MessageBuffer) -> Self {
         Self(Content::Message(filled))
     }
 
@@ -103,15 +103,15 @@ impl<T: Transportable + 'static> Parcel<T> {
                     });
                 }
                 // If the length exceeds the address space, no pool has room for it.
-                let spent = home
+                let empty = home
                     .pool
                     .take(usize::try_from(length).unwrap_or(usize::MAX));
-                let spent = spent.map_err(|source| jstream_base::SendError::NoBuffer {
+                let empty = empty.map_err(|source| jstream_base::SendError::NoBuffer {
                     length,
                     peer: home.address.clone(),
                     source,
                 })?;
-                let mut filling = spent.filling();
+                let mut filling = empty.writer();
                 for segment in segments {
                     if !filling.extend(segment) {
                         unreachable!("the buffer has room for all segments");
@@ -159,7 +159,7 @@ impl<T: Transportable + 'static> Parcel<T> {
     }
 
     /// Returns the message if the parcel holds one.
-    pub(crate) fn into_message(self) -> Option<Filled> {
+    pub(crate) fn into_message(self) -> Option<MessageBuffer> {
         match self.0 {
             Content::Message(filled) => Some(filled),
             _ => None,
@@ -182,7 +182,7 @@ impl<T: Transportable + 'static> Parcel<T> {
             Content::Plain(plain) => {
                 let length = size_of::<T>();
                 return match home.pool.take(length) {
-                    Ok(spent) => match plain.place(spent) {
+                    Ok(empty) => match plain.place(empty) {
                         Ok(received) => Ok(received),
                         Err(_) => {
                             unreachable!("a buffer of the pool has the requested capacity")

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::Waker;
 
-use jstream::buffer::{Filled, Filling, Pool, PoolError};
+use jstream::buffer::{BufferWriter, MessageBuffer, Pool, PoolError};
 
 use super::bell::Bell;
 use super::letter::{INLINE, SlotMessage};
@@ -197,13 +197,13 @@ impl SendHalf {
     }
 
     /// Copies a message into a buffer of the receiver's pool.
-    fn copy(&self, length: u64, segments: &[IoSlice<'_>]) -> Result<Filled, Fault> {
+    fn copy(&self, length: u64, segments: &[IoSlice<'_>]) -> Result<MessageBuffer, Fault> {
         // A length beyond the address space exceeds the capacity of every pool.
         let capacity = usize::try_from(length).unwrap_or(usize::MAX);
-        let spent = self.direction.pool.take(capacity);
-        let mut filling = spent
+        let empty = self.direction.pool.take(capacity);
+        let mut filling = empty
             .map_err(|source| Fault::NoBuffer { length, source })?
-            .filling();
+            .writer();
         for segment in segments {
             if !filling.extend(segment) {
                 unreachable!("the jbuf has room for all segments");
@@ -322,12 +322,12 @@ impl ReceiveHalf {
 /// were returned, it would be copied by loads that stall on the stores just before them. An empty
 /// payload needs no pool buffer.
 #[inline]
-fn copy(pool: &Pool, bytes: &[u8], payload: &mut Filled) -> Result<(), PoolError> {
+fn copy(pool: &Pool, bytes: &[u8], payload: &mut MessageBuffer) -> Result<(), PoolError> {
     if bytes.is_empty() {
-        *payload = Filled::nothing();
+        *payload = MessageBuffer::nothing();
         return Ok(());
     }
-    let mut filling = pool.take(bytes.len())?.filling();
+    let mut filling = pool.take(bytes.len())?.writer();
     if !filling.extend(bytes) {
         unreachable!("the jbuf has room for the payload");
     }
@@ -342,7 +342,7 @@ impl Incoming for ReceiveHalf {
     }
 
     #[inline]
-    fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault> {
+    fn payload(&mut self, into: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
         let direction = &*self.direction;
         let emptier = &mut self.emptier;
         let taken = direction.ends.next(|| {
@@ -355,7 +355,7 @@ impl Incoming for ReceiveHalf {
                 let length = bytes.len() as u64;
                 let filled = match into.take() {
                     None => {
-                        let mut filled = Filled::nothing();
+                        let mut filled = MessageBuffer::nothing();
                         copy(&direction.pool, bytes, &mut filled)
                             .map_err(|source| Fault::NoBuffer { length, source })?;
                         filled
@@ -378,7 +378,11 @@ impl Incoming for ReceiveHalf {
     }
 
     #[inline]
-    fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
+    fn receive(
+        &mut self,
+        header: &mut Header,
+        payload: &mut MessageBuffer,
+    ) -> Result<Whole, Fault> {
         let pool = &self.direction.pool;
         let emptier = &mut self.emptier;
         let mut low = None;
@@ -472,7 +476,7 @@ impl Incoming for ReceiveHalf {
         self.direction.arrived.event()
     }
 
-    fn wait(&mut self, _: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {
+    fn wait(&mut self, _: &mut Option<BufferWriter>, deadline: Deadline) -> Result<(), Fault> {
         let emptier = &self.emptier;
         let ends = &self.direction.ends;
         let ready = || emptier.is_filled() || ends.get() != 0;

@@ -7,7 +7,7 @@ use std::ptr;
 use std::slice;
 
 use jstream::Erased;
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use crate::connection::Payload;
 use jstream_base::Header;
@@ -19,8 +19,8 @@ pub const INLINE: usize = 80;
 /// A message in a slot.
 ///
 /// Invariant: `room` holds what `what` says: either its first `length` bytes are a payload of at
-/// most [`INLINE`] bytes, or it holds a `Filled` or an `Erased`, which this letter owns and must
-/// drop.
+/// most [`INLINE`] bytes, or it holds a `MessageBuffer` or an `Erased`, which this letter owns and
+/// must drop.
 #[repr(C)]
 #[derive(Default)]
 pub struct SlotMessage {
@@ -53,7 +53,10 @@ impl Default for SlotRoom {
 }
 
 const _: () = {
-    assert!(size_of::<Filled>() <= INLINE && align_of::<Filled>() <= align_of::<SlotRoom>());
+    assert!(
+        size_of::<MessageBuffer>() <= INLINE
+            && align_of::<MessageBuffer>() <= align_of::<SlotRoom>()
+    );
     assert!(size_of::<Erased>() <= INLINE && align_of::<Erased>() <= align_of::<SlotRoom>());
     assert!(size_of::<SlotMessage>() == 120);
 };
@@ -81,12 +84,16 @@ impl SlotMessage {
     }
 
     /// Stores a message whose payload is a buffer.
-    pub fn put_jbuf(&mut self, header: &Header, filled: Filled) {
+    pub fn put_jbuf(&mut self, header: &Header, filled: MessageBuffer) {
         self.begin(header);
         self.length = filled.len() as u64;
         // SAFETY: The room is large enough and aligned (checked at compile time above). The write
         // overwrites no value that needs dropping: `begin` has dropped it.
-        unsafe { ptr::from_mut(&mut self.room).cast::<Filled>().write(filled) };
+        unsafe {
+            ptr::from_mut(&mut self.room)
+                .cast::<MessageBuffer>()
+                .write(filled)
+        };
         self.what = What::Jbuf;
     }
 
@@ -140,14 +147,14 @@ impl SlotMessage {
 
     /// Takes the payload if it is a buffer. Further calls return `None`.
     #[inline]
-    pub fn take_jbuf(&mut self) -> Option<Filled> {
+    pub fn take_jbuf(&mut self) -> Option<MessageBuffer> {
         if self.what != What::Jbuf {
             return None;
         }
         self.what = What::Nothing;
-        // SAFETY: By the invariant, the room holds a `Filled`. It is read only once, because `what`
-        // was reset.
-        Some(unsafe { ptr::from_ref(&self.room).cast::<Filled>().read() })
+        // SAFETY: By the invariant, the room holds a `MessageBuffer`. It is read only once, because
+        // `what` was reset.
+        Some(unsafe { ptr::from_ref(&self.room).cast::<MessageBuffer>().read() })
     }
 
     /// Takes the payload if it is not stored inline. Further calls return `None`.

@@ -23,7 +23,7 @@ use self::halves::{Direction, ReceiveHalf, SendHalf};
 use self::letter::INLINE;
 use self::names::{AcceptRequest, Backlog, RequestState, Unqueued};
 use super::connection::{
-    Accept, Accepted, Connection, Control, Device, Establish, Limits, MAX_REASON,
+    Accept, Accepted, Connection, Control, Device, Establish, Limits, MAX_REASON, PeerIdentity,
 };
 use super::deadline::Deadline;
 use jstream_base::Address;
@@ -42,9 +42,9 @@ impl Device for Inproc {
 
     fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
         let backlog = Backlog::register(name_of(address), options.clone())
-            .map_err(|errno| ListenError::System {
+            .map_err(|source| ListenError::System {
                 address: address.clone(),
-                source: errno.into(),
+                source,
             })?
             .ok_or_else(|| ListenError::InUse {
                 address: address.clone(),
@@ -139,7 +139,7 @@ fn connection(
             eager: usize::MAX,
             moves: true,
         },
-        peer_user: None,
+        identity: PeerIdentity::default(),
         degraded: Vec::new(),
     }
 }

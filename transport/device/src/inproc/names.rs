@@ -1,13 +1,15 @@
 //! Registry of the listeners of this process, with the backlog of each.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use super::bell::{new_event, prepare, signal, silence};
+use super::bell::prepare;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use jstream_base::Options;
+use jstream_sync::event_fd::EventFd;
 use jstream_sync::{lock, unpoisoned};
 
 /// Maximum number of connection requests in the backlog of a listener. Further callers block before
@@ -23,7 +25,7 @@ pub(super) struct Backlog {
     state: Mutex<NameTable>,
     changed: Condvar,
     /// Readable while a request waits, and once the listener was closed.
-    event: OwnedFd,
+    event: EventFd,
 }
 
 #[derive(Default)]
@@ -41,9 +43,9 @@ pub(super) enum Unqueued {
 
 impl Backlog {
     /// Registers a listener. Returns `None` if the name is in use.
-    pub(super) fn register(name: &str, options: Options) -> rustix::io::Result<Option<Arc<Self>>> {
+    pub(super) fn register(name: &str, options: Options) -> io::Result<Option<Arc<Self>>> {
         prepare()?;
-        let event = new_event(0)?;
+        let event = EventFd::new()?;
         let mut names = lock(&NAMES);
         if names.contains_key(name) {
             return Ok(None);
@@ -86,7 +88,7 @@ impl Backlog {
             }
             if state.waiting.len() < MAX_WAITING {
                 if state.waiting.is_empty() {
-                    signal(self.event());
+                    self.event.signal();
                 }
                 state.waiting.push_back(request.clone());
                 return Ok(());
@@ -119,7 +121,7 @@ impl Backlog {
 
     fn popped(&self, state: &NameTable) {
         if state.waiting.is_empty() && !state.closed {
-            silence(self.event());
+            self.event.clear();
         }
         self.changed.notify_all();
     }
@@ -137,7 +139,7 @@ impl Backlog {
         drop(names);
         let mut state = lock(&self.state);
         state.closed = true;
-        signal(self.event());
+        self.event.signal();
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         self.changed.notify_all();

@@ -13,8 +13,8 @@ use std::task::{Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use jstream::buffer::{Filling, Pool, PoolOptions};
-use jstream::{Erased, Reader, Received, Spent, Writer};
+use jstream::buffer::{BufferWriter, Pool, PoolOptions};
+use jstream::{EmptyBuffer, Erased, Reader, Received, Writer};
 
 use super::*;
 use crate::connection::{
@@ -57,7 +57,10 @@ fn push_body(to: &mut dyn Outgoing, length: u64, body: Body<'_>) -> Result<Push,
     pushed
 }
 
-fn payload(from: &mut dyn Incoming, mut into: Option<Filling>) -> Result<Option<Payload>, Fault> {
+fn payload(
+    from: &mut dyn Incoming,
+    mut into: Option<BufferWriter>,
+) -> Result<Option<Payload>, Fault> {
     let payload = from.payload(&mut into);
     assert!(into.is_none());
     payload
@@ -145,13 +148,13 @@ fn a_payload_comes_where_it_is_wanted_or_in_its_own_jbuf() {
     push(&mut *us.outgoing, b"small").unwrap();
     let mut wanted = jbuf();
     let place = wanted.uninit_mut().as_ptr().addr();
-    let got = payload(&mut *them.incoming, Some(wanted.filling())).unwrap();
+    let got = payload(&mut *them.incoming, Some(wanted.writer())).unwrap();
     assert_eq!(at(got.unwrap()), place);
 
     let filled = jbuf().copy_from(b"moves").unwrap();
     let place = filled.as_bytes().as_ptr().addr();
     push_body(&mut *us.outgoing, 5, Body::Owned(filled)).unwrap();
-    let got = payload(&mut *them.incoming, Some(jbuf().filling())).unwrap();
+    let got = payload(&mut *them.incoming, Some(jbuf().writer())).unwrap();
     assert_eq!(pool.stats().in_use, 1);
     assert_eq!(at(got.unwrap()), place);
     assert_eq!(pool.stats().in_use, 0);
@@ -160,7 +163,7 @@ fn a_payload_comes_where_it_is_wanted_or_in_its_own_jbuf() {
 #[test]
 fn an_object_moves() {
     let (mut us, mut them) = sides(&Options::default(), &Options::default());
-    let message = Writer::new().write(&vec![1u64, 2], Spent::heap(256));
+    let message = Writer::new().write(&vec![1u64, 2], EmptyBuffer::heap(256));
     let received: Received<Vec<u64>> = Reader::default().read(message.unwrap()).unwrap();
     let place = received.get().as_ptr().addr();
     let body = Body::Object(Erased::new(received));

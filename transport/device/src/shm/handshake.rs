@@ -25,11 +25,12 @@ use super::incoming::ShmIncoming;
 use super::line::ShmConnection;
 use super::mapping::{DATA, Lane, Mapping};
 use super::outgoing::ShmOutgoing;
-use super::remote::{Credentials, Nonce, NonceMark, Remote};
+use super::remote::{Nonce, NonceMark, Remote};
 use super::ring::{Consumer, INLINE, Producer};
 use super::signal::Barriers;
 use super::trusted::{Offered, TrustedInbox};
 use crate::connection::{Connection, Interest, Limits};
+use crate::credentials::Credentials;
 use crate::deadline::Deadline;
 use crate::poll::sleep_on;
 use crate::stream::greeting::{self, Unwelcome};
@@ -84,9 +85,10 @@ impl Offer {
 }
 
 fn our_flags() -> u64 {
-    match Barriers::of_this_process() {
-        Barriers::Sleeper => PASSES_BARRIERS,
-        Barriers::Both => 0,
+    if Barriers::across_processes() == Barriers::Processes {
+        PASSES_BARRIERS
+    } else {
+        0
     }
 }
 
@@ -296,10 +298,11 @@ impl Made {
         let [published, consumed] = self.sockets;
         let [outgoing, incoming] = self.lanes;
         let barriers = if self.passes {
-            Barriers::Sleeper
+            Barriers::Processes
         } else {
             Barriers::Both
         };
+        let identity = Credentials::identity(published.as_fd());
         let mut degraded = Vec::new();
         if let Err(Unread::Failed(error)) = &self.remote {
             degraded.push(format!(
@@ -342,8 +345,7 @@ impl Made {
                 eager: EAGER,
                 moves: false,
             },
-            // Processes of other users were refused.
-            peer_user: Some(rustix::process::geteuid().as_raw()),
+            identity,
             degraded,
         }
     }

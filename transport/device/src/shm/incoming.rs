@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
-use jstream::buffer::{Filled, Filling, Pool};
+use jstream::buffer::{BufferWriter, MessageBuffer, Pool};
 
 use super::broken::Broken;
 use super::copy::{PREFETCHED, copy_out, get_words, prefetch, uninit, words_out};
@@ -303,7 +303,7 @@ impl ShmIncoming {
     fn receive_more(
         &mut self,
         begun: &mut BegunMessage,
-        filling: &mut Filling,
+        filling: &mut BufferWriter,
     ) -> Result<bool, Fault> {
         loop {
             let mark = match begun.mark {
@@ -350,7 +350,11 @@ impl ShmIncoming {
 
     /// Receives a message in place, in the peer's outbox.
     #[inline]
-    fn receive_placed(&mut self, begun: &BegunMessage, mark: SlotMark) -> Result<Filled, Fault> {
+    fn receive_placed(
+        &mut self,
+        begun: &BegunMessage,
+        mark: SlotMark,
+    ) -> Result<MessageBuffer, Fault> {
         let words = self.ring.slot().get(HEADER_WORDS.end..);
         let spot = get_words(words.unwrap_or_default());
         let message = match &self.inbox {
@@ -381,7 +385,7 @@ impl Incoming for ShmIncoming {
         }
     }
 
-    fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault> {
+    fn payload(&mut self, into: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
         self.standing()?;
         let Some(mut begun) = self.message else {
             return Ok(None);
@@ -394,7 +398,7 @@ impl Incoming for ShmIncoming {
         let mut filling = match into.take() {
             Some(filling) => filling,
             None => match self.pool.take(begun.length) {
-                Ok(spent) => spent.filling(),
+                Ok(empty) => empty.writer(),
                 Err(source) => {
                     return Err(Fault::NoBuffer {
                         length: begun.header.length,
@@ -417,7 +421,11 @@ impl Incoming for ShmIncoming {
     }
 
     #[inline]
-    fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
+    fn receive(
+        &mut self,
+        header: &mut Header,
+        payload: &mut MessageBuffer,
+    ) -> Result<Whole, Fault> {
         let mark = match self.short(usize::MAX, header) {
             RingCheck::Short(mark) => mark,
             RingCheck::Nothing => return Ok(Whole::Nothing),
@@ -425,12 +433,12 @@ impl Incoming for ShmIncoming {
         };
         // An empty payload needs no buffer.
         if mark.n == 0 {
-            *payload = Filled::nothing();
+            *payload = MessageBuffer::nothing();
         } else {
-            let Ok(spent) = self.pool.take(mark.n) else {
+            let Ok(empty) = self.pool.take(mark.n) else {
                 return Ok(Whole::Other);
             };
-            let mut filling = spent.filling();
+            let mut filling = empty.writer();
             let n = self.copy(mark, filling.rest_mut());
             // SAFETY: `copy` initialised the first `n` free bytes.
             unsafe { filling.advance(n) };
@@ -479,7 +487,7 @@ impl Incoming for ShmIncoming {
         self.line.source(HalfEvent::Published)
     }
 
-    fn wait(&mut self, _: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {
+    fn wait(&mut self, _: &mut Option<BufferWriter>, deadline: Deadline) -> Result<(), Fault> {
         if self.arm(None) == Armed::Source {
             let source = (self.source(), Interest::Readable);
             if let Err(error) = sleep_on([source], deadline) {

@@ -11,12 +11,13 @@ use rustix::io::Errno;
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::handshake;
-use super::remote::Credentials;
 use crate::connection::{Accept, Accepted, Armed, Connection, Establish};
+use crate::credentials::Credentials;
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::{AcceptError, HandshakeError};
 use jstream_sync::lock;
+use jstream_sync::wakers::{WakerList, wake};
 
 /// Maximum number of connections that wait to be accepted. The system may allow fewer.
 const BACKLOG: i32 = 1024;
@@ -32,7 +33,7 @@ pub(super) struct ShmListener {
     closed: AtomicBool,
     /// Wakers of tasks that wait for a connection. `close` wakes them, because the socket that the
     /// system watches for them is then gone.
-    waiting: Mutex<Vec<Waker>>,
+    waiting: Mutex<WakerList>,
 }
 
 impl ShmListener {
@@ -50,7 +51,7 @@ impl ShmListener {
         })
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<Waker>> {
+    fn waiting(&self) -> MutexGuard<'_, WakerList> {
         lock(&self.waiting)
     }
 }
@@ -97,14 +98,10 @@ impl Accept for ShmListener {
         if self.closed.load(Ordering::Acquire) {
             return Armed::Ready;
         }
-        if !waiting.iter().any(|other| other.will_wake(waker)) {
-            let first = (waiting.len() >= MOST_WAITING).then(|| waiting.remove(0));
-            waiting.push(waker.clone());
-            drop(waiting);
-            if let Some(first) = first {
-                first.wake();
-            }
-        }
+        waiting.insert(waker);
+        let first = (waiting.len() > MOST_WAITING).then(|| waiting.pop());
+        drop(waiting);
+        first.flatten().into_iter().for_each(wake);
         Armed::Source
     }
 
@@ -124,10 +121,8 @@ impl Accept for ShmListener {
             // another socket; no code here relies on which socket it refers to.
             unsafe { libc::dup3(end.as_raw_fd(), self.socket.as_raw_fd(), flags) };
         }
-        let waiting = std::mem::take(&mut *self.waiting());
-        for waker in waiting {
-            waker.wake();
-        }
+        let waiting = self.waiting().take();
+        waiting.wake_all();
     }
 }
 

@@ -31,7 +31,6 @@ mod ring;
 mod signal;
 mod trusted;
 
-pub(super) use self::remote::Credentials;
 pub use self::trusted::Outbox;
 
 #[cfg(all(test, loom))]

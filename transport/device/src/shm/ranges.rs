@@ -3,7 +3,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use jstream::buffer::Filling;
+use jstream::buffer::BufferWriter;
 
 use super::copy::{copy_out, words_out};
 use super::mapping::{Control, Lane};
@@ -93,7 +93,7 @@ impl Ranges {
     pub(super) fn read(
         &mut self,
         lane: &Lane,
-        filling: &mut Filling,
+        filling: &mut BufferWriter,
     ) -> Result<usize, io::ErrorKind> {
         let n = self.take(MOST_AT_ONCE);
         let (Some(remote), Some(to)) = (&mut self.remote, filling.rest_mut().get_mut(..n)) else {

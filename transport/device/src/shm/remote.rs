@@ -3,51 +3,11 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd};
 
 use libc::{iovec, pid_t};
 
 /// Maximum number of ranges of one call. The system takes one more, which is for the mark.
 pub(super) const MOST_RANGES: usize = 1023;
-
-/// Credentials of the process at the other end of a Unix socket, as reported by the system.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Credentials {
-    /// The process ID, or 0 if the process is not visible in this PID namespace (in another
-    /// container).
-    pub(crate) pid: pid_t,
-    pub(crate) uid: u32,
-}
-
-impl Credentials {
-    pub(crate) fn of_peer(socket: BorrowedFd<'_>) -> io::Result<Self> {
-        let mut found = MaybeUninit::<libc::ucred>::uninit();
-        let size = size_of::<libc::ucred>();
-        let mut length = libc::socklen_t::try_from(size).unwrap_or_default();
-        // SAFETY: The call writes at most `length` bytes to `found`.
-        let status = unsafe {
-            libc::getsockopt(
-                socket.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_PEERCRED,
-                found.as_mut_ptr().cast(),
-                &raw mut length,
-            )
-        };
-        if status != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        if usize::try_from(length) != Ok(size) {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        // SAFETY: The system has written all of it, and its fields are integers.
-        let found = unsafe { found.assume_init() };
-        Ok(Self {
-            pid: found.pid,
-            uid: found.uid,
-        })
-    }
-}
 
 /// A random value at a fixed address, which identifies a process. Another process that got the same
 /// process ID, or the same process after `exec`, does not have it.

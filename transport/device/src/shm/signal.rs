@@ -9,24 +9,14 @@
 //! other side armed?        word changed?
 //! ```
 //!
-//! At least one side sees the step of the other one (a Dekker-style flag). A full barrier on the
-//! changing side would cost as much as a small message. If the system has `membarrier`, the
-//! sleeping side makes all processors execute a barrier, and the changing side needs only a
-//! compiler fence.
+//! At least one side sees the step of the other one. This is the protocol and the
+//! [barrier](Barriers) of a [`DekkerFlag`](jstream_sync::flag::DekkerFlag). The flag itself is a
+//! word that the other process can write, and a byte on a socket wakes the sleeping side.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-#[cfg(not(loom))]
-use std::sync::atomic::{compiler_fence, fence};
-use std::time::Duration;
 
-#[cfg(loom)]
-use loom::sync::atomic::fence;
-use rustix::thread::{MembarrierCommand, membarrier};
-
-/// Time after which a store is visible to all processors. Far longer than any store buffer delays a
-/// store.
-const SETTLED: Duration = Duration::from_millis(1);
+pub(super) use jstream_sync::barrier::Barriers;
+use jstream_sync::fence;
 
 /// An atomic word of a ring: in shared memory, or in a model.
 pub(super) trait Word {
@@ -67,54 +57,6 @@ impl Word for loom::sync::atomic::AtomicU64 {
     #[inline]
     fn replace(&self, value: u64, ordering: Ordering) -> u64 {
         self.swap(value, ordering)
-    }
-}
-
-/// The barriers that the two sides of a connection execute.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Barriers {
-    /// The sleeping side executes the barrier for both sides (`membarrier`).
-    Sleeper,
-    /// Each side executes its own barrier.
-    Both,
-}
-
-impl Barriers {
-    /// Returns the cheapest kind that this process supports. With `Sleeper`, the process is
-    /// registered, so barriers of other processes take effect in it from now on.
-    pub(super) fn of_this_process() -> Self {
-        static REGISTERED: OnceLock<Barriers> = OnceLock::new();
-        *REGISTERED.get_or_init(|| {
-            let registered = membarrier(MembarrierCommand::RegisterGlobalExpedited);
-            match registered.and_then(|()| membarrier(MembarrierCommand::GlobalExpedited)) {
-                Ok(()) => Self::Sleeper,
-                Err(_) => Self::Both,
-            }
-        })
-    }
-
-    #[inline]
-    fn pass(self) {
-        match self {
-            // In a model, stands for the effect of the sleeping side's barrier on this side.
-            #[cfg(loom)]
-            Self::Sleeper => fence(Ordering::SeqCst),
-            #[cfg(not(loom))]
-            Self::Sleeper => compiler_fence(Ordering::SeqCst),
-            Self::Both => fence(Ordering::SeqCst),
-        }
-    }
-
-    fn make_all_pass(self) {
-        fence(Ordering::SeqCst);
-        if self == Self::Sleeper && cfg!(not(loom)) {
-            // `membarrier` worked before, but a seccomp filter installed since may forbid it.
-            // Stores that the other side made before it saw no sleeper are visible after this
-            // delay.
-            if membarrier(MembarrierCommand::GlobalExpedited).is_err() {
-                std::thread::sleep(SETTLED);
-            }
-        }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::task::Waker;
 
 use super::random::Random;
 use super::settings::{Faults, Settings};
+use jstream_sync::event_fd::EventFd;
 
 /// The bytes of one direction, in the order in which they were written.
 pub(super) struct Pipe {
@@ -48,7 +48,7 @@ pub(super) enum Flaw {
 pub(super) struct PipeSleeper {
     pub(super) waker: Option<Waker>,
     /// Created when a thread first sleeps on a descriptor.
-    pub(super) signal: Option<Arc<OwnedFd>>,
+    pub(super) signal: Option<Arc<EventFd>>,
 }
 
 impl PipeSleeper {
@@ -56,8 +56,7 @@ impl PipeSleeper {
     pub(super) fn wake(&mut self, wakers: &mut Vec<Waker>) {
         wakers.extend(self.waker.take());
         if let Some(signal) = &self.signal {
-            // The write fails if the counter is full. The descriptor is readable in this case too.
-            let _ = rustix::io::write(signal, &1u64.to_ne_bytes());
+            signal.signal();
         }
     }
 }

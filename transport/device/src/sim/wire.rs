@@ -4,12 +4,10 @@
 //! contract of [`Wire`].
 
 use std::io::{self, ErrorKind, IoSlice};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, OnceLock};
-use std::task::{Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::Waker;
 
-use rustix::event::{EventfdFlags, eventfd};
 use socket2::MaybeUninitSlice;
 
 use super::executor::step_beside;
@@ -19,6 +17,8 @@ use crate::connection::{Armed, Interest};
 use crate::deadline::Deadline;
 use crate::stream::Wire;
 use crate::stream::assembly::FAREWELL;
+use jstream_sync::event_fd::EventFd;
+use jstream_sync::parker::Parker;
 
 /// One end of a connection.
 pub(super) struct SimWire {
@@ -41,9 +41,9 @@ impl SimWire {
     /// ever end the wait.
     fn sleep_on(&self, side: PipeSide, deadline: Deadline) -> io::Result<()> {
         let mut timer = false;
-        let here = Waker::from(Arc::new(Unpark(thread::current())));
+        let parker = Parker::of_thread();
         loop {
-            if self.end.arm(side, &here) || deadline.has_passed() {
+            if self.end.arm(side, parker.waker()) || deadline.has_passed() {
                 return Ok(());
             }
             match step_beside(&self.end.world) {
@@ -56,22 +56,11 @@ impl SimWire {
                     None => return Err(ErrorKind::Deadlock.into()),
                 },
                 None => {
-                    match deadline.left() {
-                        Some(left) => thread::park_timeout(left),
-                        None => thread::park(),
-                    }
+                    parker.park(deadline.left());
                     return Ok(());
                 }
             }
         }
-    }
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
     }
 }
 
@@ -165,7 +154,7 @@ fn or_later(done: io::Result<usize>) -> io::Result<Option<usize>> {
 
 /// A descriptor for threads that sleep on it, created at first use.
 #[derive(Default)]
-pub(super) struct Signal(OnceLock<Arc<OwnedFd>>);
+pub(super) struct Signal(OnceLock<Arc<EventFd>>);
 
 impl Signal {
     /// Returns the descriptor.
@@ -173,26 +162,23 @@ impl Signal {
     /// # Panics
     ///
     /// If the system cannot create a descriptor. Tasks of a simulation do not need one.
-    pub(super) fn get(&self) -> &Arc<OwnedFd> {
+    pub(super) fn get(&self) -> &Arc<EventFd> {
         self.0.get_or_init(|| {
-            let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
-            let made = eventfd(0, flags);
+            let made = EventFd::new();
             Arc::new(made.expect("cannot create an eventfd for a simulated connection"))
         })
     }
 
     pub(super) fn raise(&self) {
         if let Some(signal) = self.0.get() {
-            // The write fails if the counter is full. The descriptor is readable in this case too.
-            let _ = rustix::io::write(signal, &1u64.to_ne_bytes());
+            signal.signal();
         }
     }
 
     /// Clears earlier signals.
     pub(super) fn drain(&self) {
         if let Some(signal) = self.0.get() {
-            // The read fails if there was no signal.
-            let _ = rustix::io::read(signal, &mut [0; 8]);
+            signal.clear();
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::mem;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use std::time::Duration;
 use super::pipe::PipeSleeper;
 use super::settings::Settings;
 use super::state::{EndPipes, Event, NetworkState, PipeSide, SimDoor, nanoseconds};
+use jstream_sync::event_fd::EventFd;
 use jstream_sync::lock;
 
 /// State that all wires of a simulation share.
@@ -195,7 +195,7 @@ impl World {
 
     /// Makes `signal` readable once a connection waits or the listener is closed. Returns false if
     /// the listener is closed already.
-    pub(super) fn door_signal(&self, name: &str, id: u64, signal: &Arc<OwnedFd>) -> bool {
+    pub(super) fn door_signal(&self, name: &str, id: u64, signal: &Arc<EventFd>) -> bool {
         let mut state = self.lock();
         let NetworkState { names, wakers, .. } = &mut *state;
         let Some(door) = names.get_mut(name).filter(|door| door.id == id) else {
@@ -267,7 +267,7 @@ impl ConnectionEnd {
 
     /// Returns true if `side` can continue now. In any case, `signal` becomes readable when it may
     /// continue.
-    pub(super) fn arm_signal(&self, side: PipeSide, signal: &Arc<OwnedFd>) -> bool {
+    pub(super) fn arm_signal(&self, side: PipeSide, signal: &Arc<EventFd>) -> bool {
         let mut state = self.world.lock();
         let Some((sleeper, ready)) = state.sleeper(self.pipe(side), side) else {
             return true;

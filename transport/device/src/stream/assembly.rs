@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use jstream::buffer::{Filled, Filling, Pool, Spent};
+use jstream::buffer::{BufferWriter, EmptyBuffer, MessageBuffer, Pool};
 use socket2::MaybeUninitSlice;
 
 use crate::connection::Fault;
@@ -51,7 +51,7 @@ const CLAIMABLE: usize = 8;
 pub(crate) struct Assembly {
     pool: Pool,
     max_message: u64,
-    staging: Filling,
+    staging: BufferWriter,
     used: usize,
     ahead: usize,
     /// True if the last receive filled the staging buffer.
@@ -67,7 +67,7 @@ impl Assembly {
         Self {
             pool,
             max_message,
-            staging: Spent::heap(FIRST_AHEAD).filling(),
+            staging: EmptyBuffer::heap(FIRST_AHEAD).writer(),
             used: 0,
             ahead: AHEAD,
             is_full: false,
@@ -164,25 +164,29 @@ impl Assembly {
     /// Copies the next message to a buffer of the pool, if all of it has arrived. A message without
     /// payload needs no buffer.
     #[inline]
-    pub(crate) fn take_whole(&mut self, header: &mut Header, payload: &mut Filled) -> bool {
+    pub(crate) fn take_whole(&mut self, header: &mut Header, payload: &mut MessageBuffer) -> bool {
         let Some((found, bytes)) = self.whole() else {
             return false;
         };
         let length = bytes.len();
         if bytes.is_empty() {
-            *payload = Filled::nothing();
+            *payload = MessageBuffer::nothing();
         } else {
-            let Ok(spent) = self.pool.take(length) else {
+            let Ok(empty) = self.pool.take(length) else {
                 return false;
             };
-            let mut filling = spent.filling();
+            let mut filling = empty.writer();
             if !filling.extend(bytes) {
                 return false;
             }
             *payload = filling.finish();
         }
         *header = found;
-        self.use_up(length);
+        self.used = self
+            .used
+            .saturating_add(Header::WIRE_LENGTH)
+            .saturating_add(length);
+        self.ahead = AHEAD;
         true
     }
 
@@ -198,16 +202,12 @@ impl Assembly {
         };
         place.copy_from_slice(bytes);
         *header = found;
-        self.use_up(length);
-        true
-    }
-
-    /// Records that a whole message with a payload of `length` bytes was taken.
-    #[inline]
-    fn use_up(&mut self, length: usize) {
-        let whole = length.saturating_add(Header::WIRE_LENGTH);
-        self.used = self.used.saturating_add(whole);
+        self.used = self
+            .used
+            .saturating_add(Header::WIRE_LENGTH)
+            .saturating_add(length);
         self.ahead = AHEAD;
+        true
     }
 
     /// Returns the payload of the message whose header was returned, if all of it has arrived.
@@ -215,7 +215,10 @@ impl Assembly {
     /// if it is `None`.
     ///
     /// The call may be repeated after [`Fault::NoBuffer`].
-    pub(crate) fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Filled>, Fault> {
+    pub(crate) fn payload(
+        &mut self,
+        into: &mut Option<BufferWriter>,
+    ) -> Result<Option<MessageBuffer>, Fault> {
         let Some((_, length)) = self.due else {
             return Ok(None);
         };
@@ -260,17 +263,17 @@ impl Assembly {
     }
 
     /// Takes a buffer for `part` bytes of a message of `length` bytes.
-    fn take(&self, part: usize, length: usize) -> Result<Filling, Fault> {
-        let spent = self.pool.take(part);
-        let spent = spent.map_err(|source| Fault::NoBuffer {
+    fn take(&self, part: usize, length: usize) -> Result<BufferWriter, Fault> {
+        let empty = self.pool.take(part);
+        let empty = empty.map_err(|source| Fault::NoBuffer {
             length: length as u64,
             source,
         })?;
-        Ok(spent.filling())
+        Ok(empty.writer())
     }
 
     /// Moves staged bytes of a payload of that length to its buffer.
-    fn unstage(&mut self, filling: &mut Filling, length: usize) {
+    fn unstage(&mut self, filling: &mut BufferWriter, length: usize) {
         let room = length.min(filling.capacity());
         let missing = room.saturating_sub(filling.len());
         let staged = self.staged();
@@ -286,7 +289,7 @@ impl Assembly {
     ///
     /// Must only be called if there is a [destination](Self::can_receive), and the bytes received
     /// so far were not sufficient.
-    pub(crate) fn spare<'a>(&'a mut self, into: &'a mut Option<Filling>) -> Spare<'a> {
+    pub(crate) fn spare<'a>(&'a mut self, into: &'a mut Option<BufferWriter>) -> Spare<'a> {
         debug_assert!(self.can_receive(into.is_some()));
         let rest = match (self.due, into) {
             (Some((_, length)), Some(filling)) => {
@@ -315,7 +318,7 @@ impl Assembly {
         if self.staging.capacity() >= AHEAD {
             return;
         }
-        let mut larger = Spent::heap(AHEAD).filling();
+        let mut larger = EmptyBuffer::heap(AHEAD).writer();
         let fits = larger.extend(self.staging.as_bytes());
         debug_assert!(fits, "it is larger");
         self.staging = larger;
@@ -351,9 +354,9 @@ impl Assembly {
 /// Free space for received bytes.
 pub(crate) struct Spare<'a> {
     /// The buffer of the payload that is being received, and the number of bytes that it lacks.
-    rest: Option<(&'a mut Filling, usize)>,
+    rest: Option<(&'a mut BufferWriter, usize)>,
     placed: &'a mut usize,
-    staging: &'a mut Filling,
+    staging: &'a mut BufferWriter,
     ahead: usize,
     is_full: &'a mut bool,
 }
@@ -400,7 +403,7 @@ impl Spare<'_> {
 }
 
 /// Returns the first `most` free bytes of `filling`.
-fn until(filling: &mut Filling, most: usize) -> &mut [std::mem::MaybeUninit<u8>] {
+fn until(filling: &mut BufferWriter, most: usize) -> &mut [std::mem::MaybeUninit<u8>] {
     let rest = filling.rest_mut();
     let most = most.min(rest.len());
     rest.split_at_mut(most).0

@@ -2,7 +2,7 @@
 
 use std::io::IoSlice;
 
-use jstream::buffer::{Filling, Spent};
+use jstream::buffer::{BufferWriter, EmptyBuffer};
 
 /// Initial capacity in bytes. It is small because most connections never have much to send at once.
 const FIRST: usize = 512;
@@ -11,7 +11,7 @@ const FIRST: usize = 512;
 ///
 /// Invariant: `sent` and `start` are at most the number of bytes.
 pub(super) struct Gathered {
-    bytes: Filling,
+    bytes: BufferWriter,
     /// Maximum number of bytes.
     most: usize,
     /// Number of bytes that the wire has accepted.
@@ -24,7 +24,7 @@ impl Gathered {
     /// Creates a buffer for up to `most` bytes. Memory is allocated as needed.
     pub(super) fn new(most: usize) -> Self {
         Self {
-            bytes: Spent::heap(most.min(FIRST)).filling(),
+            bytes: EmptyBuffer::heap(most.min(FIRST)).writer(),
             most,
             sent: 0,
             start: 0,
@@ -65,7 +65,7 @@ impl Gathered {
         if wanted > self.most {
             return false;
         }
-        let mut larger = Spent::heap(wanted.next_power_of_two().min(self.most)).filling();
+        let mut larger = EmptyBuffer::heap(wanted.next_power_of_two().min(self.most)).writer();
         let fits = larger.extend(self.bytes.as_bytes());
         debug_assert!(fits, "there is room for all of it");
         self.bytes = larger;

@@ -6,9 +6,6 @@
 
 use std::time::Duration;
 
-use zerocopy::byteorder::little_endian::{U16, U32};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
-
 use super::hello::Hello;
 use super::{Short, Wire, read_exact, write_all};
 use crate::connection::MAX_REASON;
@@ -23,34 +20,22 @@ pub(crate) const BRIEFLY: Duration = Duration::from_millis(200);
 const ACCEPTED: u8 = 0;
 const REFUSED: u8 = 1;
 
-/// Wire format of the verdict that a server sends after its hello: little-endian, followed by the
-/// reason.
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-struct WireVerdict {
-    verdict: u8,
-    reserved: u8,
-    /// Length of the reason that follows, in bytes of UTF-8.
-    reason: U16,
-    reserved_too: U32,
-}
+/// Length of the verdict that a server sends after its hello: the verdict, a reserved byte, the
+/// length of the reason that follows as a little-endian `u16`, and four reserved bytes.
+const VERDICT_LENGTH: usize = 8;
 
-const VERDICT_LENGTH: usize = size_of::<WireVerdict>();
-
-impl WireVerdict {
-    /// Parses a verdict. Returns the length of the reason that follows, or `None` if the client was
-    /// accepted.
-    fn read(bytes: [u8; VERDICT_LENGTH]) -> Result<Option<usize>, HandshakeError> {
-        let wire: WireVerdict = zerocopy::transmute!(bytes);
-        let reason = usize::from(wire.reason.get());
-        let reserved = wire.reserved != 0 || wire.reserved_too != U32::ZERO;
-        match wire.verdict {
-            ACCEPTED if !reserved && reason == 0 => Ok(None),
-            REFUSED if !reserved && reason <= MAX_REASON => Ok(Some(reason)),
-            _ => Err(HandshakeError::Reserved {
-                theirs: u64::from_le_bytes(bytes),
-            }),
-        }
+/// Parses a verdict. Returns the length in bytes of the reason that follows, or `None` if the
+/// client was accepted.
+fn read_verdict(bytes: [u8; VERDICT_LENGTH]) -> Result<Option<usize>, HandshakeError> {
+    let [verdict, first, low, high, rest @ ..] = bytes;
+    let reason = usize::from(u16::from_le_bytes([low, high]));
+    let reserved = first != 0 || rest != [0; 4];
+    match verdict {
+        ACCEPTED if !reserved && reason == 0 => Ok(None),
+        REFUSED if !reserved && reason <= MAX_REASON => Ok(Some(reason)),
+        _ => Err(HandshakeError::Reserved {
+            theirs: u64::from_le_bytes(bytes),
+        }),
     }
 }
 
@@ -106,7 +91,7 @@ pub(crate) fn greet_until(
         Hello::WIRE_LENGTH,
         options,
     )?;
-    let Some(length) = WireVerdict::read(verdict)? else {
+    let Some(length) = read_verdict(verdict)? else {
         return Ok(theirs);
     };
     let mut reason = [0; MAX_REASON];
@@ -173,14 +158,11 @@ fn refusal(options: &Options, reason: &str) -> Vec<u8> {
 
 /// Returns the bytes of the hello, the verdict, and a reason of at most `MAX_REASON` bytes.
 fn answer(options: &Options, verdict: u8, reason: &str) -> Vec<u8> {
-    let wire = WireVerdict {
-        verdict,
-        reserved: 0,
-        reason: u16::try_from(reason.len()).unwrap_or_default().into(),
-        reserved_too: U32::ZERO,
-    };
+    let length = u16::try_from(reason.len()).unwrap_or_default();
+    let [low, high] = length.to_le_bytes();
+    let verdict: [u8; VERDICT_LENGTH] = [verdict, 0, low, high, 0, 0, 0, 0];
     let mut bytes = Hello::of(options).to_bytes().to_vec();
-    bytes.extend(wire.as_bytes());
+    bytes.extend(verdict);
     bytes.extend(reason.as_bytes());
     bytes
 }

@@ -1,8 +1,5 @@
 //! The hello that each side of a connection sends.
 
-use zerocopy::byteorder::little_endian::{U32, U64};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
-
 use jstream_base::HandshakeError;
 use jstream_base::Options;
 
@@ -21,22 +18,9 @@ pub(crate) struct Hello {
     pub(crate) max_message: u64,
 }
 
-/// Wire format of [`Hello`]: little-endian except for the byte order mark.
-#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-struct WireHello {
-    magic: [u8; 8],
-    version: U32,
-    byte_order: [u8; 2],
-    pointer_width: u8,
-    reserved: u8,
-    max_message: U64,
-    reserved_too: U64,
-}
-
 impl Hello {
     /// Length on the wire, in bytes.
-    pub(crate) const WIRE_LENGTH: usize = size_of::<WireHello>();
+    pub(crate) const WIRE_LENGTH: usize = 32;
 
     /// Returns the hello of this side.
     pub(crate) fn of(options: &Options) -> Self {
@@ -45,54 +29,56 @@ impl Hello {
         }
     }
 
+    /// Encodes the hello: the magic number, the version, the byte order mark, the width of pointers
+    /// in bits, a reserved byte, the longest payload, and a reserved word. All are little-endian
+    /// except for the byte order mark.
     pub(crate) fn to_bytes(self) -> [u8; Self::WIRE_LENGTH] {
-        let wire = WireHello {
-            magic: MAGIC,
-            version: VERSION.into(),
-            byte_order: BYTE_ORDER.to_ne_bytes(),
-            pointer_width: POINTER_WIDTH,
-            reserved: 0,
-            max_message: self.max_message.into(),
-            reserved_too: U64::ZERO,
-        };
-        zerocopy::transmute!(wire)
+        let [order, order_too] = BYTE_ORDER.to_ne_bytes();
+        let [a, b, c, d] = VERSION.to_le_bytes();
+        let properties = [a, b, c, d, order, order_too, POINTER_WIDTH, 0];
+        let length = self.max_message.to_le_bytes();
+        zerocopy::transmute!([MAGIC, properties, length, [0; 8]])
     }
 
     /// Parses and validates the peer's hello.
     pub(crate) fn from_bytes(bytes: &[u8; Self::WIRE_LENGTH]) -> Result<Self, HandshakeError> {
-        let wire: &WireHello = zerocopy::transmute_ref!(bytes);
-        if wire.magic != MAGIC {
+        let [magic, properties, max_message, reserved_too]: [[u8; 8]; 4] =
+            zerocopy::transmute!(*bytes);
+        let [a, b, c, d, order, order_too, pointer_width, reserved] = properties;
+        let version = u32::from_le_bytes([a, b, c, d]);
+        let reserved_too = u64::from_le_bytes(reserved_too);
+        if magic != MAGIC {
             return Err(HandshakeError::Magic {
                 ours: MAGIC,
-                theirs: wire.magic,
+                theirs: magic,
             });
         }
-        if wire.version.get() != VERSION {
+        if version != VERSION {
             return Err(HandshakeError::Version {
                 ours: VERSION,
-                theirs: wire.version.get(),
+                theirs: version,
             });
         }
-        let byte_order = u16::from_ne_bytes(wire.byte_order);
+        let byte_order = u16::from_ne_bytes([order, order_too]);
         if byte_order != BYTE_ORDER {
             return Err(HandshakeError::ByteOrder {
                 ours: BYTE_ORDER,
                 theirs: byte_order,
             });
         }
-        if wire.pointer_width != POINTER_WIDTH {
+        if pointer_width != POINTER_WIDTH {
             return Err(HandshakeError::PointerWidth {
                 ours: POINTER_WIDTH,
-                theirs: wire.pointer_width,
+                theirs: pointer_width,
             });
         }
-        if wire.reserved != 0 || wire.reserved_too != U64::ZERO {
+        if reserved != 0 || reserved_too != 0 {
             return Err(HandshakeError::Reserved {
-                theirs: wire.reserved_too.get() | u64::from(wire.reserved),
+                theirs: reserved_too | u64::from(reserved),
             });
         }
         Ok(Self {
-            max_message: wire.max_message.get(),
+            max_message: u64::from_le_bytes(max_message),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::Waker;
 
-use jstream::buffer::{Filled, Filling};
+use jstream::buffer::{BufferWriter, MessageBuffer};
 
 use super::assembly::Assembly;
 use super::broken::Broken;
@@ -55,7 +55,11 @@ impl<W: Wire> StreamIncoming<W> {
 
     /// Receives available bytes. If `until` is a deadline, blocks for the first byte until then.
     /// Returns true if bytes were received.
-    fn read(&mut self, into: &mut Option<Filling>, until: Option<Deadline>) -> Result<bool, Fault> {
+    fn read(
+        &mut self,
+        into: &mut Option<BufferWriter>,
+        until: Option<Deadline>,
+    ) -> Result<bool, Fault> {
         let wire = &self.line.wire;
         let patience = &mut self.patience;
         let spare = self.assembly.spare(into);
@@ -89,7 +93,7 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
         here.map_err(|fault| self.remember(fault))
     }
 
-    fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault> {
+    fn payload(&mut self, into: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
         self.check()?;
         if let Some(payload) = self.assembly.payload(into)? {
             return Ok(Some(Payload::Bytes(payload)));
@@ -101,7 +105,11 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
     }
 
     #[inline]
-    fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
+    fn receive(
+        &mut self,
+        header: &mut Header,
+        payload: &mut MessageBuffer,
+    ) -> Result<Whole, Fault> {
         self.check()?;
         if self.assembly.has_none() && !self.read(&mut None, None)? {
             return Ok(Whole::Nothing);
@@ -148,7 +156,7 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
         self.line.wire.watch(waker, watcher)
     }
 
-    fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {
+    fn wait(&mut self, into: &mut Option<BufferWriter>, deadline: Deadline) -> Result<(), Fault> {
         self.check()?;
         if self.assembly.is_ready() {
             return Ok(());

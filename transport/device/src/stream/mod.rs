@@ -37,7 +37,7 @@ use self::line::StreamSocket;
 use self::outgoing::StreamOutgoing;
 pub(crate) use self::wire::{Patience, Wire};
 use self::wire::{Short, read_exact, write_all};
-use super::connection::{Connection, Limits};
+use super::connection::{Connection, Limits, PeerIdentity};
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_base::Options;
@@ -69,7 +69,7 @@ pub(crate) fn connection(
             eager: EAGER,
             moves: false,
         },
-        peer_user: None,
+        identity: PeerIdentity::default(),
         degraded: Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Pool, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, Pool};
 
 use super::Wire;
 use super::broken::Broken;
@@ -161,7 +161,7 @@ impl<W: Wire> StreamOutgoing<W> {
     }
 
     /// Returns true if a buffer is to be lent. `taken` is the number of bytes sent, with header.
-    fn is_lent(&self, jbuf: &Filled, taken: u64) -> bool {
+    fn is_lent(&self, jbuf: &MessageBuffer, taken: u64) -> bool {
         taken < Header::WIRE_LENGTH as u64 && self.line.wire.lends(jbuf.len())
     }
 
@@ -186,7 +186,7 @@ impl<W: Wire> StreamOutgoing<W> {
             }
         }
         if let Body::Owned(jbuf) = body {
-            self.lent = Some(wire.lend(std::mem::replace(jbuf, Filled::nothing())));
+            self.lent = Some(wire.lend(std::mem::replace(jbuf, MessageBuffer::nothing())));
             *body = Body::Taken;
         }
         let Some(lent) = &self.lent else {
@@ -216,9 +216,9 @@ impl<W: Wire> StreamOutgoing<W> {
         };
         let jbuf = lent.take().unwrap_or_else(|| {
             let bytes = lent.bytes();
-            let spent = self.pool.take(bytes.len());
-            let spent = spent.unwrap_or_else(|_| Spent::heap(bytes.len()));
-            let mut copy = spent.filling();
+            let empty = self.pool.take(bytes.len());
+            let empty = empty.unwrap_or_else(|_| EmptyBuffer::heap(bytes.len()));
+            let mut copy = empty.writer();
             let fits = copy.extend(bytes);
             debug_assert!(fits, "there is room for all of it");
             copy.finish()

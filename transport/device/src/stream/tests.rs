@@ -9,7 +9,7 @@ use std::io::{IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Pool, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, Pool};
 
 use super::assembly::FAREWELL;
 use super::hello::Hello;
@@ -91,8 +91,8 @@ pub(crate) const WAYS: [WaitMode; 3] = [WaitMode::Blocking, WaitMode::Spinning, 
 pub(crate) fn recv(
     incoming: &mut dyn Incoming,
     way: WaitMode,
-    posted: Option<Spent>,
-) -> Result<(Header, Filled), Fault> {
+    posted: Option<EmptyBuffer>,
+) -> Result<(Header, MessageBuffer), Fault> {
     let mut into = None;
     let header = loop {
         match incoming.header()? {
@@ -100,7 +100,7 @@ pub(crate) fn recv(
             None => rest(incoming, &mut into, way)?,
         }
     };
-    let mut into = posted.map(Spent::filling);
+    let mut into = posted.map(EmptyBuffer::writer);
     loop {
         match incoming.payload(&mut into)? {
             Some(Payload::Bytes(filled)) => return Ok((header, filled)),
@@ -112,7 +112,7 @@ pub(crate) fn recv(
 
 fn rest(
     incoming: &mut dyn Incoming,
-    into: &mut Option<jstream::buffer::Filling>,
+    into: &mut Option<jstream::buffer::BufferWriter>,
     way: WaitMode,
 ) -> Result<(), Fault> {
     match way {
@@ -223,7 +223,7 @@ fn messages_of_all_lengths_both_ways() {
                         .collect();
                     let (outgoing, incoming) = (&mut *client.outgoing, &mut *client.incoming);
                     send(outgoing, seed, Body::Borrowed(&segments)).unwrap();
-                    let posted = (seed % 2 == 0).then(|| Spent::heap(length));
+                    let posted = (seed % 2 == 0).then(|| EmptyBuffer::heap(length));
                     let (header, filled) = recv(incoming, way, posted).unwrap();
                     assert_eq!(header.kind, seed);
                     assert!(filled.as_bytes() == bytes, "{at} {way:?} {length}");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use socket2::MaybeUninitSlice;
 
 use super::lent::Lent;
@@ -42,7 +42,7 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
     }
 
     /// Makes the wire a second owner of a buffer that is about to be sent.
-    fn lend(&self, jbuf: Filled) -> Lent {
+    fn lend(&self, jbuf: MessageBuffer) -> Lent {
         Lent::new(jbuf)
     }
 

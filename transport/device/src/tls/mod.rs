@@ -18,10 +18,11 @@ use socket2::{SockAddr, Socket};
 
 use self::handshake::{agree, explain, in_words};
 use self::wire::TlsWire;
-use super::connection::{Accept, Connection, Device, Establish};
+use super::connection::{Accept, Connection, Device, Establish, PeerIdentity};
 use super::deadline::Deadline;
 use super::stream::connection;
 use super::stream::greeting::{BRIEFLY, Unwelcome, greet_until, refuse, welcome_until};
+use super::stream::hello::Hello;
 use super::stream::listening::Family;
 use super::stream::socket::SocketWire;
 use super::tcp::{self, prepare};
@@ -76,12 +77,19 @@ impl Device for TlsDevice {
                 refused @ Unwelcome::Refused(_) => refused.at(address),
             }
         })?;
-        Ok(connection(
-            wire,
-            (Address::tls_peer(at), SCHEME),
-            theirs,
-            options,
-        ))
+        Ok(identified(wire, Address::tls_peer(at), theirs, options))
+    }
+}
+
+/// Creates a connection with the certificate of the peer.
+fn identified(wire: TlsWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
+    let identity = PeerIdentity {
+        certificate: wire.certificate(),
+        ..PeerIdentity::default()
+    };
+    Connection {
+        identity,
+        ..connection(wire, (peer, SCHEME), theirs, options)
     }
 }
 
@@ -143,7 +151,7 @@ impl Establish for PendingTls {
         let deadline = Deadline::after(options.handshake_timeout);
         let wire = Self::agree(socket, &options, deadline)?;
         let theirs = welcome_until(&wire, &options, deadline).map_err(explain)?;
-        Ok(connection(wire, (peer, SCHEME), theirs, &options))
+        Ok(identified(wire, peer, theirs, &options))
     }
 
     fn socket(&self) -> Option<BorrowedFd<'_>> {

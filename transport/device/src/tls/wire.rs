@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, IoSlice, Write};
 use std::os::fd::BorrowedFd;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 
 use rustls::Connection;
@@ -58,6 +58,13 @@ impl TlsWire {
 
     fn arrived(&self) -> MutexGuard<'_, Arrived> {
         lock(&self.arrived)
+    }
+
+    /// Returns the peer's own certificate, in DER.
+    pub(super) fn certificate(&self) -> Option<Arc<[u8]>> {
+        let session = self.session();
+        let chain = session.tls.peer_certificates()?;
+        chain.first().map(|own| Arc::from(own.as_ref()))
     }
 
     /// Sends a close alert, if there is room for it.

@@ -1,4 +1,4 @@
-//! Registrations of a ring with watchers.
+//! Registrations of a ring with watchers, which wake its threads and tasks.
 
 use std::io;
 use std::os::fd::BorrowedFd;

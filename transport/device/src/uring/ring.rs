@@ -17,7 +17,7 @@ use super::state::{CANCEL, KICK, RECEIVE, RingState, mark};
 use super::system::{self, enter};
 use crate::deadline::Deadline;
 use jstream_sync::lock;
-use jstream_sync::watcher::wake;
+use jstream_sync::wakers::wake;
 
 /// Number of sockets up to which a ring with [`Issuer::Any`] does not receive, and its sockets are
 /// read directly. For one socket, each message needs a system call either way, and receiving

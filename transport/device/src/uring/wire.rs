@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use socket2::MaybeUninitSlice;
 
 use super::lending::Lending;
@@ -239,7 +239,7 @@ unsafe impl Wire for UringWire {
         lending.is_some_and(|lending| lending.takes(length))
     }
 
-    fn lend(&self, jbuf: Filled) -> Lent {
+    fn lend(&self, jbuf: MessageBuffer) -> Lent {
         match &self.lending {
             Some(lending) => lending.begin(jbuf),
             None => Lent::new(jbuf),

@@ -2,8 +2,6 @@
 //! once.
 
 use std::os::fd::BorrowedFd;
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{Broke, Direction, DirectionLock, TurnGuard};
@@ -30,16 +28,8 @@ impl<D: Direction> DirectionLock<D> {
         }
         held.common().waiting = held.common().waiting.saturating_add(1);
         let state = match until.left() {
-            None => self
-                .changed
-                .wait(held.state)
-                .unwrap_or_else(PoisonError::into_inner),
-            Some(left) => {
-                self.changed
-                    .wait_timeout(held.state, left)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0
-            }
+            None => jstream_sync::unpoisoned(self.changed.wait(held.state)),
+            Some(left) => jstream_sync::unpoisoned(self.changed.wait_timeout(held.state, left)).0,
         };
         let mut held = TurnGuard { state };
         held.common().waiting = held.common().waiting.saturating_sub(1);
@@ -77,7 +67,7 @@ impl<D: Direction> DirectionLock<D> {
         until: Deadline,
     ) -> TurnGuard<'t, D> {
         self.sleep_by(held, until, |half, until| {
-            other.beside.fetch_add(1, Ordering::Relaxed);
+            other.beside.add_sleeper();
             let mut slept = Ok(());
             if !other.is_pending_by_now() && D::arm_bare(half) != Armed::Ready {
                 let sources = [D::source(half), (bell, Interest::Readable)];
@@ -86,7 +76,7 @@ impl<D: Direction> DirectionLock<D> {
                     slept = D::sleep(half, until.or_sooner(Deadline::after(SOON)));
                 }
             }
-            other.beside.fetch_sub(1, Ordering::Relaxed);
+            other.beside.remove_sleeper();
             (slept, Broke(false))
         })
     }
@@ -124,9 +114,9 @@ impl<D: Direction> DirectionLock<D> {
         half: &mut E::Half,
         until: Deadline,
     ) -> (Result<(), Fault>, Broke) {
-        self.beside.fetch_add(1, Ordering::Relaxed);
+        self.beside.add_sleeper();
         let slept = self.sleep_seeing::<E>(half, until);
-        self.beside.fetch_sub(1, Ordering::Relaxed);
+        self.beside.remove_sleeper();
         slept
     }
 

@@ -16,7 +16,7 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use jstream::buffer::{Filling, Spent};
+use jstream::buffer::{BufferWriter, EmptyBuffer};
 
 use crate::Endpoint;
 use jstream_base::Header;
@@ -67,7 +67,7 @@ impl Incoming for Plain {
         Ok(None)
     }
 
-    fn payload(&mut self, _: &mut Option<Filling>) -> Result<Option<Payload>, Fault> {
+    fn payload(&mut self, _: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
         Ok(None)
     }
 
@@ -83,7 +83,7 @@ impl Incoming for Plain {
         self.0.as_fd()
     }
 
-    fn wait(&mut self, _: &mut Option<Filling>, _: Deadline) -> Result<(), Fault> {
+    fn wait(&mut self, _: &mut Option<BufferWriter>, _: Deadline) -> Result<(), Fault> {
         Ok(())
     }
 }
@@ -111,7 +111,7 @@ fn is_woken_without_the_lock<F: Future + Unpin>(post: impl Fn(&Endpoint) -> F + 
     let address = "inproc://plain".parse().unwrap();
     let connection = Connection {
         peer: "inproc://plain".parse().unwrap(),
-        peer_user: None,
+        identity: jstream_device::connection::PeerIdentity::default(),
         scheme: "inproc",
         outgoing: Plain::open(),
         incoming: Plain::open(),
@@ -148,7 +148,7 @@ fn a_task_is_told_to_look_itself_without_the_lock_of_what_receives() {
 #[test]
 fn a_task_is_told_to_look_itself_without_the_lock_of_what_sends() {
     is_woken_without_the_lock(|endpoint| {
-        let filled = Spent::heap(1).copy_from(&[1]).unwrap();
+        let filled = EmptyBuffer::heap(1).copy_from(&[1]).unwrap();
         endpoint.post_send(Header::default(), filled)
     });
 }

@@ -1,6 +1,6 @@
 //! Completions of a queue.
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use crate::endpoint::Endpoint;
 use crate::message::Message;
@@ -24,7 +24,7 @@ pub struct Completion {
 #[non_exhaustive]
 pub enum Outcome {
     /// The device has taken the message. The buffer is returned, unless it moved to the peer.
-    Sent(Result<Option<Spent>, Unsent>),
+    Sent(Result<Option<EmptyBuffer>, Unsent>),
     /// A message was received.
     Received(Result<Message, Unreceived>),
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 use std::{io, mem};
@@ -13,8 +13,9 @@ use crate::reactor;
 use crate::spin::Spin;
 use jstream_base::process::Origin;
 use jstream_device::deadline::Deadline;
+use jstream_sync::wakers::{WakerList, wake_each};
 use jstream_sync::watcher::Interest;
-use jstream_sync::watcher::{Watch, WatchBuffers, Watcher, wake};
+use jstream_sync::watcher::{Watch, WatchBuffers, Watcher};
 
 /// Number of polls without result before a direction is armed, while a thread polls or spins.
 /// Arming costs as much as several polls, and in a busy queue most polls find something.
@@ -60,9 +61,7 @@ struct HubState {
     /// Outcomes of recent waits.
     habit: u8,
     /// Tasks that wait for a completion, with the keys of their futures.
-    tasks: VecDeque<(u64, Waker)>,
-    /// Key of the next future.
-    next: u64,
+    tasks: WakerList,
     /// Registration of the watcher with the reactor, for the tasks.
     watch: Option<Watch>,
     /// Event buffers for reuse.
@@ -129,8 +128,7 @@ impl Hub {
             polled: false,
             spin: Duration::ZERO,
             habit: 0,
-            tasks: VecDeque::new(),
-            next: 0,
+            tasks: WakerList::new(),
             watch: None,
             rooms: Vec::new(),
             closed: false,
@@ -213,16 +211,9 @@ impl Hub {
     }
 
     /// Wakes all tasks, because it is not known which of them still poll.
-    fn wake_tasks<'h>(&'h self, mut state: MutexGuard<'h, HubState>) {
+    fn wake_tasks<'h>(&'h self, state: MutexGuard<'h, HubState>) {
         // Tasks that register from here on have already polled.
-        for _ in 0..state.tasks.len() {
-            let task = state.tasks.pop_front();
-            drop(state);
-            if let Some((_, task)) = task {
-                wake(task);
-            }
-            state = self.lock();
-        }
+        wake_each(state, || self.lock(), |state| &mut state.tasks);
     }
 
     /// Returns the next completion without blocking.
@@ -296,7 +287,7 @@ impl Hub {
     }
 
     /// Returns the next completion, or registers `task` to be woken when there may be one. `future`
-    /// is the key of the caller; `None` in the first call.
+    /// is the key of the caller; `None` in the first call. A registration may change it.
     pub(super) fn poll_task(
         &self,
         future: &mut Option<u64>,
@@ -311,19 +302,12 @@ impl Hub {
                 return Err(io::Error::other(words));
             }
             // The replaced waker belongs to the program, so it is dropped without the lock.
-            let mut before = None;
+            let before;
             let mut state = self.lock();
             if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
                 continue;
             }
-            let number = *future.get_or_insert(state.next);
-            state.next = state.next.max(number.wrapping_add(1));
-            let place = state.tasks.iter_mut().find(|(other, _)| *other == number);
-            match place {
-                Some((_, old)) if old.will_wake(task) => {}
-                Some((_, old)) => before = Some(std::mem::replace(old, task.clone())),
-                None => state.tasks.push_back((number, task.clone())),
-            }
+            before = state.tasks.register(future, task.clone());
             let source = self.watcher.source();
             let reactor = reactor::watcher()?;
             reactor.watch(&mut state.watch, source, Interest::Readable, &self.bell)?;
@@ -336,8 +320,7 @@ impl Hub {
     /// Removes the registration of a future.
     pub(super) fn forget_task(&self, future: u64) {
         let mut state = self.lock();
-        let place = state.tasks.iter().position(|(other, _)| *other == future);
-        let forgotten = place.and_then(|place| state.tasks.remove(place));
+        let forgotten = state.tasks.remove(future);
         drop(state);
         drop(forgotten);
     }
@@ -426,7 +409,7 @@ impl Hub {
         state.closed = true;
         let done = mem::take(&mut state.done);
         let rung = (mem::take(&mut state.rung), mem::take(&mut state.again));
-        let (watch, tasks) = (state.watch.take(), mem::take(&mut state.tasks));
+        let (watch, tasks) = (state.watch.take(), state.tasks.take());
         drop(state);
         if self.origin.is_elsewhere() {
             mem::forget(watch);
@@ -438,6 +421,6 @@ impl Hub {
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
     fn lock(&self) -> MutexGuard<'_, HubState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.state)
     }
 }

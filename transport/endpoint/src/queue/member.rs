@@ -1,7 +1,7 @@
 //! A direction of an endpoint, as a queue sees it.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Wake, Waker};
 
 use super::completion::{Done, RawOutcome};
@@ -175,7 +175,7 @@ impl QueueMember {
     /// Locks the state. Poisoning is ignored, because the state is consistent after every
     /// statement.
     fn lock(&self) -> MutexGuard<'_, HeldCompletions> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.held)
     }
 }
 

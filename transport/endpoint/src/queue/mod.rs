@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use std::{fmt, io};
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 pub use self::completion::{Completion, Done, Outcome};
 
@@ -95,7 +95,7 @@ impl CompletionQueue {
     }
 
     /// Posts a message to be sent, which moves into the endpoint. The completion carries `user`.
-    pub fn post_send(&self, endpoint: &Endpoint, user: u64, header: Header, filled: Filled) {
+    pub fn post_send(&self, endpoint: &Endpoint, user: u64, header: Header, filled: MessageBuffer) {
         let member = self.member(endpoint, Half::Out);
         let notify = Notify::Sink(member.clone(), user);
         let (message, refused) = endpoint.outbound(header, filled);
@@ -106,7 +106,12 @@ impl CompletionQueue {
     /// Posts a receive of the next message that no other operation waits for. The message arrives
     /// in the given buffer. With `None`, the buffer is taken from the pool in the endpoint's
     /// options when the message arrives. The completion carries `user`.
-    pub fn post_recv(&self, endpoint: &Endpoint, user: u64, buffer: impl Into<Option<Spent>>) {
+    pub fn post_recv(
+        &self,
+        endpoint: &Endpoint,
+        user: u64,
+        buffer: impl Into<Option<EmptyBuffer>>,
+    ) {
         let member = self.member(endpoint, Half::In);
         let notify = Notify::Sink(member.clone(), user);
         endpoint.shared().post_recv(buffer.into(), notify);
@@ -170,7 +175,7 @@ impl CompletionQueue {
     #[doc(hidden)]
     pub fn forget(&self, endpoint: &Endpoint) {
         let key = (Arc::as_ptr(endpoint.shared()).addr(), Half::In);
-        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut members = jstream_sync::lock(&self.members);
         let member = members.map.remove(&key);
         drop(members);
         if let Some(member) = member {
@@ -200,7 +205,7 @@ impl CompletionQueue {
     /// Returns the number of posted operations whose completions were not taken.
     #[must_use]
     pub fn pending(&self) -> usize {
-        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let members = jstream_sync::lock(&self.members);
         let untaken = members.map.values().map(|member| member.untaken());
         untaken.fold(0, usize::saturating_add)
     }
@@ -208,7 +213,7 @@ impl CompletionQueue {
     /// Returns the member of a direction. The member holds the endpoint for one more operation.
     fn member(&self, endpoint: &Endpoint, way: Half) -> Arc<QueueMember> {
         let key = (Arc::as_ptr(endpoint.shared()).addr(), way);
-        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut members = jstream_sync::lock(&self.members);
         if members.map.len() > members.enough {
             members.map.retain(|_, member| !member.is_over());
             members.enough = members.map.len().saturating_mul(2).max(64);
@@ -234,10 +239,7 @@ impl AsFd for CompletionQueue {
 
 impl Drop for CompletionQueue {
     fn drop(&mut self) {
-        let members = self
-            .members
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let members = jstream_sync::unpoisoned(self.members.get_mut());
         let members = std::mem::take(&mut members.map);
         for member in members.values() {
             member.leave();

@@ -1,6 +1,6 @@
 //! Received messages and their destinations.
 
-use jstream::buffer::{Filled, Pool, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, Pool};
 use jstream::{Erased, Writer};
 
 use crate::message::Message;
@@ -13,14 +13,14 @@ pub struct Arrived {
     pub(crate) header: Header,
     pub(crate) payload: Payload,
     /// Sequence number of the message.
-    pub(super) number: u64,
+    pub(crate) number: u64,
 }
 
 impl Arrived {
     /// Returns the payload as bytes. An object is converted back to a message. If there is no room
     /// for that, the object is returned with the error.
     #[inline]
-    pub fn into_bytes(self, pool: &Pool) -> Result<(Header, Filled), Box<WriteFailure>> {
+    pub fn into_bytes(self, pool: &Pool) -> Result<(Header, MessageBuffer), Box<WriteFailure>> {
         match self.payload {
             Payload::Bytes(filled) => Ok((self.header, filled)),
             Payload::Object(object) => forward(self.header, self.number, object, pool),
@@ -34,7 +34,7 @@ fn forward(
     number: u64,
     object: Erased,
     pool: &Pool,
-) -> Result<(Header, Filled), Box<WriteFailure>> {
+) -> Result<(Header, MessageBuffer), Box<WriteFailure>> {
     let type_name = object.type_name();
     match object.forward(&mut Writer::new(), pool) {
         Ok(forwarded) => {
@@ -70,7 +70,7 @@ impl Inbound {
     #[must_use]
     pub fn empty() -> Self {
         Self {
-            message: Message::of_payload(Filled::nothing()),
+            message: Message::of_payload(MessageBuffer::nothing()),
             other: None,
         }
     }
@@ -89,7 +89,7 @@ pub type Receipt = Result<Arrived, Missed>;
 pub struct Missed {
     /// The reason.
     pub error: RecvError,
-    pub(crate) spent: Option<Spent>,
+    pub(crate) empty: Option<EmptyBuffer>,
 }
 
 /// Destination of a message.
@@ -97,7 +97,7 @@ pub(crate) enum Destination<'s> {
     /// A buffer of the pool.
     Pool,
     /// This buffer, which is taken out of the option.
-    Jbuf(&'s mut Option<Spent>),
+    Jbuf(&'s mut Option<EmptyBuffer>),
     /// Memory of this many bytes. Meanwhile the message is in the scratch buffer, or in a buffer of
     /// the pool.
     Memory(usize),
@@ -106,7 +106,7 @@ pub(crate) enum Destination<'s> {
 pub(super) fn too_small(place: &Destination<'_>, length: u64) -> Option<RecvError> {
     let capacity = match place {
         Destination::Pool => return None,
-        Destination::Jbuf(spent) => spent.as_ref()?.capacity(),
+        Destination::Jbuf(empty) => empty.as_ref()?.capacity(),
         Destination::Memory(capacity) => *capacity,
     };
     (length > capacity as u64).then_some(RecvError::TooSmall { length, capacity })

@@ -1,9 +1,9 @@
 //! Delivery of messages to the receive sink.
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use super::receive_sink::{BypassedMessages, Choice, ReceiveSink, Replies};
-use super::{Receiving, SCRATCH};
+use super::{Arrived, Receiving, SCRATCH};
 use crate::connection_info::EndReason;
 use crate::direction_lock::Direction;
 use crate::gate::Overfull;
@@ -29,6 +29,7 @@ impl Receiving {
             sink.lose(RecvError::Taken { peer });
             return false;
         }
+        self.is_driven = true;
         self.receive_sink = Some(sink);
         self.began_before_sink = self.begun;
         self.drive();
@@ -113,7 +114,7 @@ impl Receiving {
         if !self.begun {
             match sink.choose(&header, &mut self.replies) {
                 Choice::Pool => {}
-                Choice::Jbuf(spent) => self.into = Some(spent.filling()),
+                Choice::Jbuf(empty) => self.into = Some(empty.writer()),
                 Choice::Brief => self.lend_scratch(),
                 Choice::Refuse(error) => return self.refused(error),
             }
@@ -165,7 +166,7 @@ impl Receiving {
             (false, payload) => sink.take(header, payload, &mut self.replies),
             (true, Payload::Bytes(filled)) => {
                 let taken = sink.take_brief(header, filled.as_bytes(), &mut self.replies);
-                self.scratch = Some(filled.into_spent());
+                self.scratch = Some(filled.into_empty());
                 taken
             }
             (true, Payload::Object(_)) => Err(HeaderError::Rank { kind: header.kind }),
@@ -206,14 +207,17 @@ impl Receiving {
         };
         match half.payload(&mut self.into) {
             Ok(Some(payload)) => {
-                self.end_message(&header);
+                let number = self.end_message(&header);
                 let payload = match self.scratched {
                     true => self.leave_scratch(payload),
                     false => payload,
                 };
                 self.began_before_sink = false;
-                let arrived = self.number(header, payload);
-                self.kept.push_back(arrived);
+                self.kept.push_back(Arrived {
+                    header,
+                    payload,
+                    number,
+                });
                 ReceiveStep::Done
             }
             Ok(None) => {
@@ -262,8 +266,8 @@ impl Receiving {
         // A device that moves buffers already has one.
         if !self.info.limits.moves {
             let scratch = self.scratch.take();
-            let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
-            self.into = Some(scratch.filling());
+            let scratch = scratch.unwrap_or_else(|| EmptyBuffer::heap(SCRATCH));
+            self.into = Some(scratch.writer());
         }
     }
 

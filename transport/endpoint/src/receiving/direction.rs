@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use jstream::buffer::Filling;
+use jstream::buffer::BufferWriter;
 
 use super::{Destination, Receiving};
 use crate::connection_info::EndReason;
@@ -14,7 +14,7 @@ use jstream_device::deadline::Deadline;
 /// The receive half and its destination buffer, moved out of the lock for a sleep.
 pub(crate) struct Asleep {
     half: Box<dyn Incoming>,
-    into: Option<Filling>,
+    into: Option<BufferWriter>,
     /// True if a message had begun before the sleep.
     measured: bool,
 }
@@ -32,15 +32,15 @@ impl Direction for Receiving {
             let Some(op) = self.ops.get_mut(id) else {
                 return;
             };
-            let mut spent = op.spent.take();
-            let place = if spent.is_some() {
-                Destination::Jbuf(&mut spent)
+            let mut empty = op.empty.take();
+            let place = if empty.is_some() {
+                Destination::Jbuf(&mut empty)
             } else {
                 Destination::Pool
             };
             let next = self.next(place);
             if let Some(op) = self.ops.get_mut(id) {
-                op.spent = spent;
+                op.empty = empty;
             }
             let Some(result) = next else {
                 // A part may have been received, or the device may have restarted the operation for
@@ -60,8 +60,9 @@ impl Direction for Receiving {
 
     #[inline]
     fn has_posted(&self) -> bool {
-        !self.posted.is_empty()
-            || (self.end.is_none() && (self.remote.is_waiting() || self.has_ready_sink()))
+        self.is_driven
+            && (!self.posted.is_empty()
+                || (self.end.is_none() && (self.remote.is_waiting() || self.has_ready_sink())))
     }
 
     fn has_half(&self) -> bool {

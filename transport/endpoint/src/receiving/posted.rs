@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use super::{Arrived, Missed, Receipt, Receiving, RecvOp};
 use crate::connection_info::EndReason;
@@ -13,12 +13,13 @@ use jstream_base::RecvError;
 
 impl Receiving {
     /// Appends a receive operation.
-    pub(crate) fn post(&mut self, spent: Option<Spent>, notify: Notify) -> OpId {
+    pub(crate) fn post(&mut self, empty: Option<EmptyBuffer>, notify: Notify) -> OpId {
         let id = self.ops.insert(RecvOp {
-            spent,
+            empty,
             receipt: None,
             notify,
         });
+        self.is_driven = true;
         self.posted.push_back(id);
         self.drive();
         id
@@ -88,10 +89,11 @@ impl Receiving {
     }
 
     /// Unregisters a task that does not wait for one operation any more, unless it waits for
-    /// another one.
-    fn release(&mut self, task: &Waker) {
+    /// another one: a receive, a put or a get.
+    pub(crate) fn release(&mut self, task: &Waker) {
         let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
-        if !posted.any(|op| op.notify.is_task(task)) {
+        let is_awaited = posted.any(|op| op.notify.is_task(task));
+        if !is_awaited && !self.remote.is_awaited_by(task) {
             self.alarm.forget(task);
         }
     }
@@ -100,8 +102,8 @@ impl Receiving {
         let Some(op) = self.ops.get_mut(id) else {
             return;
         };
-        let spent = op.spent.take();
-        op.receipt = Some(result.map_err(|error| Missed { error, spent }));
+        let empty = op.empty.take();
+        op.receipt = Some(result.map_err(|error| Missed { error, empty }));
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
             Notify::Ticket
             | Notify::Nobody

@@ -2,7 +2,7 @@
 //! polls. There are two stages: the sink chooses the destination of a payload when the header has
 //! arrived, and takes the message when it is complete.
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use crate::gate::Credit;
 use crate::ops::Notify;
@@ -58,7 +58,7 @@ pub enum Choice {
     /// A buffer of the pool.
     Pool,
     /// This buffer, which has room for the payload.
-    Jbuf(Spent),
+    Jbuf(EmptyBuffer),
     /// Memory that is lent for the duration of the call. For payloads of a few bytes only.
     Brief,
     /// None: the peer violates the protocol, which ends the connection.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::task::Waker;
 
-use jstream::buffer::{Filled, Filling};
+use jstream::buffer::{BufferWriter, MessageBuffer};
 
 use super::error::RemoteError;
 use super::frame::{MOST_REQUESTS, PIECE, RemoteFrame, RemoteVerdict, Target};
@@ -12,7 +12,7 @@ use jstream_base::Address;
 use jstream_base::Header;
 
 /// Outcome of a put, or of a get, which returns a buffer.
-pub(super) type Answer = Result<Option<Filled>, RemoteError>;
+pub(super) type Answer = Result<Option<MessageBuffer>, RemoteError>;
 
 /// A put or a get.
 pub(super) struct Ask {
@@ -31,7 +31,7 @@ enum AskerWork {
     /// A put whose request is sent by the caller.
     Sent,
     Put {
-        payload: Option<Filled>,
+        payload: Option<MessageBuffer>,
         notice: Option<Header>,
     },
     Get {
@@ -45,8 +45,8 @@ enum AskerWork {
 
 enum Got {
     /// All bytes arrive in one piece.
-    Whole(Option<Filled>),
-    Pieces(Filling),
+    Whole(Option<MessageBuffer>),
+    Pieces(BufferWriter),
 }
 
 impl Ask {
@@ -63,7 +63,7 @@ impl Ask {
     }
 
     /// Creates a put of a buffer, with the notice that follows it.
-    pub(super) fn put(target: Target, payload: Filled, notice: Option<Header>) -> Self {
+    pub(super) fn put(target: Target, payload: MessageBuffer, notice: Option<Header>) -> Self {
         let length = payload.len() as u64;
         let payload = Some(payload);
         Self::new(target, length, AskerWork::Put { payload, notice })
@@ -71,7 +71,12 @@ impl Ask {
 
     /// Creates a get in pieces of up to `piece` bytes. If there are several, `filling` has room for
     /// all of them.
-    pub(super) fn get(target: Target, length: u64, piece: u32, filling: Option<Filling>) -> Self {
+    pub(super) fn get(
+        target: Target,
+        length: u64,
+        piece: u32,
+        filling: Option<BufferWriter>,
+    ) -> Self {
         let into = filling.map_or(Got::Whole(None), Got::Pieces);
         let asked = 0;
         Self::new(target, length, AskerWork::Get { piece, asked, into })
@@ -81,7 +86,7 @@ impl Ask {
 /// A request to be sent.
 pub(super) struct PendingRequest {
     pub(super) header: Header,
-    pub(super) payload: Option<Filled>,
+    pub(super) payload: Option<MessageBuffer>,
     /// Message that is sent directly behind the request.
     pub(super) notice: Option<Header>,
 }
@@ -236,7 +241,7 @@ impl Asks {
 
     /// Handles data of the owner that were [expected](Self::expects). Returns false if they are not
     /// the next piece.
-    pub(super) fn take_data(&mut self, request: u64, data: Filled) -> bool {
+    pub(super) fn take_data(&mut self, request: u64, data: MessageBuffer) -> bool {
         let Some((op, Some(_))) = self.land(request) else {
             return false;
         };
@@ -328,6 +333,11 @@ impl Asks {
         self.ops.get_mut(id)?.notify.set_task(task)
     }
 
+    /// Returns true if `task` waits for an operation.
+    pub(super) fn is_awaited_by(&self, task: &Waker) -> bool {
+        self.ops.iter().any(|ask| ask.notify.is_task(task))
+    }
+
     /// Detaches an operation from its owner. A put is still carried out; a get sends no more
     /// requests.
     pub(super) fn forget(&mut self, id: OpId) -> (Option<Answer>, Option<Waker>) {
@@ -360,16 +370,16 @@ mod tests {
     #![allow(clippy::arithmetic_side_effects, reason = "test code")]
 
     use super::*;
-    use jstream::buffer::Spent;
+    use jstream::buffer::EmptyBuffer;
 
     const TARGET: Target = Target { key: 1, offset: 10 };
 
-    fn jbuf(bytes: &[u8]) -> Filled {
-        Spent::heap(bytes.len()).copy_from(bytes).unwrap()
+    fn jbuf(bytes: &[u8]) -> MessageBuffer {
+        EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap()
     }
 
     fn get(asks: &mut Asks, length: usize, piece: u32) -> OpId {
-        let filling = Some(Spent::heap(length).filling());
+        let filling = Some(EmptyBuffer::heap(length).writer());
         asks.post(Ask::get(TARGET, length as u64, piece, filling))
     }
 

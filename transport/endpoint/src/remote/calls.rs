@@ -7,7 +7,7 @@ use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::asker::{Answer, Ask, piece};
@@ -127,12 +127,12 @@ impl Remote<'_> {
         if !first.is_empty() {
             self.put(key, offset, first)?;
         }
-        let spent = info.pool.take(last.len());
+        let empty = info.pool.take(last.len());
         let no_room = |source| RemoteError::NoBuffer {
             length: last.len(),
             source,
         };
-        let Ok(filled) = spent.map_err(no_room)?.copy_from(last) else {
+        let Ok(filled) = empty.map_err(no_room)?.copy_from(last) else {
             unreachable!("the buffer has the requested capacity");
         };
         let target = Target {
@@ -148,8 +148,8 @@ impl Remote<'_> {
 
     /// Posts a put of a buffer, which returns to its pool after it was sent. Its length is limited
     /// by [`Limits::max_send`](crate::Limits::max_send). The ticket reports any error.
-    pub fn post_put(&self, key: &RemoteKey, offset: u64, filled: Filled) -> PutTicket {
-        self.post_filled(key, offset, filled, None)
+    pub fn post_put(&self, key: &RemoteKey, offset: u64, filled: MessageBuffer) -> PutTicket {
+        self.post_buffer(key, offset, filled, None)
     }
 
     /// As [`post_put`](Self::post_put), with a notice; see [`put_notify`](Self::put_notify).
@@ -157,17 +157,17 @@ impl Remote<'_> {
         &self,
         key: &RemoteKey,
         offset: u64,
-        filled: Filled,
+        filled: MessageBuffer,
         notice: Header,
     ) -> PutTicket {
-        self.post_filled(key, offset, filled, Some(RemoteFrame::notice(notice)))
+        self.post_buffer(key, offset, filled, Some(RemoteFrame::notice(notice)))
     }
 
-    fn post_filled(
+    fn post_buffer(
         &self,
         key: &RemoteKey,
         offset: u64,
-        filled: Filled,
+        filled: MessageBuffer,
         notice: Option<Header>,
     ) -> PutTicket {
         let length = filled.len() as u64;
@@ -195,7 +195,12 @@ impl Remote<'_> {
     /// # Errors
     ///
     /// [`RemoteError`].
-    pub fn get(&self, key: &RemoteKey, offset: u64, length: usize) -> Result<Filled, RemoteError> {
+    pub fn get(
+        &self,
+        key: &RemoteKey,
+        offset: u64,
+        length: usize,
+    ) -> Result<MessageBuffer, RemoteError> {
         self.post_get(key, offset, length).wait()
     }
 
@@ -241,9 +246,9 @@ impl Remote<'_> {
         let piece = piece(info.limits.max_receive);
         let checked = self.target(key, offset, length as u64).and_then(|target| {
             let filling = if length > piece as usize {
-                let spent = info.pool.take(length);
+                let empty = info.pool.take(length);
                 let no_room = |source| RemoteError::NoBuffer { length, source };
-                Some(spent.map_err(no_room)?.filling())
+                Some(empty.map_err(no_room)?.writer())
             } else {
                 None
             };

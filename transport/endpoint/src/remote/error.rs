@@ -48,19 +48,19 @@ pub enum RemoteError {
         /// Number of bytes that were needed.
         length: usize,
         /// The error of the pool.
-        source: PoolError,
+        r#source: PoolError,
     },
     /// The request was not sent.
     #[error("the request was not sent: {source}")]
     Unsent {
         /// The reason.
-        source: SendError,
+        r#source: SendError,
     },
     /// The connection ended before the answer arrived. It is unknown whether bytes were written.
     #[error("the connection ended before the answer arrived: {source}")]
     Unanswered {
         /// The cause of the end.
-        source: RecvError,
+        r#source: RecvError,
     },
     /// The limit of kept messages was reached, and the program did not receive them. The answer is
     /// behind them: receive the messages, and repeat the request. It is unknown whether bytes were

@@ -64,7 +64,7 @@ impl Exposure {
     }
 
     /// Ends the exposure. When this returns, no put or get accesses the memory any more, and later
-    /// requests fail with an unknown key. [`Window::into_filled`] then returns the buffer if it is
+    /// requests fail with an unknown key. [`Window::into_buffer`] then returns the buffer if it is
     /// not exposed elsewhere.
     #[must_use = "contains the memory"]
     pub fn withdraw(self) -> Window {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
-use jstream::buffer::{Filled, Pool};
+use jstream::buffer::{MessageBuffer, Pool};
 
 use super::frame::{MOST_REQUESTS, RemoteVerdict, Target};
 use super::key::Rights;
@@ -59,12 +59,12 @@ impl Exposed {
         target: Target,
         length: u32,
         pool: &Pool,
-    ) -> Result<Filled, RemoteVerdict> {
+    ) -> Result<MessageBuffer, RemoteVerdict> {
         let (window, range) = self.range(target, length.into(), Rights::allows_get)?;
-        let spent = pool.take(range.len()).map_err(|_| RemoteVerdict::NoRoom)?;
+        let empty = pool.take(range.len()).map_err(|_| RemoteVerdict::NoRoom)?;
         let memory = window.read();
         let bytes = memory.as_bytes().get(range).unwrap_or_default();
-        spent.copy_from(bytes).map_err(|_| RemoteVerdict::NoRoom)
+        empty.copy_from(bytes).map_err(|_| RemoteVerdict::NoRoom)
     }
 
     /// Returns the window and the range of a request, after checking its key, rights and bounds.
@@ -112,10 +112,10 @@ mod tests {
     #![allow(clippy::cast_possible_truncation, reason = "test code")]
 
     use super::*;
-    use jstream::buffer::Spent;
+    use jstream::buffer::EmptyBuffer;
 
     fn exposed(rights: Rights) -> Exposed {
-        let window = Window::from(Spent::heap(100).zeroed(100).unwrap());
+        let window = Window::from(EmptyBuffer::heap(100).zeroed(100).unwrap());
         let mut exposed = Exposed::default();
         assert!(exposed.insert(7, window.clone(), rights));
         assert!(!exposed.insert(7, window, rights));

@@ -1,6 +1,6 @@
 //! Frames in the receive direction.
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::asker::Ask;
 use super::error::RemoteError;
@@ -116,8 +116,8 @@ impl Receiving {
             let lends = !matches!(frame, RemoteFrame::Data { .. }) && !self.info.limits.moves;
             if lends && header.length <= SCRATCH as u64 {
                 let scratch = self.scratch.take();
-                let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
-                self.into = Some(scratch.filling());
+                let scratch = scratch.unwrap_or_else(|| EmptyBuffer::heap(SCRATCH));
+                self.into = Some(scratch.writer());
                 self.remote.scratched = true;
             }
         }
@@ -133,17 +133,23 @@ impl Receiving {
                     .map_or(ServeOutcome::Partly, ServeOutcome::Failed);
             }
         };
-        self.end_message(&header);
+        let number = self.end_message(&header);
         let Payload::Bytes(filled) = payload else {
             return self.refuse(HeaderError::Unexpected { op: header.op() });
         };
-        let served = self.carry_out(frame, &header, filled);
+        let served = self.carry_out(frame, &header, filled, number);
         self.ask_more();
         self.tell_answers();
         served
     }
 
-    fn carry_out(&mut self, frame: RemoteFrame, header: &Header, filled: Filled) -> ServeOutcome {
+    fn carry_out(
+        &mut self,
+        frame: RemoteFrame,
+        header: &Header,
+        filled: MessageBuffer,
+        number: u64,
+    ) -> ServeOutcome {
         let unexpected = HeaderError::Unexpected { op: header.op() };
         let makes_sense = match frame {
             RemoteFrame::Put {
@@ -186,10 +192,15 @@ impl Receiving {
                 let is_done = self.remote.exposed.notice();
                 if is_done == Some(true) {
                     let header = header.with_op(0);
-                    let payload = self.info.pool.take(0).map(|spent| spent.filling().finish());
+                    let payload = self.info.pool.take(0).map(|empty| empty.writer().finish());
                     self.recycle(filled);
-                    let payload = payload.unwrap_or_else(|_| Spent::heap(0).filling().finish());
-                    return ServeOutcome::Arrived(self.number(header, Payload::Bytes(payload)));
+                    let payload =
+                        payload.unwrap_or_else(|_| EmptyBuffer::heap(0).writer().finish());
+                    return ServeOutcome::Arrived(Arrived {
+                        header,
+                        payload: Payload::Bytes(payload),
+                        number,
+                    });
                 }
                 self.recycle(filled);
                 is_done.is_some()
@@ -203,9 +214,9 @@ impl Receiving {
     }
 
     /// Returns the buffer of a frame's payload to the scratch slot if it came from there.
-    fn recycle(&mut self, filled: Filled) {
+    fn recycle(&mut self, filled: MessageBuffer) {
         if std::mem::take(&mut self.remote.scratched) {
-            self.scratch = Some(filled.into_spent());
+            self.scratch = Some(filled.into_empty());
         }
     }
 
@@ -218,7 +229,7 @@ impl Receiving {
     }
 
     /// Posts an answer behind all posted messages.
-    fn answer(&mut self, frame: RemoteFrame, data: Option<Filled>) -> ServeOutcome {
+    fn answer(&mut self, frame: RemoteFrame, data: Option<MessageBuffer>) -> ServeOutcome {
         let sent = match self.shared.upgrade() {
             Some(shared) => shared.post_answer(&mut self.common, outbound(frame.header(), data)),
             None => true,
@@ -255,6 +266,7 @@ impl Receiving {
 
     /// Exposes a window. Returns false if the key exists.
     pub(super) fn expose(&mut self, key: u64, window: Window, rights: Rights) -> bool {
+        self.is_driven = true;
         self.remote.exposed.insert(key, window, rights)
     }
 
@@ -264,6 +276,7 @@ impl Receiving {
 
     /// Appends a put or a get.
     pub(super) fn post_ask(&mut self, ask: Ask) -> OpId {
+        self.is_driven = true;
         let id = self.remote.asks.post(ask);
         if self.end.is_none() {
             self.ask_more();
@@ -282,6 +295,7 @@ impl Receiving {
             let source = self.info.recv_error(end);
             return Some(Err(RemoteError::Unanswered { source }));
         }
+        self.is_driven = true;
         self.remote.asks.begin(target, length).map(Ok)
     }
 
@@ -303,20 +317,20 @@ impl Receiving {
 
     pub(super) fn notify_answer(&mut self, id: OpId, task: &std::task::Waker) {
         if let Some(other) = self.remote.asks.notify(id, task) {
-            self.alarm.forget(&other);
+            self.release(&other);
         }
     }
 
     pub(super) fn forget_answer(&mut self, id: OpId) -> Option<super::asker::Answer> {
         let (answer, task) = self.remote.asks.forget(id);
         if let Some(task) = task {
-            self.alarm.forget(&task);
+            self.release(&task);
         }
         answer
     }
 }
 
-fn outbound(header: Header, payload: Option<Filled>) -> Outbound<'static> {
+fn outbound(header: Header, payload: Option<MessageBuffer>) -> Outbound<'static> {
     let length = payload.as_ref().map_or(0, |filled| filled.len() as u64);
     Outbound {
         header: header.with_length(length),

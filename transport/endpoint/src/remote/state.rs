@@ -1,5 +1,7 @@
 //! State of puts and gets in the receive direction.
 
+use std::task::Waker;
+
 use super::asker::Asks;
 use super::owner::Exposed;
 
@@ -22,6 +24,11 @@ impl RemoteState {
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
         !self.exposed.is_empty() || !self.asks.is_empty()
+    }
+
+    /// Returns true if `task` waits for an answer.
+    pub(crate) fn is_awaited_by(&self, task: &Waker) -> bool {
+        self.asks.is_awaited_by(task)
     }
 
     /// Returns true if the direction makes progress when bytes arrive.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use super::asker::Answer;
 use super::error::RemoteError;
@@ -149,10 +149,10 @@ ticket! {
     ///
     /// The ticket works as a [`PutTicket`]. If the ticket is dropped, the pieces that were not
     /// requested yet are not requested.
-    GetTicket -> Filled, got
+    GetTicket -> MessageBuffer, got
 }
 
-fn got(filled: Option<Filled>) -> Filled {
+fn got(filled: Option<MessageBuffer>) -> MessageBuffer {
     match filled {
         Some(filled) => filled,
         None => unreachable!("a get that succeeds has its data"),

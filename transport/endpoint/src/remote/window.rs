@@ -1,9 +1,9 @@
 //! Memory that can be exposed to peers.
 
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use jstream::buffer::{Filled, Region, Registration, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, Region, Registration};
 
 /// Memory that can be exposed on one or more endpoints. Clones refer to the same memory.
 ///
@@ -11,12 +11,12 @@ use jstream::buffer::{Filled, Region, Registration, Spent};
 /// atomic only by piece; see [`Remote::put`](crate::Remote::put).
 #[derive(Clone)]
 pub struct Window {
-    memory: Arc<RwLock<Filled>>,
+    memory: Arc<RwLock<MessageBuffer>>,
     length: usize,
 }
 
 impl Window {
-    fn new(memory: Filled) -> Self {
+    fn new(memory: MessageBuffer) -> Self {
         Self {
             length: memory.len(),
             memory: Arc::new(RwLock::new(memory)),
@@ -53,10 +53,10 @@ impl Window {
     /// # Errors
     ///
     /// The window itself, if there are other handles.
-    pub fn into_filled(self) -> Result<Filled, Self> {
+    pub fn into_buffer(self) -> Result<MessageBuffer, Self> {
         let length = self.length;
         match Arc::try_unwrap(self.memory) {
-            Ok(memory) => Ok(memory.into_inner().unwrap_or_else(PoisonError::into_inner)),
+            Ok(memory) => Ok(jstream_sync::unpoisoned(memory.into_inner())),
             Err(memory) => Err(Self { memory, length }),
         }
     }
@@ -67,27 +67,27 @@ impl Window {
     }
 
     /// Locks the memory. Poisoning is ignored, because every byte value is valid.
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, Filled> {
-        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, MessageBuffer> {
+        jstream_sync::unpoisoned(self.memory.read())
     }
 
-    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Filled> {
-        self.memory.write().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn write(&self) -> RwLockWriteGuard<'_, MessageBuffer> {
+        jstream_sync::unpoisoned(self.memory.write())
     }
 }
 
-impl From<Filled> for Window {
+impl From<MessageBuffer> for Window {
     /// Uses the bytes of the message.
-    fn from(filled: Filled) -> Self {
+    fn from(filled: MessageBuffer) -> Self {
         Self::new(filled)
     }
 }
 
-impl From<Spent> for Window {
+impl From<EmptyBuffer> for Window {
     /// Uses the whole buffer, filled with zeros.
-    fn from(spent: Spent) -> Self {
-        let capacity = spent.capacity();
-        match spent.zeroed(capacity) {
+    fn from(empty: EmptyBuffer) -> Self {
+        let capacity = empty.capacity();
+        match empty.zeroed(capacity) {
             Ok(filled) => Self::new(filled),
             Err(_) => unreachable!("a buffer has room for its capacity"),
         }
@@ -97,7 +97,7 @@ impl From<Spent> for Window {
 impl From<Region> for Window {
     /// Uses the whole region, unchanged.
     fn from(region: Region) -> Self {
-        Self::new(Filled::region(region))
+        Self::new(MessageBuffer::region(region))
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::{Patience, Shared};
 use crate::connection_info::{EndReason, Trouble};
@@ -51,6 +51,39 @@ impl Shared {
             max,
             peer: self.info.peer.clone(),
         }
+    }
+
+    /// Sends one message behind everything posted, from segments that are borrowed for the call. If
+    /// it needs credit of the peer and there is not enough, returns
+    /// [`WouldBlock`](SendError::WouldBlock). A message without cost does not check the credit.
+    ///
+    /// The message is built in this function, because returning it from another function would copy
+    /// it.
+    #[inline(always)]
+    pub fn send_segments(
+        self: &Arc<Self>,
+        header: Header,
+        segments: &[IoSlice<'_>],
+        patience: Patience,
+        cost: Credit,
+    ) -> Result<(), SendError> {
+        let length = segments
+            .iter()
+            .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
+        let length = length.unwrap_or(u64::MAX);
+        self.check_length(length)?;
+        let mut message = Outbound::new(header, length, Body::Borrowed(segments));
+        // The device may have to wait for the peer before it has taken a long message, and may keep
+        // a begun one for longer than the segments are borrowed.
+        let limits = &self.info.limits;
+        let is_long = !limits.moves && length >= limits.eager as u64;
+        if is_long && matches!(patience, Patience::None) {
+            if !self.has_turn() {
+                return Err(SendError::WouldBlock);
+            }
+            message.body = Body::Owned(self.gather(segments));
+        }
+        self.send_with_credit(&mut message, patience, cost)
     }
 
     /// Sends a message behind everything posted. The body is left in `message` if the device did
@@ -208,11 +241,11 @@ impl Shared {
 
     /// Copies the payload of a message to one buffer. A connection has at most one such copy at a
     /// time, so if the pool is full, the buffer is allocated on the heap.
-    pub fn gather(&self, segments: &[IoSlice<'_>]) -> Filled {
+    pub fn gather(&self, segments: &[IoSlice<'_>]) -> MessageBuffer {
         let length = segments.iter().map(|segment| segment.len());
         let length = length.fold(0, usize::saturating_add);
-        let spent = self.info.pool.take(length);
-        let mut filling = spent.unwrap_or_else(|_| Spent::heap(length)).filling();
+        let empty = self.info.pool.take(length);
+        let mut filling = empty.unwrap_or_else(|_| EmptyBuffer::heap(length)).writer();
         for segment in segments {
             let fits = filling.extend(segment);
             debug_assert!(fits, "there is room for all of them");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use super::{Half, Patience, Shared};
 use crate::direction_lock::{Direction, DirectionLock, TurnGuard};
@@ -128,9 +128,9 @@ impl Shared {
     }
 
     /// Posts a receive into the given buffer, or into one of the pool.
-    pub(crate) fn post_recv(self: &Arc<Self>, spent: Option<Spent>, notify: Notify) -> OpId {
+    pub(crate) fn post_recv(self: &Arc<Self>, empty: Option<EmptyBuffer>, notify: Notify) -> OpId {
         let mut held = self.receiving.lock();
-        let id = held.post(spent, notify);
+        let id = held.post(empty, notify);
         let is_left = held.has_posted();
         self.settle(self.receiving.leave(held));
         // Tasks that already wait for a send do not know of the posted receive.

@@ -9,7 +9,7 @@ use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream::buffer::{Filled, Filling};
+use jstream::buffer::{BufferWriter, MessageBuffer};
 
 use super::{Half, Patience, Shared};
 use crate::Endpoint;
@@ -104,9 +104,9 @@ impl Incoming for Scripted {
         Ok(self.script().here.front().copied())
     }
 
-    fn payload(&mut self, _: &mut Option<Filling>) -> Result<Option<Payload>, Fault> {
+    fn payload(&mut self, _: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
         self.script().here.pop_front();
-        Ok(Some(Payload::Bytes(Filled::nothing())))
+        Ok(Some(Payload::Bytes(MessageBuffer::nothing())))
     }
 
     fn begun(&self) -> u64 {
@@ -121,7 +121,7 @@ impl Incoming for Scripted {
         self.1.as_fd()
     }
 
-    fn wait(&mut self, _: &mut Option<Filling>, _: Deadline) -> Result<(), Fault> {
+    fn wait(&mut self, _: &mut Option<BufferWriter>, _: Deadline) -> Result<(), Fault> {
         thread::sleep(Duration::from_millis(1));
         Ok(())
     }
@@ -133,7 +133,7 @@ fn scripted() -> (Endpoint, Scripted) {
     let device = Scripted(Arc::default(), Arc::new(file));
     let connection = Connection {
         peer: "inproc://scripted".parse().unwrap(),
-        peer_user: None,
+        identity: jstream_device::connection::PeerIdentity::default(),
         scheme: "inproc",
         outgoing: Box::new(device.clone()),
         incoming: Box::new(device.clone()),
@@ -171,7 +171,11 @@ fn who_has_paid_does_not_wait_for_those_who_have_not() {
     let sender = endpoint.clone();
     thread::spawn(move || {
         let header = Header::new(4, [0; 3]);
-        done.send(sender.send_with_credit(header, &[], Patience::For(NEVER), ONE))
+        done.send(
+            sender
+                .shared()
+                .send_segments(header, &[], Patience::For(NEVER), ONE),
+        )
     });
     // Not under the lock of the script: a sender takes that lock while it holds the lock of the
     // direction.

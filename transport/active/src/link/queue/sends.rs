@@ -5,14 +5,15 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use super::{Going, Gone, Left, QueuePlace, SendQueueState};
 use crate::error::RequestError;
 use crate::frame::Frame;
 use crate::ledger::Held;
+use crate::link::Link;
 use crate::link::outgoing::{Grant, Message};
-use crate::link::{Link, lock_plainly};
+use jstream_sync::lock;
 
 /// Maximum length in bytes of a payload that is sent in place like other small messages.
 const SMALL: usize = 4096;
@@ -21,7 +22,7 @@ const SMALL: usize = 4096;
 enum Next {
     /// The waiting owner was woken.
     Told,
-    Send(Filled, Result<Grant, RequestError>),
+    Send(MessageBuffer, Result<Grant, RequestError>),
 }
 
 /// Waker that continues with the queue when there is credit.
@@ -53,7 +54,7 @@ impl Drop for Sending<'_> {
             Err(RequestError::Lost { peer })
         };
         let gone = self.gone.take().unwrap_or_else(lost);
-        let mut state = lock_plainly(&queue.state);
+        let mut state = lock(&queue.state);
         let going = state.going.take();
         let (waker, left) = match going {
             Some(Going {
@@ -115,7 +116,7 @@ impl Link {
         if !self.has_queue() {
             return true;
         }
-        let mut state = lock_plainly(&self.queue.state);
+        let mut state = lock(&self.queue.state);
         if !self.has_queue() {
             return true;
         }
@@ -153,7 +154,7 @@ impl Link {
     /// Takes the first entry if there is credit for it. Returns `None` while another entry is being
     /// sent: the thread that sends it continues with the queue.
     fn next_queued(self: &Arc<Self>, wake: &mut Vec<Waker>) -> Option<Next> {
-        let mut state = lock_plainly(&self.queue.state);
+        let mut state = lock(&self.queue.state);
         if state.going.is_some() {
             return None;
         }
@@ -170,9 +171,8 @@ impl Link {
                 Err(Held::NoCredit) if self.take_back(&mut state, wake) => {}
                 Err(Held::NoCredit) => return None,
                 Err(Held::Ended) => {
-                    break Err(RequestError::Ended {
-                        peer: self.endpoint().peer().clone(),
-                    });
+                    let handler = state.waiting.get(&number)?.message.handler;
+                    break Err(self.unsent(handler));
                 }
                 Ok(grant) => break Ok(grant),
             }
@@ -233,7 +233,7 @@ impl Link {
             return false;
         }
         let mut wake = Vec::new();
-        let mut state = lock_plainly(&self.queue.state);
+        let mut state = lock(&self.queue.state);
         let was_held = self.take_back(&mut state, &mut wake);
         drop(state);
         wake.into_iter().for_each(Waker::wake);
@@ -245,7 +245,7 @@ impl Link {
         if self.is_elsewhere() {
             return;
         }
-        let mut state = lock_plainly(&self.queue.state);
+        let mut state = lock(&self.queue.state);
         let is_new = state.is_aside(number).is_some_and(|is_aside| {
             let was_aside = std::mem::replace(is_aside, true);
             !was_aside
@@ -263,7 +263,7 @@ impl Link {
 
     /// Records that the owner of an entry can send again.
     pub(super) fn come_back(&self, number: u64) {
-        let mut state = lock_plainly(&self.queue.state);
+        let mut state = lock(&self.queue.state);
         if let Some(is_aside) = state.is_aside(number) {
             *is_aside = false;
             let outside = self.queue.note(&mut state);
@@ -302,7 +302,7 @@ impl Link {
         })
     }
 
-    fn send_granted(&self, grant: Grant, payload: Filled) -> Result<Grant, RequestError> {
+    fn send_granted(&self, grant: Grant, payload: MessageBuffer) -> Result<Grant, RequestError> {
         let sent = if payload.len() <= SMALL {
             self.send(
                 grant.header,
@@ -310,7 +310,7 @@ impl Link {
                 grant.haste,
             )
         } else {
-            self.send_filled(grant.header, payload)
+            self.send_buffer(grant.header, payload)
                 .map_err(|(error, _)| error)
         };
         match sent {

@@ -7,8 +7,9 @@ use std::task::Waker;
 use super::{Gone, Left, QueuePlace, SendQueueState};
 use crate::blocking::{self, Beneath};
 use crate::error::RequestError;
+use crate::link::Link;
 use crate::link::outgoing::{Grant, Message};
-use crate::link::{Link, lock_plainly};
+use jstream_sync::lock;
 
 /// Handle of an entry in the send queue. Dropping it removes the entry, and an unsent message is
 /// not sent.
@@ -38,7 +39,7 @@ impl Turn {
             self.link.come_back(number);
         }
         self.link.go_on();
-        let mut state = lock_plainly(&self.link.queue.state);
+        let mut state = lock(&self.link.queue.state);
         let mut before = None;
         let gone = state.gone.remove(&number);
         if gone.is_some() {
@@ -69,7 +70,7 @@ impl Turn {
         if self.link.is_elsewhere() {
             return false;
         }
-        let mut state = lock_plainly(&self.link.queue.state);
+        let mut state = lock(&self.link.queue.state);
         let Some(place) = state.waiting.remove(&number) else {
             return false;
         };
@@ -95,7 +96,7 @@ impl Turn {
         if self.link.is_elsewhere() {
             return;
         }
-        let mut state = lock_plainly(&self.link.queue.state);
+        let mut state = lock(&self.link.queue.state);
         let place = state.waiting.remove(&number);
         let gone = state.gone.remove(&number);
         if let Some(going) = state.going.as_mut().filter(|of| of.number == number) {
@@ -128,7 +129,7 @@ impl Link {
             waker: None,
             is_aside: false,
         };
-        let mut state = lock_plainly(&self.queue.state);
+        let mut state = lock(&self.queue.state);
         let number = state.next;
         state.next = number.wrapping_add(1);
         state.waiting.insert(number, place);

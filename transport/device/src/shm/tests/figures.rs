@@ -20,7 +20,7 @@ fn spin_send(outgoing: &mut dyn Outgoing, message: &mut Outbound<'_>) {
     }
 }
 
-fn spin_receive(incoming: &mut dyn Incoming) -> Option<Filled> {
+fn spin_receive(incoming: &mut dyn Incoming) -> Option<MessageBuffer> {
     let mut into = None;
     loop {
         match incoming.header() {

@@ -122,7 +122,7 @@ fn slots_that_nobody_writes() {
         let mut header = Header::default();
         let into = victim.incoming.receive_into(&mut [0; 200], &mut header);
         assert!(!matches!(into, Ok(Whole::Here)), "{text}");
-        let mut payload = Filled::nothing();
+        let mut payload = MessageBuffer::nothing();
         let whole = victim.incoming.receive(&mut header, &mut payload);
         assert!(!matches!(whole, Ok(Whole::Here)), "{text}");
         assert!(victim.incoming.header().is_err(), "{text}");

@@ -284,7 +284,7 @@ fn short_messages_are_received_into_memory_and_others_are_left() {
             assert_eq!(header.length, length as u64);
             assert!(memory[..length] == bytes, "{length} bytes");
             send(&mut *client.outgoing, 2, &[&bytes]).unwrap();
-            let mut payload = Filled::nothing();
+            let mut payload = MessageBuffer::nothing();
             let whole = incoming.receive(&mut header, &mut payload).unwrap();
             assert!(whole == Whole::Here && payload.as_bytes() == bytes);
             assert_eq!((header.kind, header.length), (2, length as u64));

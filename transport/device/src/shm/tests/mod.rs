@@ -22,7 +22,7 @@ use std::io::IoSlice;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jstream::buffer::{Filled, Pool, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, Pool};
 
 use super::Shm;
 use crate::connection::*;
@@ -143,7 +143,7 @@ fn send(outgoing: &mut dyn Outgoing, kind: u32, parts: &[&[u8]]) -> Result<(), F
     )
 }
 
-fn receive(incoming: &mut dyn Incoming) -> Result<(Header, Filled), Fault> {
+fn receive(incoming: &mut dyn Incoming) -> Result<(Header, MessageBuffer), Fault> {
     let mut into = None;
     loop {
         if let Some(header) = incoming.header()? {
@@ -162,6 +162,6 @@ fn pattern(length: usize, seed: usize) -> Vec<u8> {
         .collect()
 }
 
-fn jbuf(bytes: &[u8]) -> Filled {
-    Spent::heap(bytes.len()).copy_from(bytes).unwrap()
+fn jbuf(bytes: &[u8]) -> MessageBuffer {
+    EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap()
 }

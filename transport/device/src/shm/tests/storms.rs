@@ -123,7 +123,7 @@ fn suffer(victim: &mut Victim, bytes: &[u8]) -> usize {
     let mut message = None;
     let mut memory = [0; 2000];
     for turn in 0..20_000 {
-        let (mut header, mut payload) = (Header::default(), Filled::nothing());
+        let (mut header, mut payload) = (Header::default(), MessageBuffer::nothing());
         let incoming = &mut victim.incoming;
         let whole = if turn % 2 == 0 {
             incoming.receive_into(&mut memory, &mut header)

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use jstream::buffer::{Filled, Keeper, Spent};
+use jstream::buffer::{EmptyBuffer, Keeper, MessageBuffer};
 
 use super::returns::{PLACES, give_back};
 use super::{BLOCKS_AT, Memory, SPOT_WORDS, UNIT};
@@ -34,7 +34,7 @@ impl TrustedInbox {
         &self,
         spot: [u64; SPOT_WORDS],
         length: usize,
-    ) -> Result<Filled, HeaderError> {
+    ) -> Result<MessageBuffer, HeaderError> {
         let [place, offset, capacity] = spot;
         let place = u32::try_from(place)
             .ok()
@@ -55,8 +55,8 @@ impl TrustedInbox {
         // The caller of `Options::trust_peer` has promised that the peer does not access the block
         // from its announcement, which was read with acquire order, until the place is given back,
         // and does not announce it again before. No other code in this process accesses it.
-        let spent = unsafe { Spent::kept(base, size, self.keeper.clone(), place) };
-        let mut filling = spent.filling();
+        let empty = unsafe { EmptyBuffer::kept(base, size, self.keeper.clone(), place) };
+        let mut filling = empty.writer();
         // SAFETY: All bytes of a memory file are initialised, and `length` is at most the capacity.
         unsafe { filling.advance(length) };
         Ok(filling.finish())

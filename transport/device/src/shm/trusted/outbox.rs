@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use jstream::buffer::{Filled, Keeper, Spent};
+use jstream::buffer::{EmptyBuffer, Keeper, MessageBuffer};
 
 use super::blocks::{Block, Blocks};
 use super::returns::{PLACES, WORDS, collect};
@@ -126,7 +126,7 @@ impl Outbox {
     }
 
     /// Returns a buffer of at least `bytes`, if there is room.
-    pub fn take(&self, bytes: usize) -> Option<Spent> {
+    pub fn take(&self, bytes: usize) -> Option<EmptyBuffer> {
         let mut state = self.inner.state();
         state.collect(&self.inner.memory);
         let block = state.blocks.take(bytes)?;
@@ -140,12 +140,12 @@ impl Outbox {
         // was given back, which was read with acquire order. The caller of `Options::trust_peer`
         // has promised that the peer does not access memory that was not announced to it, or that
         // it has given back.
-        Some(unsafe { Spent::kept(base, capacity, self.keeper.clone(), number) })
+        Some(unsafe { EmptyBuffer::kept(base, capacity, self.keeper.clone(), number) })
     }
 
     /// Returns a buffer of the length of the last object. Returns `None` if that was too short for
     /// the outbox, or if there is no room.
-    pub fn take_usual(&self) -> Option<Spent> {
+    pub fn take_usual(&self) -> Option<EmptyBuffer> {
         let usual = self.inner.usual.load(Ordering::Relaxed);
         if usual < IN_PLACE_FROM {
             return None;
@@ -161,7 +161,7 @@ impl Outbox {
     /// Announces a message that is in this outbox. Returns the message if it is in other memory or
     /// if all places are in use.
     #[inline]
-    pub(in super::super) fn announce(&self, message: Filled) -> Result<Spot, Filled> {
+    pub(in super::super) fn announce(&self, message: MessageBuffer) -> Result<Spot, MessageBuffer> {
         let mut state = self.inner.state();
         let Some(place) = state.place(&self.inner.memory) else {
             return Err(message);
@@ -188,7 +188,7 @@ impl Outbox {
         }
         // Checks for a free place before anything is copied.
         self.inner.state().place(&self.inner.memory)?;
-        let mut filling = self.take(length)?.filling();
+        let mut filling = self.take(length)?.writer();
         if !parts.iter().all(|part| filling.extend(part)) {
             return None;
         }

@@ -6,7 +6,7 @@
     reason = "test code"
 )]
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use super::returns::{PLACES, give_back};
 use super::*;
@@ -20,8 +20,8 @@ fn sides() -> (Outbox, TrustedInbox) {
 }
 
 fn owned(outbox: &Outbox, bytes: &[u8]) -> Body<'static> {
-    let spent = outbox.take(bytes.len()).unwrap();
-    Body::Owned(spent.copy_from(bytes).unwrap())
+    let empty = outbox.take(bytes.len()).unwrap();
+    Body::Owned(empty.copy_from(bytes).unwrap())
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_message_is_given_back_once() {
 fn a_jbuf_of_elsewhere_is_copied_and_stays() {
     let (outbox, inbox) = sides();
     let bytes = [3; IN_PLACE_FROM];
-    let heap = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let heap = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     let mut body = Body::Owned(heap);
     let spot = outbox.leave(&mut body).unwrap();
     assert!(matches!(&body, Body::Owned(filled) if filled.as_bytes() == bytes));
@@ -65,7 +65,7 @@ fn a_jbuf_of_elsewhere_is_copied_and_stays() {
     let message = other_inbox.message(spot.to_words(), bytes.len()).unwrap();
     assert_eq!(message.as_bytes(), bytes);
     // A short message is left to the ring.
-    let heap = Spent::heap(9).copy_from(b"too short").unwrap();
+    let heap = EmptyBuffer::heap(9).copy_from(b"too short").unwrap();
     assert_eq!(outbox.leave(&mut Body::Owned(heap)), None);
 }
 

@@ -10,7 +10,7 @@ use jstream::buffer::PoolOptions;
 use proptest::prelude::*;
 
 /// Simulates the wire: receives at most `most` bytes of `wire`.
-fn feed(assembly: &mut Assembly, into: &mut Option<Filling>, wire: &mut &[u8], most: usize) {
+fn feed(assembly: &mut Assembly, into: &mut Option<BufferWriter>, wire: &mut &[u8], most: usize) {
     let receive = |slices: &mut [MaybeUninitSlice<'_>]| {
         let mut n = 0;
         for byte in slices.iter_mut().flat_map(|slice| slice.iter_mut()) {
@@ -72,7 +72,7 @@ proptest! {
                 }
             };
             prop_assert_eq!(assembly.header().unwrap(), Some(header));
-            let mut into = posted[index].then(|| Spent::heap(*length + 3).filling());
+            let mut into = posted[index].then(|| EmptyBuffer::heap(*length + 3).writer());
             let payload = loop {
                 let ready = assembly.is_ready();
                 let here = assembly.payload(&mut into).unwrap();
@@ -163,8 +163,8 @@ fn claims_are_believed_as_they_come_true() {
     }
     let room = LENGTH.next_power_of_two();
     let mut held = Vec::new();
-    while let Ok(spent) = pool.take(room) {
-        held.push(spent);
+    while let Ok(empty) = pool.take(room) {
+        held.push(empty);
     }
     assert!(held.len() >= 8, "{}", held.len());
     let mut assembly = Assembly::new(pool.clone(), 64 << 20);
@@ -222,7 +222,7 @@ fn a_message_without_payload_takes_no_jbuf() {
     let mut assembly = Assembly::new(pool.clone(), 1000);
     let wire = wire(&[0, 5]);
     feed(&mut assembly, &mut None, &mut &wire[..], wire.len());
-    let (mut header, mut payload) = (Header::default(), Filled::nothing());
+    let (mut header, mut payload) = (Header::default(), MessageBuffer::nothing());
     for (index, length) in [0, 5].into_iter().enumerate() {
         assert!(assembly.take_whole(&mut header, &mut payload));
         let (sent, bytes) = message(index, length);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use io_uring::types::Fd;
 use io_uring::{IoUring, opcode};
-use jstream::buffer::{Filled, Pool};
+use jstream::buffer::{MessageBuffer, Pool};
 use libc::{MSG_DONTWAIT, MSG_NOSIGNAL};
 use rustix::io::Errno;
 
@@ -125,7 +125,7 @@ impl Lender {
     }
 
     /// Prepares a buffer that is about to be sent.
-    pub(super) fn begin(&self, jbuf: Filled) -> Lent {
+    pub(super) fn begin(&self, jbuf: MessageBuffer) -> Lent {
         match self.state().spare.pop() {
             Some(mut spare) => match spare.fill(jbuf) {
                 Ok(()) => spare,

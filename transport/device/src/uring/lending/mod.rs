@@ -22,7 +22,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use jstream::buffer::{Filled, Pool};
+use jstream::buffer::{MessageBuffer, Pool};
 use socket2::SockRef;
 
 use self::lender::{LendOutcome, Lender};
@@ -86,7 +86,7 @@ impl Lending {
     }
 
     /// Prepares a buffer that is about to be sent.
-    pub(super) fn begin(&self, jbuf: Filled) -> Lent {
+    pub(super) fn begin(&self, jbuf: MessageBuffer) -> Lent {
         match self.lender_here() {
             Some(lender) => lender.begin(jbuf),
             None => Lent::new(jbuf),

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use io_uring::IoUring;
-use jstream::buffer::{Filled, Pool, Region, Registration};
+use jstream::buffer::{MessageBuffer, Pool, Region, Registration};
 use libc::iovec;
 
 /// Maximum number of registered regions of a ring.
@@ -55,7 +55,12 @@ impl Regions {
     /// Returns the number of the region that contains a buffer, and registers the region if
     /// necessary. Returns `None` if the buffer is not of `pool` or the kernel refuses the
     /// registration.
-    pub(super) fn number(&mut self, uring: &IoUring, jbuf: &Filled, pool: &Pool) -> Option<u16> {
+    pub(super) fn number(
+        &mut self,
+        uring: &IoUring,
+        jbuf: &MessageBuffer,
+        pool: &Pool,
+    ) -> Option<u16> {
         let bytes = jbuf.as_bytes();
         let known =
             |it: &Option<Registration>| it.as_ref().is_some_and(|it| it.region().contains(bytes));

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream::buffer::{PoolOptions, Spent};
+use jstream::buffer::{EmptyBuffer, PoolOptions};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::super::tests::{bare, message};
@@ -30,7 +30,7 @@ fn lending() -> Options {
     options
 }
 
-fn outbound(kind: u32, jbuf: Filled) -> Outbound<'static> {
+fn outbound(kind: u32, jbuf: MessageBuffer) -> Outbound<'static> {
     Outbound {
         header: Header::new(kind, [0; 3]).with_length(jbuf.len() as u64),
         body: Body::Owned(jbuf),
@@ -39,9 +39,9 @@ fn outbound(kind: u32, jbuf: Filled) -> Outbound<'static> {
 }
 
 /// Returns a buffer with the payload of [`message`].
-fn jbuf(pool: &Pool, kind: u32, length: usize) -> Filled {
-    let spent = pool.take(length).unwrap();
-    spent.copy_from(&bytes(length, kind.into())).unwrap()
+fn jbuf(pool: &Pool, kind: u32, length: usize) -> MessageBuffer {
+    let empty = pool.take(length).unwrap();
+    empty.copy_from(&bytes(length, kind.into())).unwrap()
 }
 
 fn finish(outgoing: &mut dyn Outgoing, message: &mut Outbound<'_>) {
@@ -104,7 +104,7 @@ fn what_is_lent_arrives_and_comes_back() {
         for (kind, length) in (0..).zip(lengths.iter().cycle().take(60)) {
             let jbuf = match kind % 7 {
                 // A buffer that can't be registered with the kernel.
-                6 => Spent::heap(*length).copy_from(&bytes(*length, kind.into())),
+                6 => EmptyBuffer::heap(*length).copy_from(&bytes(*length, kind.into())),
                 _ => Ok(jbuf(&options.pool, kind, *length)),
             };
             let mut message = outbound(kind, jbuf.unwrap());
