@@ -91,7 +91,7 @@ fn client(number: u32, address: &Address, options: &Options) -> Result<usize, Fa
             });
             let (sensor, samples) = (format!("sensor {number}"), samples.collect());
             let message = writer.write_to(&Batch { sensor, samples }, &options.pool)?;
-            endpoint.send_filled(Header::new(1, [u64::from(round), 0, 0]), message)?;
+            endpoint.send_buffer(Header::new(1, [u64::from(round), 0, 0]), message)?;
         }
         if round > 0 {
             let reply = endpoint.recv_message_within(Duration::from_secs(30))?;

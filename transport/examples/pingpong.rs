@@ -27,7 +27,7 @@ fn rounds(size: usize) -> usize {
 fn echo(address: &Address) -> Result<(), Failure> {
     let endpoint = connect(address, &Options::default())?;
     while let Ok(message) = endpoint.recv_message() {
-        endpoint.send_filled(message.header, message.payload)?;
+        endpoint.send_buffer(message.header, message.payload)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream_transport::{
     Address, Endpoint, Header, Options, RecvError, RemoteKey, Rights, Window, connect, listen,
 };
@@ -59,7 +59,7 @@ fn serve(endpoint: &Endpoint, board: &Window) -> Result<u64, Failure> {
 fn main() -> Result<(), Failure> {
     let listener = listen(&"tcp://127.0.0.1:0".parse()?, &Options::default())?;
     let address = listener.local_address().clone();
-    let board = Window::from(Spent::heap(SHARE.saturating_mul(WORKERS.try_into()?)));
+    let board = Window::from(EmptyBuffer::heap(SHARE.saturating_mul(WORKERS.try_into()?)));
     let start = Instant::now();
     let notices = thread::scope(|scope| {
         let (address, board) = (&address, &board);

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use jstream::{Filled, Pool, Reader, Transportable, Writer};
+use jstream::{MessageBuffer, Pool, Reader, Transportable, Writer};
 use jstream_transport::{Address, Endpoint, Header, Listener, Options, connect, listen};
 
 #[derive(Transportable)]
@@ -24,7 +24,11 @@ const ROUNDS: u32 = 1000;
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// Reads a baton, adds one to each sample, and converts it back to a message in the same buffer.
-fn pass_on(baton: Filled, reader: &mut Reader, writer: &mut Writer) -> Result<Filled, Failure> {
+fn pass_on(
+    baton: MessageBuffer,
+    reader: &mut Reader,
+    writer: &mut Writer,
+) -> Result<MessageBuffer, Failure> {
     let mut baton = reader.read::<Baton>(baton)?;
     baton.with_mut(|baton| {
         baton.hops = baton.hops.saturating_add(1);
@@ -58,7 +62,7 @@ fn node(options: &Options) -> Result<(), Failure> {
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
     while let Ok(message) = from.recv_message() {
         let baton = pass_on(message.payload, &mut reader, &mut writer)?;
-        to.send_filled(message.header, baton)?;
+        to.send_buffer(message.header, baton)?;
     }
     Ok(())
 }
@@ -92,7 +96,7 @@ fn main() -> Result<(), Failure> {
     let mut message = writer.write_to(&baton, &options.pool)?;
     for _ in 0..ROUNDS {
         let baton = pass_on(message, &mut reader, &mut writer)?;
-        to.send_filled(Header::new(1, [0; 3]), baton)?;
+        to.send_buffer(Header::new(1, [0; 3]), baton)?;
         message = from.recv_message_within(Duration::from_secs(30))?.payload;
     }
     let (took, baton) = (start.elapsed(), reader.read::<Baton>(message)?);

@@ -1,5 +1,60 @@
 //! Message transport into registered buffers.
 //!
+//! ```toml
+//! [dependencies]
+//! jstream = "0.1"
+//! jstream-transport = "0.1"
+//! ```
+//!
+//! Start with a typed [`channel`](fn@channel): it has a name, a sending and a receiving side, and
+//! works between threads, processes and hosts. If programs or threads address one another by
+//! number, as with MPI, use [ranks](rank). [Endpoints](Endpoint) are what both are built on: use
+//! them for a protocol of your own, memory that the peer puts data into, or many connections.
+//!
+//! ```
+//! use jstream::Transportable;
+//! use jstream_transport::channel;
+//!
+//! #[derive(Transportable)]
+//! struct Order {
+//!     symbol: String,
+//!     legs: Vec<f64>,
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let receiver = channel::<Order>("inproc://orders").receiver()?;
+//! std::thread::spawn(|| {
+//!     let sender = channel::<Order>("inproc://orders").sender().unwrap();
+//!     sender.send(&Order { symbol: "ACME".to_owned(), legs: vec![99.5, 2.0] }).unwrap();
+//! });
+//! for order in &receiver {
+//!     let order = order?;
+//!     assert_eq!((order.get().symbol, order.get().legs), ("ACME", &[99.5, 2.0][..]));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The [guide] has a page for each of them.
+//!
+//! # Features
+//!
+//! | feature | effect |
+//! |---|---|
+//! | `shm` (default) | memory shared with other processes, `shm://name` |
+//! | `uring` (default) | TCP received with io_uring, `uring://host:port` |
+//! | `sim` (default) | a simulated network for tests, `sim://name` |
+//! | `tls` | connections over TLS 1.3, `tls://host:port`, where both sides show certificates |
+//! | `cli` | builds the program `jperf` |
+//!
+//! The devices `inproc`, `uds` and `tcp` are always there. With `default-features = false` the
+//! others are left out, and programs are smaller: an address of such a device gives an error that
+//! names the feature.
+//!
+//! `cargo install jstream-transport --features cli` installs `jperf`, which measures a connection.
+//!
+//! # Endpoints
+//!
 //! An [`Endpoint`] exchanges messages with a peer, reliably and in order. Each message has a
 //! [`Header`] and a payload. A received payload is in a buffer of the receiver's own
 //! [`Pool`](jstream::buffer::Pool), where it can be read in place.
@@ -28,7 +83,7 @@
 //! | | blocking | non-blocking | posted or async |
 //! |---|---|---|---|
 //! | send segments | [`send_message`] | [`try_send_message`] | |
-//! | send a buffer | [`send_filled`] | | [`post_send`] |
+//! | send a buffer | [`send_buffer`] | | [`post_send`] |
 //! | receive | [`recv_message`] | [`recv_message_within`] | [`post_recv`] |
 //! | receive into memory | [`recv_into`] | [`recv_into_within`] | |
 //!
@@ -54,7 +109,7 @@
 //!
 //! [`send_message`]: Endpoint::send_message
 //! [`try_send_message`]: Endpoint::try_send_message
-//! [`send_filled`]: Endpoint::send_filled
+//! [`send_buffer`]: Endpoint::send_buffer
 //! [`post_send`]: Endpoint::post_send
 //! [`recv_message`]: Endpoint::recv_message
 //! [`recv_message_within`]: Endpoint::recv_message_within
@@ -82,7 +137,7 @@
 //!     let endpoint = listener.accept().unwrap().establish().unwrap();
 //!     let ping = endpoint.recv_message().unwrap();
 //!     // Sends the received buffer back without a copy.
-//!     endpoint.send_filled(Header::new(2, ping.header.words), ping.payload).unwrap();
+//!     endpoint.send_buffer(Header::new(2, ping.header.words), ping.payload).unwrap();
 //! });
 //!
 //! let endpoint = connect(&"inproc://ping".parse()?, &Options::default())?;
@@ -107,6 +162,8 @@ pub use jstream_base::{
 };
 pub use jstream_channel as channel;
 pub use jstream_channel::channel;
+pub use jstream_collective as collective;
+#[cfg(feature = "sim")]
 pub use jstream_device::sim;
 pub use jstream_endpoint::{
     Closer, Completion, CompletionQueue, Counters, Cutter, Endpoint, EndpointInfo, Exposure,

@@ -14,31 +14,31 @@
 //! under the lock of the inbox, and wakes the sleeping thread. The flag changes only when a thread
 //! sleeps, so its cache line stays with the sender.
 
-use jstream_sync::Ordering;
 use jstream_sync::flag::DekkerFlag;
+use jstream_sync::{CacheLines, Ordering};
 
 /// The flag, which is changed under the lock of an inbox.
-pub(super) struct Attention(DekkerFlag);
+pub(super) struct Attention(CacheLines<DekkerFlag>);
 
 impl Attention {
     /// Returns the flag in cleared state.
     pub(super) fn new() -> Self {
-        Self(DekkerFlag::new())
+        Self(CacheLines(DekkerFlag::new()))
     }
 
     #[inline]
     pub(super) fn is_given(&self) -> bool {
-        self.0.load(Ordering::Relaxed) != 0
+        self.0.0.load(Ordering::Relaxed) != 0
     }
 
     /// Returns true if a sender that has put a message into a queue may leave it there.
     #[inline]
     pub(super) fn is_still_given(&self) -> bool {
-        self.0.is_set_after_change()
+        self.0.0.is_set_after_change()
     }
 
     pub(super) fn give(&self) {
-        self.0.store(1, Ordering::Relaxed);
+        self.0.0.store(1, Ordering::Relaxed);
     }
 
     /// Clears the flag. Returns true if it was set; the queues must then be polled once more.
@@ -46,8 +46,8 @@ impl Attention {
         if !self.is_given() {
             return false;
         }
-        self.0.store(0, Ordering::Relaxed);
-        self.0.make_all_pass();
+        self.0.0.store(0, Ordering::Relaxed);
+        self.0.0.make_all_pass();
         true
     }
 }

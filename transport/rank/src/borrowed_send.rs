@@ -10,7 +10,7 @@ use std::process;
 use std::ptr::NonNull;
 use std::slice;
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::error::Error;
 use super::names::Status;
@@ -38,10 +38,10 @@ impl Drop for AbortOnUnwind {
 ///
 /// The memory must be borrowed exclusively. It must not be used in any other way until the jbuf,
 /// and every handle that it is turned into, is dropped.
-pub(super) unsafe fn jbuf_of(base: NonNull<u8>, length: usize) -> Spent {
+pub(super) unsafe fn jbuf_of(base: NonNull<u8>, length: usize) -> EmptyBuffer {
     // SAFETY: the caller promises that nothing else accesses the memory. Requests fill such a jbuf
     // with bytes, and read no other bytes of it.
-    unsafe { Spent::over(base, length) }
+    unsafe { EmptyBuffer::over(base, length) }
 }
 
 /// Returns a message that consists of `bytes`.
@@ -50,10 +50,10 @@ pub(super) unsafe fn jbuf_of(base: NonNull<u8>, length: usize) -> Spent {
 ///
 /// The bytes must stay borrowed until the message is dropped, and the message must not be written
 /// to.
-pub(super) unsafe fn message_of(bytes: &[u8]) -> Filled {
+pub(super) unsafe fn message_of(bytes: &[u8]) -> MessageBuffer {
     let base = NonNull::from(bytes).cast();
     // SAFETY: the caller promises that the bytes stay borrowed. Nothing is written to them.
-    let mut filling = unsafe { Spent::over(base, bytes.len()) }.filling();
+    let mut filling = unsafe { EmptyBuffer::over(base, bytes.len()) }.writer();
     // SAFETY: all of the bytes are initialised.
     unsafe { filling.advance(bytes.len()) };
     filling.finish()
@@ -105,8 +105,8 @@ impl Node {
         let (base, length) = (NonNull::from(&mut *memory).cast(), memory.len());
         // SAFETY: this function takes the outcome of the request and drops it before the memory is
         // used and before the function returns. It does not unwind, because of the guard.
-        let spent = unsafe { jbuf_of(base, length) };
-        let place = ReceiveTarget::Memory(spent);
+        let empty = unsafe { jbuf_of(base, length) };
+        let place = ReceiveTarget::Memory(empty);
         let id = self.with(|state, deferred| match wanted {
             Wanted::Pattern(pattern) => state.post(pattern, place, expected, deferred),
             Wanted::Claim(claim) => state.post_claimed(claim, place, expected, deferred),
@@ -169,7 +169,7 @@ impl Node {
     pub(super) fn send_lent_message(
         &self,
         bytes: &[u8],
-        offer: impl FnOnce(Filled) -> OpId,
+        offer: impl FnOnce(MessageBuffer) -> OpId,
     ) -> Result<(), Error> {
         let guard = AbortOnUnwind;
         // SAFETY: this function waits until the request has ended, and the message is dropped
@@ -192,9 +192,9 @@ pub(super) fn received(
     let RequestOutcome {
         result,
         payload,
-        spent,
+        empty,
     } = outcome;
-    drop(spent);
+    drop(empty);
     let elsewhere = payload.filter(|payload| match payload {
         Payload::Bytes(filled) => filled.as_bytes().as_ptr() != base,
         Payload::Object(_) => true,

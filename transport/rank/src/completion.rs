@@ -27,8 +27,8 @@ impl RankState {
         request.asked = None;
         let jbuf = request.take_place();
         let mut outcome = outcome;
-        if outcome.spent.is_none() {
-            outcome.spent = jbuf;
+        if outcome.empty.is_none() {
+            outcome.empty = jbuf;
         }
         if request.forgotten {
             self.news = true;

@@ -7,12 +7,43 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 use super::error::ElementName;
 
 /// Plain values that a message can consist of: all types that
-/// [`Filled::view`](jstream::buffer::Filled::view) accepts.
+/// [`MessageBuffer::view`](jstream::buffer::MessageBuffer::view) accepts.
 ///
 /// The type is sent with the message as a hash of its name and size, so both sides have to name the
 /// same type. `u8` stands for untyped bytes, and agrees with every type.
+///
+/// Integers, floats and arrays of them are elements. A struct of elements without padding is one if
+/// it derives the traits of [`zerocopy`]:
+///
+/// ```
+/// use jstream_transport::rank;
+/// use zerocopy::{FromBytes, Immutable, IntoBytes};
+///
+/// #[derive(Debug, PartialEq, FromBytes, IntoBytes, Immutable)]
+/// #[repr(C)]
+/// struct Particle {
+///     mass: f64,
+///     place: [f64; 3],
+/// }
+///
+/// # fn main() -> Result<(), rank::Error> {
+/// let ranks = rank::threads(2, &rank::Options::default());
+/// ranks[1].send_value(0, 7, Particle { mass: 1.0, place: [0.0; 3] })?;
+/// let (particle, _) = ranks[0].recv_value::<Particle>(1, 7)?;
+/// assert_eq!(particle.mass, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a plain value that a rank can send or receive as it is",
+    label = "not an element",
+    note = "derive the traits of zerocopy for a struct of plain values: \
+            `#[derive(FromBytes, IntoBytes, Immutable)]` with `#[repr(C)]`",
+    note = "send an object with pointers, text or enums by `Rank::send_object`"
+)]
 pub trait Element: FromBytes + IntoBytes + Immutable + 'static {}
 
+#[diagnostic::do_not_recommend]
 impl<T: FromBytes + IntoBytes + Immutable + 'static> Element for T {}
 
 /// Returns the number of a type; 0 for untyped bytes.

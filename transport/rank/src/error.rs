@@ -4,10 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, PoolError, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, PoolError};
 use jstream::{ReadError, WriteError};
+use jstream_collective::{Collective, ScheduleError};
 use thiserror::Error;
 
+use super::names::Status;
 use jstream_base::SendError;
 
 /// Error of an operation of a [`Rank`](super::Rank).
@@ -21,7 +23,7 @@ pub enum Error {
     /// nothing is written to the memory, and the next message is received as usual.
     #[error(
         "the message of rank {rank} with tag {tag:#x} has {length} bytes, but the receive has room \
-         for {capacity}; probe for its length first, or receive into a jbuf"
+         for {capacity}; receive it with `recv_vec`, which takes any length, or into a jbuf"
     )]
     Truncated {
         /// The length of the message in bytes.
@@ -44,6 +46,22 @@ pub enum Error {
         expected: ElementName,
         /// The element type of the message.
         sent: ElementName,
+        /// The rank of the sender.
+        rank: u32,
+        /// The tag of the message.
+        tag: u64,
+    },
+    /// The message is shorter than the value to receive. The message is dropped, and the next one
+    /// is received as usual.
+    #[error(
+        "the message of rank {rank} with tag {tag:#x} has {length} bytes, but the value has {size}; \
+         receive messages of any length with `recv_vec`"
+    )]
+    TooShort {
+        /// The length of the message in bytes.
+        length: u64,
+        /// The size of the value in bytes.
+        size: u64,
         /// The rank of the sender.
         rank: u32,
         /// The tag of the message.
@@ -96,7 +114,7 @@ pub enum Error {
         /// The number of bytes needed.
         length: u64,
         /// The error of the pool.
-        source: PoolError,
+        r#source: PoolError,
     },
     /// The message was not sent, although the other rank is still connected.
     #[error("the message for rank {rank} was not sent: {source}")]
@@ -104,11 +122,81 @@ pub enum Error {
         /// The number of the other rank.
         rank: u32,
         /// The cause.
-        source: Box<SendError>,
+        r#source: Box<SendError>,
     },
     /// The object can't be written. Nothing was sent.
     #[error("the object can't be written: {0}")]
-    Write(#[source] WriteError),
+    Write(WriteError),
+    /// The arguments of a collective operation are invalid. No elements were sent.
+    #[error("the arguments of {collective} are invalid: {source}")]
+    Arguments {
+        /// The operation.
+        collective: Collective,
+        /// The cause.
+        r#source: ScheduleError,
+    },
+    /// The memory of a collective operation has another length than its other arguments imply.
+    #[error(
+        "`{what}` of {collective} has {given} elements, but the number of ranks and the other \
+         arguments require {expected}"
+    )]
+    WrongLength {
+        /// The operation.
+        collective: Collective,
+        /// The name of the argument.
+        what: &'static str,
+        /// Number of elements.
+        given: usize,
+        /// Number of elements that are required.
+        expected: usize,
+    },
+    /// A rank has called another collective operation, or the same one with other arguments.
+    #[error(
+        "rank {rank} disagrees about {collective}: it has called another collective operation, or \
+         with another root, algorithm, element type or number of elements"
+    )]
+    Disagreement {
+        /// The operation that this rank has called.
+        collective: Collective,
+        /// The number of the other rank.
+        rank: u32,
+    },
+    /// A collective operation has failed at another rank, which has the cause.
+    #[error("{collective} has failed at rank {rank}, whose error has the cause")]
+    FailedAt {
+        /// The operation.
+        collective: Collective,
+        /// The number of the other rank.
+        rank: u32,
+    },
+    /// A message of a collective operation has failed.
+    #[error("{collective} has failed: {source}")]
+    Collective {
+        /// The operation.
+        collective: Collective,
+        /// The cause.
+        r#source: Box<Error>,
+    },
+    /// The environment chooses algorithms of collective operations that do not exist.
+    #[error("{why}")]
+    Settings {
+        /// The reason.
+        why: Arc<str>,
+    },
+    /// A grid has no point, or more points than the communicator has ranks.
+    #[error("a grid of {points} points needs as many ranks, but the communicator has {size}")]
+    TooFewRanks {
+        /// Number of points.
+        points: u64,
+        /// Number of ranks.
+        size: u32,
+    },
+    /// All numbers of contexts have been used.
+    #[error(
+        "all 2147483648 contexts of a rank have been used; keep communicators instead of \
+         creating them anew"
+    )]
+    NoContext,
     /// The message is not a valid object of the requested type. The message is dropped.
     #[error("the message of rank {rank} with tag {tag:#x} can't be read: {source}")]
     Read {
@@ -117,12 +205,60 @@ pub enum Error {
         /// The tag of the message.
         tag: u64,
         /// The cause.
-        source: Box<ReadError>,
+        r#source: Box<ReadError>,
     },
 }
 
+impl Error {
+    /// Converts the number of the rank that the error names by `convert`, and the size of the group
+    /// to `group_size`.
+    #[cold]
+    pub(super) fn renumber(&mut self, convert: impl Fn(u32) -> u32, group_size: u32) {
+        match self {
+            Self::NoRank { rank, size } => {
+                *rank = convert(*rank);
+                *size = group_size;
+            }
+            Self::Truncated { rank, .. }
+            | Self::WrongElements { rank, .. }
+            | Self::TooShort { rank, .. }
+            | Self::PeerGone { rank, .. }
+            | Self::TooLong { rank, .. }
+            | Self::NotSent { rank, .. }
+            | Self::Read { rank, .. } => {
+                if *rank != Status::NOBODY {
+                    *rank = convert(*rank);
+                }
+            }
+            Self::NobodyLeft
+            | Self::Cancelled
+            | Self::TimedOut { .. }
+            | Self::NoBuffer { .. }
+            | Self::Write(_)
+            | Self::Arguments { .. }
+            | Self::WrongLength { .. }
+            | Self::Disagreement { .. }
+            | Self::FailedAt { .. }
+            | Self::Collective { .. }
+            | Self::Settings { .. }
+            | Self::TooFewRanks { .. }
+            | Self::NoContext => {}
+        }
+    }
+
+    /// Returns the error of a receive that needs a message, from
+    /// [`Source::Null`](super::Source::Null).
+    #[cold]
+    pub(super) fn null_source(what: &str) -> Self {
+        Self::PeerGone {
+            rank: Status::NOBODY,
+            why: format!("the null source sends no {what}").into(),
+        }
+    }
+}
+
 /// The element type of a message, for display.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ElementName {
     pub(super) descriptor: u64,
     pub(super) name: Option<&'static str>,
@@ -155,6 +291,13 @@ impl ElementName {
     }
 }
 
+/// Shows the type as `Display` does: errors that end a program are shown by `Debug`.
+impl fmt::Debug for ElementName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Display for ElementName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name {
@@ -170,10 +313,9 @@ impl fmt::Display for ElementName {
 #[non_exhaustive]
 pub struct Unsent {
     /// The cause.
-    #[source]
     pub error: Error,
     /// The jbuf, unchanged, if it was not sent.
-    pub filled: Option<Filled>,
+    pub filled: Option<MessageBuffer>,
 }
 
 impl From<Unsent> for Error {
@@ -188,10 +330,9 @@ impl From<Unsent> for Error {
 #[non_exhaustive]
 pub struct Unreceived {
     /// The cause.
-    #[source]
     pub error: Error,
     /// The jbuf that was posted, if there was one and it is unused.
-    pub spent: Option<Spent>,
+    pub buffer: Option<EmptyBuffer>,
 }
 
 impl From<Unreceived> for Error {

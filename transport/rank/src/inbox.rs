@@ -8,7 +8,7 @@ mod sleep;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
 use jstream::buffer::Pool;
 
@@ -114,7 +114,7 @@ impl Inbox {
     /// change nothing. So the state behind a poisoned lock is valid.
     #[inline]
     pub(super) fn lock(&self) -> MutexGuard<'_, RankState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.state)
     }
 
     /// Releases the lock and notifies waiting threads if there are news.
@@ -137,7 +137,7 @@ impl Inbox {
         }
         while let Some(task) = state.to_wake.pop() {
             drop(state);
-            jstream_sync::watcher::wake(task);
+            jstream_sync::wakers::wake(task);
             state = self.lock();
         }
     }

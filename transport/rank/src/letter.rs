@@ -4,7 +4,7 @@ mod sender;
 
 use std::sync::Arc;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use super::inbox::Inbox;
 use super::table::Number;
@@ -28,7 +28,10 @@ pub(super) enum Letter {
     /// An announced message whose payload was requested and has not begun to arrive.
     Asked { want: Number },
     /// Borrowed memory of a blocked thread. The bytes are dropped before that thread is notified.
-    Lent { bytes: Filled, sender: Sender },
+    Lent {
+        bytes: MessageBuffer,
+        sender: Sender,
+    },
     /// A message whose source was lost before all of it had arrived.
     Lost,
 }

@@ -1,17 +1,22 @@
 //! Ranks: members of a group that send messages to each other by number and tag, as in MPI.
 //!
 //! A [`Rank`] sends to any other member, over a connection or, between threads of one process,
-//! directly to the inbox of the receiver. A message carries its sender, its context and a tag. A
-//! receive states which of these it accepts, and gets the first message that matches, by the rules
-//! of [`matching`](jstream_matching).
+//! directly to the inbox of the receiver. It can also send to itself. A message carries its sender,
+//! its context and a tag. A receive states which of these it accepts, and gets the first message
+//! that matches, by the rules of [`matching`](jstream_matching).
 //!
 //! [`threads`] creates ranks within one process, and [`Mesh`] connects ranks in any other way.
 //! [`world`] lets the processes of a group find each other.
 //!
 //! | | borrowed elements | jbufs |
 //! |---|---|---|
-//! | blocking | [`send`](Rank::send), [`ssend`](Rank::ssend), [`recv`](Rank::recv), [`sendrecv`](Rank::sendrecv) | [`send_filled`](Rank::send_filled), [`recv_filled`](Rank::recv_filled) |
+//! | blocking | [`send`](Rank::send), [`ssend`](Rank::ssend), [`recv`](Rank::recv), [`sendrecv`](Rank::sendrecv), [`recv_vec`](Rank::recv_vec); of one value [`send_value`](Rank::send_value), [`recv_value`](Rank::recv_value) | [`send_buffer`](Rank::send_buffer), [`recv_buffer`](Rank::recv_buffer) |
 //! | posted, or async | in a [`scope`](Rank::scope) | [`isend`](Rank::isend), [`issend`](Rank::issend), [`irecv`](Rank::irecv), [`irecv_into`](Rank::irecv_into) |
+//!
+//! All members of a communicator take part in [collective
+//! operations](Rank#collective-operations), such as [`broadcast`](Rank::broadcast) and
+//! [`all_reduce`](Rank::all_reduce). [`split`](Rank::split) makes communicators of some of the ranks,
+//! and [`Cartesian`] arranges ranks in a grid.
 //!
 //! # Guarantees
 //!
@@ -48,7 +53,10 @@
 // | `local`, `node` | path to a rank of the process; a rank with its paths to all others |
 // | `sending`, `borrowed_send`, `withdrawal` | sends |
 // | `match_bypass`, `receive_fast_path`, `probe` | receives on fast paths; probes |
+// | `communicator` | contexts and members; numbers of the members in a subgroup |
 // | `member`, `requests`, `scope`, `persistent`, `object`, `waiting`, `mesh` | the public handles |
+// | `operation`, `collective` | combinations of elements; collective operations |
+// | `split`, `cartesian` | communicators of some ranks; grids |
 // | `world` | processes that find each other |
 //
 // A rank has no threads of its own: the threads that wait for its requests drive its connections
@@ -61,6 +69,9 @@
 mod attention;
 mod bell;
 mod borrowed_send;
+mod cartesian;
+mod collective;
+mod communicator;
 mod completion;
 mod credit;
 mod element;
@@ -78,6 +89,7 @@ mod models;
 mod names;
 mod node;
 mod object;
+pub mod operation;
 mod options;
 mod outbound;
 mod persistent;
@@ -90,6 +102,7 @@ mod request;
 mod requests;
 mod scope;
 mod sending;
+mod split;
 mod state;
 mod table;
 mod waiting;
@@ -98,6 +111,7 @@ mod withdrawal;
 mod work_queue;
 pub mod world;
 
+pub use self::cartesian::{Cartesian, Dimension};
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};
 pub use self::member::Rank;
@@ -108,6 +122,8 @@ pub use self::persistent::{PersistentRecv, PersistentSend};
 pub use self::probe::Probed;
 pub use self::requests::{RankMessage, RecvRequest, Request, SendRequest};
 pub use self::scope::{Scope, ScopedRecv, ScopedSend};
+pub use jstream_collective::{Algorithm, Collective, ScheduleError};
+
 pub use self::waiting::{
     test_all, test_any, test_some, wait_all, wait_any, wait_any_timeout, wait_some,
 };

@@ -4,7 +4,7 @@
 use std::io::IoSlice;
 use std::sync::{Arc, OnceLock};
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use super::error::Error;
 use super::inbox::Inbox;
@@ -25,7 +25,7 @@ pub(super) enum PostOutcome {
     /// The message was sent.
     Done,
     /// The message was sent, and its jbuf is returned.
-    Gone(Spent),
+    Gone(EmptyBuffer),
     /// The message has this request, which reports its outcome.
     Pending(OpId),
     /// The message was refused, because the other rank has ended.
@@ -79,8 +79,8 @@ impl Near {
         if bytes.len() > SHORT || !entry.is_open() {
             return false;
         }
-        let spent = self.inbox.pool().take(bytes.len());
-        let Some(copy) = spent.ok().and_then(|spent| spent.copy_from(bytes).ok()) else {
+        let empty = self.inbox.pool().take(bytes.len());
+        let Some(copy) = empty.ok().and_then(|empty| empty.copy_from(bytes).ok()) else {
             return false;
         };
         entry.put(heading, |cell, header| cell.put_jbuf(header, copy))
@@ -176,7 +176,7 @@ impl Inbox {
                 }
                 Ok(Arrival::Waits(id)) => {
                     let copy = self.pool().take(bytes.len()).ok();
-                    let copy = copy.and_then(|spent| spent.copy_from(bytes).ok());
+                    let copy = copy.and_then(|empty| empty.copy_from(bytes).ok());
                     match (copy, state.matcher.message_mut(id)) {
                         (Some(copy), Some(letter)) => {
                             let payload = Payload::Bytes(copy);
@@ -213,9 +213,9 @@ impl Inbox {
         }
         let place = state.requests.get_mut(id);
         let outcome = match place.and_then(|request| request.take_place()) {
-            Some(spent) => copied(Status::of(heading), spent, bytes),
+            Some(empty) => copied(Status::of(heading), empty, bytes),
             None => match self.pool().take(bytes.len()) {
-                Ok(spent) => copied(Status::of(heading), spent, bytes),
+                Ok(empty) => copied(Status::of(heading), empty, bytes),
                 Err(source) => RequestOutcome::failed(Error::NoBuffer {
                     length: heading.length,
                     source,

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
+use super::communicator::Members;
 use super::error::{ElementName, Error};
 use super::letter::{Ack, Letter};
 use super::names::Status;
@@ -25,6 +26,9 @@ use jstream_matching::Pattern;
 
 /// Number of polls of a connection that is not the only one.
 const LOOKS: u32 = 16;
+/// Maximum length in bytes of a message that is received into a jbuf on the fast path: the capacity
+/// of the smallest jbufs of a pool.
+const SHORT_BUFFER: usize = 256;
 
 /// Result of the fast path.
 enum MatchBypass {
@@ -58,7 +62,7 @@ impl Node {
             return self.receive_waiting(pattern, expected, memory).ok_or(spun);
         }
         let mut wanted = WantedMessage::Memory(memory, expected);
-        match self.receive_soon(pattern, &mut wanted, deadline)? {
+        match self.receive_soon(pattern, &mut wanted, deadline, None)? {
             ArrivedMessage::Put(result) => Ok(result),
             ArrivedMessage::Whole(heading, payload) => {
                 Ok(match refusal(expected, Some(memory.len()), &heading) {
@@ -75,7 +79,11 @@ impl Node {
         pattern: Pattern,
     ) -> Result<(Status, Payload), Error> {
         let never = Deadline::NEVER;
-        let spun = match self.receive_soon(&pattern, &mut WantedMessage::Payload, never) {
+        let spun = match self.receive_short(&pattern) {
+            Ok(received) => return Ok(received),
+            Err(spun) => spun,
+        };
+        let spun = match self.receive_soon(&pattern, &mut WantedMessage::Payload, never, spun) {
             Ok(ArrivedMessage::Whole(heading, payload)) => {
                 return Ok((Status::of(&heading), payload));
             }
@@ -85,13 +93,38 @@ impl Node {
         let expected = ElementName::BYTES;
         let id = self
             .with(|state, deferred| state.post(pattern, ReceiveTarget::Pool, expected, deferred));
-        let mut pending = Pending::new(self.clone(), id);
+        let mut pending = Pending::new(self.clone(), Members::default(), id);
         let Some(outcome) = pending.wait_spun(spun, never) else {
             unreachable!("a wait without a deadline ends with the request")
         };
         let status = outcome.result?;
-        let nothing = || Payload::Bytes(Filled::nothing());
+        let nothing = || Payload::Bytes(MessageBuffer::nothing());
         Ok((status, outcome.payload.unwrap_or_else(nothing)))
+    }
+
+    /// Receives a short message to a jbuf, bypassing the matcher. Otherwise, returns the remaining
+    /// spin budget. A connection that moves jbufs is left to the slow path.
+    #[inline]
+    fn receive_short(&self, pattern: &Pattern) -> Result<(Status, Payload), Option<Spin>> {
+        let line = pattern.source.and_then(|rank| self.line(rank));
+        let info = line.map(|line| line.endpoint.shared().info());
+        let Some(info) = info.filter(|info| !info.limits.moves) else {
+            return Err(None);
+        };
+        let empty = info.pool.take(SHORT_BUFFER).ok();
+        let filled = empty.and_then(|empty| empty.copy_from(&[0; SHORT_BUFFER]).ok());
+        let Some(mut filled) = filled else {
+            return Err(None);
+        };
+        let any = ElementName::BYTES.descriptor;
+        match self.receive_past(pattern, any, filled.as_bytes_mut(), true) {
+            MatchBypass::Received(status) => {
+                // The message was no longer than the buffer.
+                filled.truncate(usize::try_from(status.bytes).unwrap_or(SHORT_BUFFER));
+                Ok((status, Payload::Bytes(filled)))
+            }
+            MatchBypass::Nothing(spun) => Err(spun),
+        }
     }
 
     /// Receives a short message that is queued and needs no acknowledgement.

@@ -1,15 +1,15 @@
 //! The public handle of a rank.
 
-use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
+use std::{fmt, slice};
 
 use jstream::Writer;
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use zerocopy::IntoBytes;
 
 use super::borrowed_send::Wanted;
+use super::communicator::{Communicator, Members};
 use super::element::{Element, descriptor, name_of};
 use super::error::{ElementName, Error, Unsent};
 use super::local::PostOutcome;
@@ -18,6 +18,7 @@ use super::node::{Link, Node};
 use super::request::ReceiveTarget;
 use super::requests::{RankMessage, RecvRequest, SendRequest};
 use super::wire::Label;
+use jstream_collective::Algorithm;
 use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;
 use jstream_matching::Pattern;
@@ -35,44 +36,76 @@ use jstream_matching::Pattern;
 pub struct Rank {
     node: Arc<Node>,
     context: u32,
+    communicator: Arc<Communicator>,
+    /// The algorithm of collective operations, if it was chosen.
+    algorithm: Option<Algorithm>,
 }
 
 impl Rank {
-    pub(super) fn new(node: Arc<Node>, context: u32) -> Self {
-        Self { node, context }
+    pub(super) fn new(node: Arc<Node>, context: u32, members: Members) -> Self {
+        Self {
+            node,
+            context,
+            communicator: Arc::new(Communicator::new(members)),
+            algorithm: None,
+        }
+    }
+
+    /// Returns this rank in another communicator.
+    pub(super) fn with_members(&self, context: u32, members: Members) -> Self {
+        Self {
+            algorithm: self.algorithm,
+            ..Self::new(self.node.clone(), context, members)
+        }
+    }
+
+    pub(super) fn algorithm(&self) -> Option<Algorithm> {
+        self.algorithm
+    }
+
+    /// Returns a handle whose collective operations use an algorithm, or the default ones.
+    pub(super) fn choosing(&self, algorithm: Option<Algorithm>) -> Self {
+        Self {
+            algorithm,
+            ..self.clone()
+        }
     }
 
     pub(super) fn node(&self) -> &Arc<Node> {
         &self.node
     }
 
+    pub(super) fn communicator(&self) -> &Communicator {
+        &self.communicator
+    }
+
+    #[inline]
+    pub(super) fn members(&self) -> &Members {
+        &self.communicator.members
+    }
+
     /// Returns the number of this rank, counted from 0.
     #[must_use]
     pub fn rank(&self) -> u32 {
-        self.node.inbox.rank
+        match self.members().position() {
+            Some((own, _)) => own,
+            None => self.node.inbox.rank,
+        }
     }
 
     /// Returns the number of ranks in the group.
     #[must_use]
     pub fn size(&self) -> u32 {
-        self.node.inbox.size
+        match self.members().position() {
+            Some((_, size)) => size,
+            None => self.node.inbox.size,
+        }
     }
 
     /// Returns the number of the context. This handle does not receive messages of other contexts.
     #[must_use]
     pub fn context(&self) -> u32 {
         self.context
-    }
-
-    /// Returns this rank in a new context, which is isolated from the messages of all other
-    /// contexts. Libraries use it to keep their messages apart from those of the program.
-    ///
-    /// No message is sent. Contexts are numbered in order, so all members have to make these calls
-    /// in the same order.
-    #[must_use]
-    pub fn duplicate(&self) -> Self {
-        let context = self.node.contexts.fetch_add(1, Ordering::Relaxed);
-        Self::new(self.node.clone(), context)
     }
 
     /// Ends sending to all connected ranks, and blocks until they have done so too or are gone. So
@@ -98,7 +131,7 @@ impl Rank {
     /// message is sent when a receive requests it. `None` if there is no such rank.
     #[must_use]
     pub fn eager(&self, rank: u32) -> Option<u64> {
-        match self.node.link(rank).ok()? {
+        match self.node.link(self.members().in_node(rank)).ok()? {
             Link::Line(line) => Some(line.eager),
             Link::Thread(_) => Some(self.node.inbox.options.eager_between_threads()),
             Link::Nobody => None,
@@ -118,7 +151,8 @@ impl Rank {
         source: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Option<Pattern> {
-        pattern(self.context, source.into(), tag.into())
+        let source = self.members().source(source.into());
+        pattern(self.context, source, tag.into())
     }
 
     /// Sends `elements`. Returns when they may be changed again, which may be before the message is
@@ -126,8 +160,7 @@ impl Rank {
     ///
     /// # Errors
     ///
-    /// [`Error`].
-    /// [`Error`].
+    /// [`Error`]: for example, if there is no such rank, or it has ended.
     #[inline]
     pub fn send<E: Element>(
         &self,
@@ -164,7 +197,10 @@ impl Rank {
             Destination::Rank(to) => {
                 let label = self.label::<E>(tag);
                 let bytes = elements.as_bytes();
-                self.node.send_bytes(to, label, bytes, confirmed)
+                let sent =
+                    self.node
+                        .send_bytes(self.members().in_node(to), label, bytes, confirmed);
+                sent.map_err(|error| self.members().error(error))
             }
             Destination::Null => Ok(()),
         }
@@ -216,25 +252,97 @@ impl Rank {
             return Ok(Status::NULL);
         };
         let memory = elements.as_mut_bytes();
-        let deadline = timeout.map_or(Deadline::NEVER, Deadline::after);
-        let spun = match self
+        let received = self
             .node
-            .receive_at_once(&pattern, name_of::<E>(), memory, deadline)
-        {
-            Ok(received) => return received,
-            Err(spun) => spun,
-        };
-        let wanted = Wanted::Pattern(pattern);
-        let sends_nothing = || Ok(());
-        self.node.receive_into(
-            wanted,
-            name_of::<E>(),
-            memory,
-            spun,
-            sends_nothing,
-            || deadline,
-            || timeout.map_or(Error::Cancelled, |after| Error::TimedOut { after }),
-        )
+            .receive_bytes(pattern, name_of::<E>(), memory, timeout);
+        self.members().result(received)
+    }
+
+    /// Sends one value, as a message of one element.
+    ///
+    /// ```
+    /// use jstream_transport::rank;
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// ranks[1].send_value(0, 7, 2.5)?;
+    /// let (number, status) = ranks[0].recv_value::<f64>(1, 7)?;
+    /// assert_eq!((number, status.source), (2.5, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    #[inline]
+    pub fn send_value<E: Element>(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        value: E,
+    ) -> Result<(), Error> {
+        self.send(to, tag, slice::from_ref(&value))
+    }
+
+    /// Blocks until a message arrives, and returns the one value in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooShort`], [`Error::Truncated`] or [`Error::WrongElements`] if the message is not
+    /// one value of this type; only that message is dropped. [`Error::PeerGone`] for
+    /// [`Source::Null`], which sends no value. Otherwise as for [`recv`](Self::recv).
+    #[inline]
+    pub fn recv_value<E: Element>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(E, Status), Error> {
+        let from = from.into();
+        if from == Source::Null {
+            return Err(Error::null_source("value"));
+        }
+        let mut value = E::new_zeroed();
+        let status = self.recv(from, tag, slice::from_mut(&mut value))?;
+        let size = size_of::<E>() as u64;
+        if status.bytes < size {
+            return Err(Error::TooShort {
+                length: status.bytes,
+                size,
+                rank: status.source,
+                tag: status.tag,
+            });
+        }
+        Ok((value, status))
+    }
+
+    /// Blocks until a message arrives, and returns its elements in a vector of their number. The
+    /// length is bounded by [`Options::max_message`](jstream_base::Options::max_message), and
+    /// between threads by what the sender has.
+    ///
+    /// ```
+    /// use jstream_transport::rank::{self, Source};
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// ranks[1].send(0, 7, &[1u32, 2, 3])?;
+    /// let (numbers, status) = ranks[0].recv_vec::<u32>(Source::Any, 7)?;
+    /// assert_eq!((numbers, status.source), (vec![1, 2, 3], 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongElements`] if the elements have another type, and [`Error::Truncated`] if
+    /// untyped bytes end within an element; only that message is dropped. Otherwise as for
+    /// [`recv`](Self::recv).
+    pub fn recv_vec<E: Element>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(Vec<E>, Status), Error> {
+        self.probe(from, tag)?.recv_vec()
     }
 
     /// Sends `sent` and receives into `elements` at the same time. Ranks that exchange messages in
@@ -255,15 +363,18 @@ impl Rank {
     ) -> Result<Status, Error> {
         let sending = || self.send(to, send_tag, sent);
         match self.pattern(from, recv_tag) {
-            Some(pattern) => self.node.receive_into(
-                Wanted::Pattern(pattern),
-                name_of::<F>(),
-                elements.as_mut_bytes(),
-                None,
-                sending,
-                || Deadline::NEVER,
-                || Error::Cancelled,
-            ),
+            Some(pattern) => {
+                let received = self.node.receive_into(
+                    Wanted::Pattern(pattern),
+                    name_of::<F>(),
+                    elements.as_mut_bytes(),
+                    None,
+                    sending,
+                    || Deadline::NEVER,
+                    || Error::Cancelled,
+                );
+                self.members().result(received)
+            }
             None => sending().map(|()| Status::NULL),
         }
     }
@@ -274,11 +385,11 @@ impl Rank {
     /// # Errors
     ///
     /// [`Unsent`] returns the jbuf, if it was not sent.
-    pub fn send_filled(
+    pub fn send_buffer(
         &self,
         to: impl Into<Destination>,
         tag: u64,
-        filled: Filled,
+        filled: MessageBuffer,
     ) -> Result<(), Unsent> {
         self.isend(to, tag, filled).wait().map(drop)
     }
@@ -288,7 +399,7 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error`].
-    pub fn recv_filled(
+    pub fn recv_buffer(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
@@ -296,13 +407,19 @@ impl Rank {
         let Some(pattern) = self.pattern(from, tag) else {
             return Ok(RankMessage::NOTHING);
         };
-        let (status, payload) = self.node.receive_payload(pattern)?;
+        let received = self.node.receive_payload(pattern);
+        let (status, payload) = received.map_err(|error| self.members().error(error))?;
         let payload = self.node.bytes_of(payload)?;
-        Ok(RankMessage::new(status, payload))
+        Ok(RankMessage::new(self.members().status(status), payload))
     }
 
     /// Posts a jbuf to be sent. Its bytes agree with a receive of any element type.
-    pub fn isend(&self, to: impl Into<Destination>, tag: u64, filled: Filled) -> SendRequest {
+    pub fn isend(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        filled: MessageBuffer,
+    ) -> SendRequest {
         self.post_send(to.into(), self.label::<u8>(tag), filled, false)
     }
 
@@ -312,13 +429,18 @@ impl Rank {
         &self,
         to: impl Into<Destination>,
         tag: u64,
-        filled: Filled,
+        filled: MessageBuffer,
     ) -> SendRequest {
         self.post_send(to.into(), self.label::<E>(tag), filled, false)
     }
 
     /// Like [`isend`](Self::isend), but the request ends when a receive has the message.
-    pub fn issend(&self, to: impl Into<Destination>, tag: u64, filled: Filled) -> SendRequest {
+    pub fn issend(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        filled: MessageBuffer,
+    ) -> SendRequest {
         self.post_send(to.into(), self.label::<u8>(tag), filled, true)
     }
 
@@ -326,14 +448,17 @@ impl Rank {
         &self,
         to: Destination,
         label: Label,
-        filled: Filled,
+        filled: MessageBuffer,
         confirmed: bool,
     ) -> SendRequest {
         let posted = match to {
             Destination::Null => PostOutcome::Done,
-            Destination::Rank(to) => self.node.post_filled(to, label, filled, confirmed),
+            Destination::Rank(to) => {
+                let to = self.members().in_node(to);
+                self.node.post_buffer(to, label, filled, confirmed)
+            }
         };
-        SendRequest::new(self.node.clone(), posted)
+        SendRequest::new(self.node.clone(), self.members().clone(), posted)
     }
 
     /// Posts a receive into a jbuf of the pool, which is taken when the length of the message is
@@ -349,10 +474,10 @@ impl Rank {
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
-        spent: Spent,
+        empty: EmptyBuffer,
     ) -> RecvRequest {
         let pattern = self.pattern(from, tag);
-        self.post_recv(pattern, ReceiveTarget::Jbuf(spent), ElementName::BYTES)
+        self.post_recv(pattern, ReceiveTarget::Jbuf(empty), ElementName::BYTES)
     }
 
     pub(super) fn post_recv(
@@ -365,11 +490,37 @@ impl Rank {
             self.node
                 .with(|state, deferred| state.post(pattern, place, expected, deferred))
         });
-        RecvRequest::new(self.node.clone(), id)
+        RecvRequest::new(self.node.clone(), self.members().clone(), id)
     }
 }
 
 impl Node {
+    /// Blocks until a message arrives and copies it to the front of `memory`.
+    #[inline]
+    pub(super) fn receive_bytes(
+        &self,
+        pattern: Pattern,
+        expected: ElementName,
+        memory: &mut [u8],
+        timeout: Option<Duration>,
+    ) -> Result<Status, Error> {
+        let deadline = timeout.map_or(Deadline::NEVER, Deadline::after);
+        let spun = match self.receive_at_once(&pattern, expected, memory, deadline) {
+            Ok(received) => return received,
+            Err(spun) => spun,
+        };
+        let sends_nothing = || Ok(());
+        self.receive_into(
+            Wanted::Pattern(pattern),
+            expected,
+            memory,
+            spun,
+            sends_nothing,
+            || deadline,
+            || timeout.map_or(Error::Cancelled, |after| Error::TimedOut { after }),
+        )
+    }
+
     /// Copies a message to memory.
     pub(super) fn put(
         &self,
@@ -394,7 +545,7 @@ impl Node {
     }
 
     /// Returns the bytes of a message. An object is converted back to its message.
-    pub(super) fn bytes_of(&self, payload: Payload) -> Result<Filled, Error> {
+    pub(super) fn bytes_of(&self, payload: Payload) -> Result<MessageBuffer, Error> {
         match payload {
             Payload::Bytes(filled) => Ok(filled),
             Payload::Object(object) => object

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use super::communicator::Members;
 use super::inbox::Inbox;
 use super::line::Line;
 use super::local::Near;
@@ -129,7 +130,7 @@ impl Mesh {
             }
         });
         let links = links.collect();
-        Rank::new(Arc::new(Node::new(inbox, links)), 0)
+        Rank::new(Arc::new(Node::new(inbox, links)), 0, Members::default())
     }
 }
 

@@ -324,7 +324,7 @@ impl RankState {
     pub(super) fn place_of(&mut self, request: OpId) -> Choice {
         let request = self.requests.get_mut(request);
         match request.and_then(|request| request.take_place()) {
-            Some(spent) => Choice::Jbuf(spent),
+            Some(empty) => Choice::Jbuf(empty),
             None => Choice::Pool,
         }
     }

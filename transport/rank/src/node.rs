@@ -28,7 +28,7 @@ pub(super) struct Node {
     lines: Vec<u32>,
     /// Ranks of this process.
     threads: Vec<u32>,
-    /// Number of contexts.
+    /// Number of the next context.
     pub(super) contexts: AtomicU32,
     /// The index after the request that ended last when several were waited for.
     pub(super) turn: AtomicUsize,
@@ -55,7 +55,7 @@ impl Node {
             threads: ranks(|link| matches!(link, Link::Thread(_))),
             inbox,
             links,
-            contexts: AtomicU32::new(1),
+            contexts: AtomicU32::new(2),
             turn: AtomicUsize::new(0),
             codecs: CodecCache::default(),
         }

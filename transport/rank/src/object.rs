@@ -39,8 +39,10 @@ impl Rank {
         let Destination::Rank(to) = to.into() else {
             return Ok(());
         };
-        let node = self.node();
-        let pool = match node.link(to)? {
+        let (node, members) = (self.node(), self.members());
+        let to = members.in_node(to);
+        let link = node.link(to).map_err(|error| members.error(error))?;
+        let pool = match link {
             Link::Line(line) => &line.endpoint.shared().info().pool,
             Link::Thread(near) => near.inbox.pool(),
             Link::Nobody => return Ok(()),
@@ -50,8 +52,8 @@ impl Rank {
             .writers
             .with(|writer| writer.write_to(object, pool));
         let filled = written.map_err(Error::Write)?;
-        let posted = node.post_filled(to, self.label::<u8>(tag), filled, false);
-        SendRequest::new(node.clone(), posted).wait()?;
+        let posted = node.post_buffer(to, self.label::<u8>(tag), filled, false);
+        SendRequest::new(node.clone(), members.clone(), posted).wait()?;
         Ok(())
     }
 
@@ -77,8 +79,10 @@ impl Rank {
             return Ok(());
         };
         let object = Payload::Object(Erased::new(received));
-        let posted = self.node().post_object(to, self.label::<u8>(tag), object)?;
-        SendRequest::new(self.node().clone(), posted).wait()?;
+        let (node, members) = (self.node(), self.members());
+        let posted = node.post_object(members.in_node(to), self.label::<u8>(tag), object);
+        let posted = posted.map_err(|error| members.error(error))?;
+        SendRequest::new(node.clone(), members.clone(), posted).wait()?;
         Ok(())
     }
 
@@ -95,13 +99,11 @@ impl Rank {
     ) -> Result<(Received<T>, Status), Error> {
         let node = self.node();
         let Some(pattern) = self.pattern(from, tag) else {
-            return Err(Error::PeerGone {
-                rank: Status::NOBODY,
-                why: "the null source sends no object".into(),
-            });
+            return Err(Error::null_source("object"));
         };
-        let (status, payload) = node.receive_payload(pattern)?;
-        node.object_of(status, payload)
+        let received = node.receive_payload(pattern);
+        let (status, payload) = received.map_err(|error| self.members().error(error))?;
+        node.object_of(self.members().status(status), payload)
     }
 }
 
@@ -118,7 +120,7 @@ impl Node {
             }
             Link::Line(_) => {
                 let filled = self.bytes_of(object)?;
-                Ok(self.post_filled(to, label, filled, false))
+                Ok(self.post_buffer(to, label, filled, false))
             }
             Link::Nobody => Ok(PostOutcome::Done),
         }

@@ -26,6 +26,11 @@ pub struct Options {
     /// Time for which a waiting thread spins before it sleeps (default: as for
     /// [`Options::spin`](jstream_base::Options::spin)).
     pub spin: Duration,
+    /// Time for which a rank waits for a message of a [collective
+    /// operation](super::Rank#collective-operations) (default: 10 minutes). It limits how long a
+    /// rank hangs if the ranks disagree about the operation, and how much later than the first of
+    /// them the last may begin.
+    pub collective_timeout: Duration,
 }
 
 impl Options {
@@ -37,6 +42,7 @@ impl Options {
             pool,
             bounds: Bounds::default(),
             eager: None,
+            collective_timeout: Duration::from_secs(600),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Frames in the form in which a connection sends them.
 
-use jstream::buffer::{Pool, Spent};
+use jstream::buffer::{EmptyBuffer, Pool};
 
 use super::table::Number;
 use super::wire::{ANNOUNCEMENT, Frame, Label};
@@ -28,9 +28,9 @@ pub(super) fn announcement(
     pool: &Pool,
 ) -> Outbound<'static> {
     let bytes = length.to_le_bytes();
-    let spent = pool.take(bytes.len());
-    let spent = spent.unwrap_or_else(|_| Spent::heap(bytes.len()));
-    let payload = match spent.copy_from(&bytes) {
+    let empty = pool.take(bytes.len());
+    let empty = empty.unwrap_or_else(|_| EmptyBuffer::heap(bytes.len()));
+    let payload = match empty.copy_from(&bytes) {
         Ok(filled) => filled,
         Err(_) => unreachable!("the jbuf has room for a number"),
     };

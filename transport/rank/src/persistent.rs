@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::error::{ElementName, Error};
 use super::member::Rank;
@@ -19,9 +19,9 @@ pub struct PersistentRecv {
     rank: Rank,
     pattern: Option<Pattern>,
     /// The memory, while the receive is not posted.
-    spent: Option<Spent>,
+    empty: Option<EmptyBuffer>,
     /// The last message, in the given memory or in another jbuf.
-    message: Option<Filled>,
+    message: Option<MessageBuffer>,
     started: Option<Started>,
 }
 
@@ -36,21 +36,21 @@ pub struct PersistentSend {
     rank: Rank,
     to: Destination,
     label: Label,
-    message: Filled,
+    message: MessageBuffer,
     started: Option<SendRequest>,
 }
 
 impl Rank {
-    /// Returns a receive into `spent`, which can be started any number of times.
+    /// Returns a receive into `empty`, which can be started any number of times.
     ///
     /// ```
-    /// use jstream::Spent;
+    /// use jstream::EmptyBuffer;
     /// use jstream_transport::rank;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let ranks = rank::threads(2, &rank::Options::default());
-    /// let mut sending = ranks[1].send_init(0, 7, Spent::heap(8).copied_from(&[0u64])?);
-    /// let mut receiving = ranks[0].recv_init(1, 7, Spent::heap(8));
+    /// let mut sending = ranks[1].send_init(0, 7, EmptyBuffer::heap(8).copied_from(&[0u64])?);
+    /// let mut receiving = ranks[0].recv_init(1, 7, EmptyBuffer::heap(8));
     /// for turn in 0..3u64 {
     ///     receiving.start();
     ///     sending.message_mut().view_mut::<u64>()?[0] = turn;
@@ -66,12 +66,12 @@ impl Rank {
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
-        spent: Spent,
+        empty: EmptyBuffer,
     ) -> PersistentRecv {
         PersistentRecv {
             rank: self.clone(),
             pattern: self.pattern(from, tag),
-            spent: Some(spent),
+            empty: Some(empty),
             message: None,
             started: None,
         }
@@ -83,7 +83,7 @@ impl Rank {
         &self,
         to: impl Into<Destination>,
         tag: u64,
-        filled: Filled,
+        filled: MessageBuffer,
     ) -> PersistentSend {
         PersistentSend {
             rank: self.clone(),
@@ -101,20 +101,20 @@ impl PersistentRecv {
         if self.started.is_some() {
             return;
         }
-        let last = self.message.take().map(Filled::into_spent);
-        let spent = self.spent.take().or(last);
+        let last = self.message.take().map(MessageBuffer::into_empty);
+        let empty = self.empty.take().or(last);
         self.started = Some(match self.pattern {
             None => {
-                self.spent = spent;
+                self.empty = empty;
                 Started::Null
             }
             Some(pattern) => {
                 let node = self.rank.node();
-                let place = spent.map_or(ReceiveTarget::Pool, ReceiveTarget::Jbuf);
+                let place = empty.map_or(ReceiveTarget::Pool, ReceiveTarget::Jbuf);
                 let id = node.with(|state, deferred| {
                     state.post(pattern, place, ElementName::BYTES, deferred)
                 });
-                Started::Posted(Pending::new(node.clone(), id))
+                Started::Posted(Pending::new(node.clone(), self.rank.members().clone(), id))
             }
         });
     }
@@ -139,9 +139,9 @@ impl PersistentRecv {
         let RequestOutcome {
             result,
             payload,
-            spent,
+            empty,
         } = outcome;
-        self.spent = spent;
+        self.empty = empty;
         let status = result?;
         self.message = match payload {
             Some(Payload::Bytes(filled)) => Some(filled),
@@ -153,14 +153,14 @@ impl PersistentRecv {
 
     /// Returns the last message, until the next start.
     #[must_use]
-    pub fn message(&self) -> Option<&Filled> {
+    pub fn message(&self) -> Option<&MessageBuffer> {
         self.message.as_ref()
     }
 }
 
 impl PersistentSend {
     /// Returns the message, to be changed between two starts.
-    pub fn message_mut(&mut self) -> &mut Filled {
+    pub fn message_mut(&mut self) -> &mut MessageBuffer {
         &mut self.message
     }
 
@@ -175,9 +175,9 @@ impl PersistentSend {
         }
         let bytes = self.message.as_bytes();
         let length = bytes.len() as u64;
-        let spent = self.rank.node().inbox.pool().take(bytes.len());
-        let spent = spent.map_err(|source| Error::NoBuffer { length, source })?;
-        match spent.copy_from(bytes) {
+        let empty = self.rank.node().inbox.pool().take(bytes.len());
+        let empty = empty.map_err(|source| Error::NoBuffer { length, source })?;
+        match empty.copy_from(bytes) {
             Ok(copy) => {
                 let sent = self.rank.post_send(self.to, self.label, copy, false);
                 self.started = Some(sent);

@@ -1,12 +1,13 @@
 //! Probes: messages that are inspected before they are received.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, iter};
 
 use zerocopy::IntoBytes;
 
 use super::borrowed_send::Wanted;
+use super::communicator::Members;
 use super::element::{Element, name_of};
 use super::error::{ElementName, Error};
 use super::letter::Letter;
@@ -23,6 +24,7 @@ use jstream_matching::{Claim, Pattern};
 /// it had not been probed.
 pub struct Probed {
     node: Arc<Node>,
+    members: Members,
     status: Status,
     /// The claimed message; `None` for [`Source::Null`], and once the message was received.
     claim: Option<Claim>,
@@ -39,8 +41,8 @@ impl Rank {
     /// let ranks = rank::threads(2, &rank::Options::default());
     /// ranks[1].send(0, 7, &[1u64, 2, 3])?;
     /// let found = ranks[0].probe(Source::Any, Tag::Any)?;
-    /// let mut numbers = vec![0u64; found.status().len::<u64>()];
-    /// found.recv(&mut numbers)?;
+    /// assert_eq!(found.status().len::<u64>(), 3);
+    /// let (numbers, _) = found.recv_vec::<u64>()?;
     /// assert_eq!(numbers, [1, 2, 3]);
     /// # Ok(())
     /// # }
@@ -93,6 +95,7 @@ impl Rank {
         let Some(pattern) = self.pattern(from, tag) else {
             return Ok(Some(Probed {
                 node,
+                members: Members::default(),
                 status: Status::NULL,
                 claim: None,
             }));
@@ -100,12 +103,15 @@ impl Rank {
         let prober = Prober::new(&node);
         let found = node.wait(|| deadline, |state| state.find(&pattern));
         drop(prober);
-        let Some((status, claim)) = found.transpose()? else {
+        let members = self.members();
+        let found = found.transpose().map_err(|error| members.error(error))?;
+        let Some((status, claim)) = found else {
             return Ok(None);
         };
         Ok(Some(Probed {
             node,
-            status,
+            members: members.clone(),
+            status: members.status(status),
             claim: Some(claim),
         }))
     }
@@ -166,25 +172,40 @@ impl Probed {
     /// As for [`Rank::recv`].
     pub fn recv<E: Element>(mut self, elements: &mut [E]) -> Result<Status, Error> {
         match self.claim.take() {
-            Some(claim) => self.node.receive_into(
-                Wanted::Claim(claim),
-                name_of::<E>(),
-                elements.as_mut_bytes(),
-                None,
-                || Ok(()),
-                || Deadline::NEVER,
-                || Error::Cancelled,
-            ),
+            Some(claim) => {
+                let received = self.node.receive_into(
+                    Wanted::Claim(claim),
+                    name_of::<E>(),
+                    elements.as_mut_bytes(),
+                    None,
+                    || Ok(()),
+                    || Deadline::NEVER,
+                    || Error::Cancelled,
+                );
+                self.members.result(received)
+            }
             None => Ok(self.status),
         }
+    }
+
+    /// Receives the message to a vector of its elements.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Rank::recv_vec`].
+    pub fn recv_vec<E: Element>(self) -> Result<(Vec<E>, Status), Error> {
+        let count = self.status.len::<E>();
+        let mut elements: Vec<E> = iter::repeat_with(E::new_zeroed).take(count).collect();
+        let status = self.recv(&mut elements)?;
+        Ok((elements, status))
     }
 
     /// Receives the message in a jbuf.
     ///
     /// # Errors
     ///
-    /// As for [`Rank::recv_filled`].
-    pub fn recv_filled(self) -> Result<RankMessage, Error> {
+    /// As for [`Rank::recv_buffer`].
+    pub fn recv_buffer(self) -> Result<RankMessage, Error> {
         Ok(self.irecv().wait()?)
     }
 
@@ -197,7 +218,7 @@ impl Probed {
                 state.post_claimed(claim, ReceiveTarget::Pool, ElementName::BYTES, deferred)
             })
         });
-        RecvRequest::new(self.node.clone(), id)
+        RecvRequest::new(self.node.clone(), self.members.clone(), id)
     }
 }
 

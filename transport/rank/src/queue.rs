@@ -15,7 +15,7 @@ mod draining;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 
-use jstream::buffer::{Filled, Pool, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, Pool};
 
 use super::error::ElementName;
 use super::names::Status;
@@ -46,7 +46,7 @@ pub(super) struct Exit {
 /// The payload of a message that is taken out.
 pub(super) enum Content<'c> {
     Bytes(&'c [u8]),
-    Jbuf(Filled),
+    Jbuf(MessageBuffer),
 }
 
 /// Returns both ends, and the view for polling without the lock.
@@ -161,14 +161,14 @@ impl Exit {
 impl Content<'_> {
     /// Returns the message in a jbuf. Because the message was sent already, a heap buffer is used
     /// if the pool has no room.
-    pub(super) fn into_jbuf(self, pool: &Pool) -> Filled {
+    pub(super) fn into_jbuf(self, pool: &Pool) -> MessageBuffer {
         let bytes = match self {
             Self::Jbuf(filled) => return filled,
             Self::Bytes(bytes) => bytes,
         };
-        let spent = pool.take(bytes.len());
-        let spent = spent.unwrap_or_else(|_| Spent::heap(bytes.len()));
-        match spent.copy_from(bytes) {
+        let empty = pool.take(bytes.len());
+        let empty = empty.unwrap_or_else(|_| EmptyBuffer::heap(bytes.len()));
+        match empty.copy_from(bytes) {
             Ok(filled) => filled,
             Err(_) => unreachable!("the jbuf has room for the bytes"),
         }

@@ -80,13 +80,15 @@ fn refused(expected: ElementName, capacity: usize, heading: &Heading) -> Error {
 
 impl Node {
     /// Receives a message to its destination, if it arrives while the thread spins, and if this
-    /// path can wait for its source. Otherwise, returns the remaining spin budget.
+    /// path can wait for its source. Otherwise, returns the remaining spin budget. `spun` is what
+    /// an earlier attempt left of it.
     #[inline]
     pub(super) fn receive_soon(
         &self,
         pattern: &Pattern,
         wanted: &mut WantedMessage<'_>,
         deadline: Deadline,
+        spun: Option<Spin>,
     ) -> Result<ArrivedMessage, Option<Spin>> {
         let is_for_this = match (pattern.source, &wanted) {
             // The fast path of connections receives directly to the memory.
@@ -101,7 +103,7 @@ impl Node {
         let seen = inbox.epoch();
         match self.look(pattern, wanted, false) {
             PollOutcome::Came(came) => Ok(came),
-            PollOutcome::Nothing => self.look_again(pattern, wanted, deadline, seen),
+            PollOutcome::Nothing => self.look_again(pattern, wanted, deadline, seen, spun),
             PollOutcome::Other => Err(None),
         }
     }
@@ -112,11 +114,12 @@ impl Node {
         wanted: &mut WantedMessage<'_>,
         deadline: Deadline,
         mut seen: u32,
+        spun: Option<Spin>,
     ) -> Result<ArrivedMessage, Option<Spin>> {
         let inbox = &*self.inbox;
         let waits = self.has_lines().then(|| inbox.note_waiting());
         let habit = inbox.habit.load(Ordering::Relaxed);
-        let mut spin = Spin::begin(inbox.options.spin, habit, deadline);
+        let mut spin = spun.unwrap_or_else(|| Spin::begin(inbox.options.spin, habit, deadline));
         let result = loop {
             self.drive_lines();
             let is_queued = (0..LOOKS).any(|_| self.has_queued(pattern.source));

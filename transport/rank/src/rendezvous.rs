@@ -1,6 +1,6 @@
 //! Matching of receives with messages, and their completion.
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use super::element::name_by;
 use super::error::Error;
@@ -342,12 +342,12 @@ pub(super) fn refusal(
 }
 
 /// Returns the outcome of a receive whose message is copied to its destination.
-pub(super) fn copied(status: Status, to: Spent, bytes: &[u8]) -> RequestOutcome {
+pub(super) fn copied(status: Status, to: EmptyBuffer, bytes: &[u8]) -> RequestOutcome {
     let capacity = to.capacity() as u64;
     match to.copy_from(bytes) {
         Ok(filled) => RequestOutcome::received(status, Payload::Bytes(filled)),
         Err(overfull) => RequestOutcome {
-            spent: Some(overfull.spent),
+            empty: Some(overfull.buffer),
             ..RequestOutcome::failed(Error::Truncated {
                 length: bytes.len() as u64,
                 capacity,

@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-use jstream::buffer::Spent;
+use jstream::buffer::EmptyBuffer;
 
 use super::error::Error;
 use super::names::Status;
@@ -16,16 +16,16 @@ pub(super) enum ReceiveTarget {
     /// The buffer in which the message arrives.
     Pool,
     /// This jbuf, or the buffer in which the message arrives.
-    Jbuf(Spent),
+    Jbuf(EmptyBuffer),
     /// This jbuf, which is borrowed memory of a waiting thread.
-    Memory(Spent),
+    Memory(EmptyBuffer),
 }
 
 impl ReceiveTarget {
     fn capacity(&self) -> Option<usize> {
         match self {
             Self::Pool => None,
-            Self::Jbuf(spent) | Self::Memory(spent) => Some(spent.capacity()),
+            Self::Jbuf(empty) | Self::Memory(empty) => Some(empty.capacity()),
         }
     }
 }
@@ -84,15 +84,15 @@ impl RankRequest {
     }
 
     /// Takes the jbuf that was posted, if it is still unused.
-    pub(super) fn take_place(&mut self) -> Option<Spent> {
+    pub(super) fn take_place(&mut self) -> Option<EmptyBuffer> {
         match std::mem::replace(&mut self.place, ReceiveTarget::Pool) {
             ReceiveTarget::Pool => None,
-            ReceiveTarget::Jbuf(spent) | ReceiveTarget::Memory(spent) => Some(spent),
+            ReceiveTarget::Jbuf(empty) | ReceiveTarget::Memory(empty) => Some(empty),
         }
     }
 
     /// Takes the borrowed memory that the message has to be copied to.
-    pub(super) fn take_memory(&mut self) -> Option<Spent> {
+    pub(super) fn take_memory(&mut self) -> Option<EmptyBuffer> {
         match self.place {
             ReceiveTarget::Memory(_) => self.take_place(),
             ReceiveTarget::Pool | ReceiveTarget::Jbuf(_) => None,
@@ -105,7 +105,7 @@ pub(super) struct RequestOutcome {
     pub(super) result: Result<Status, Error>,
     pub(super) payload: Option<Payload>,
     /// The jbuf that was posted, if it is unused.
-    pub(super) spent: Option<Spent>,
+    pub(super) empty: Option<EmptyBuffer>,
 }
 
 impl RequestOutcome {
@@ -113,7 +113,7 @@ impl RequestOutcome {
         Self {
             result: Ok(status),
             payload: Some(payload),
-            spent: None,
+            empty: None,
         }
     }
 
@@ -121,7 +121,7 @@ impl RequestOutcome {
         Self {
             result: Err(error),
             payload: None,
-            spent: None,
+            empty: None,
         }
     }
 
@@ -129,7 +129,7 @@ impl RequestOutcome {
         Self {
             result: Ok(Status::NULL),
             payload: None,
-            spent: None,
+            empty: None,
         }
     }
 
@@ -143,12 +143,12 @@ impl RequestOutcome {
 
     /// Returns the outcome of a message that was sent.
     pub(super) fn sent_from(body: Option<Body<'static>>) -> Self {
-        let spent = match body {
-            Some(Body::Owned(filled)) => Some(filled.into_spent()),
+        let empty = match body {
+            Some(Body::Owned(filled)) => Some(filled.into_empty()),
             _ => None,
         };
         Self {
-            spent,
+            empty,
             ..Self::sent()
         }
     }

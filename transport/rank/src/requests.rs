@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
+use super::communicator::Members;
 use super::error::{Error, Unreceived, Unsent};
 use super::local::PostOutcome;
 use super::names::Status;
@@ -19,24 +20,37 @@ use jstream_device::deadline::Deadline;
 use jstream_endpoint::ops::OpId;
 use jstream_endpoint::spin::Spin;
 
-/// A received message in a jbuf.
+/// A received message in a jbuf. Its elements are viewed in place.
+///
+/// ```
+/// use jstream_transport::rank;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let ranks = rank::threads(2, &rank::Options::default());
+/// let receive = ranks[0].irecv(1, 7);
+/// ranks[1].send(0, 7, &[1.5, 2.5])?;
+/// let message = receive.wait()?;
+/// assert_eq!(message.payload.view::<f64>()?, [1.5, 2.5]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct RankMessage {
     /// The source, tag and length of the message.
     pub status: Status,
     /// The payload, whose bytes have not been checked.
-    pub payload: Filled,
+    pub payload: MessageBuffer,
 }
 
 impl RankMessage {
     /// The message received from [`Source::Null`](super::Source::Null).
     pub(super) const NOTHING: Self = Self {
         status: Status::NULL,
-        payload: Filled::nothing(),
+        payload: MessageBuffer::nothing(),
     };
 
-    pub(super) fn new(status: Status, payload: Filled) -> Self {
+    pub(super) fn new(status: Status, payload: MessageBuffer) -> Self {
         let bytes = payload.len() as u64;
         let status = Status { bytes, ..status };
         Self { status, payload }
@@ -46,13 +60,19 @@ impl RankMessage {
 /// A request that has not ended, or whose outcome was not taken.
 pub(super) struct Pending {
     node: Arc<Node>,
+    members: Members,
     /// The request, or `None` once the outcome was taken.
     id: Option<OpId>,
 }
 
 impl Pending {
-    pub(super) fn new(node: Arc<Node>, id: OpId) -> Self {
-        Self { node, id: Some(id) }
+    /// Creates the handle of a request whose outcome has the ranks' numbers among `members`.
+    pub(super) fn new(node: Arc<Node>, members: Members, id: OpId) -> Self {
+        Self {
+            node,
+            members,
+            id: Some(id),
+        }
     }
 
     pub(super) fn node(&self) -> &Arc<Node> {
@@ -86,7 +106,7 @@ impl Pending {
         let id = self.id?;
         let outcome = self.node.wait_for(id, spun, deadline)?;
         self.id = None;
-        Some(outcome)
+        Some(self.members.outcome(outcome))
     }
 
     /// Takes the outcome, if the request has ended.
@@ -94,7 +114,7 @@ impl Pending {
         let id = self.id?;
         let outcome = self.node.take_in_for(|state| state.take_outcome(id))?;
         self.id = None;
-        Some(outcome)
+        Some(self.members.outcome(outcome))
     }
 
     /// Polls for the outcome.
@@ -123,7 +143,7 @@ impl Pending {
         match outcome {
             Some(outcome) => {
                 self.id = None;
-                Poll::Ready(outcome)
+                Poll::Ready(self.members.outcome(outcome))
             }
             None => Poll::Pending,
         }
@@ -154,7 +174,7 @@ impl Drop for Pending {
 /// send timeout.
 #[must_use = "the request reports whether the message was sent"]
 pub struct SendRequest {
-    state: RequestsState<Result<Option<Spent>, Unsent>>,
+    state: RequestsState<Result<Option<EmptyBuffer>, Unsent>>,
 }
 
 /// A posted receive.
@@ -173,9 +193,9 @@ enum RequestsState<R> {
 }
 
 /// Converts the outcome of a send.
-fn sent(outcome: RequestOutcome) -> Result<Option<Spent>, Unsent> {
+fn sent(outcome: RequestOutcome) -> Result<Option<EmptyBuffer>, Unsent> {
     match outcome.result {
-        Ok(_) => Ok(outcome.spent),
+        Ok(_) => Ok(outcome.empty),
         Err(error) => Err(Unsent {
             error,
             filled: outcome.payload.and_then(bytes),
@@ -183,7 +203,7 @@ fn sent(outcome: RequestOutcome) -> Result<Option<Spent>, Unsent> {
     }
 }
 
-fn bytes(payload: Payload) -> Option<Filled> {
+fn bytes(payload: Payload) -> Option<MessageBuffer> {
     match payload {
         Payload::Bytes(filled) => Some(filled),
         Payload::Object(_) => None,
@@ -192,17 +212,23 @@ fn bytes(payload: Payload) -> Option<Filled> {
 
 /// Converts the outcome of a receive.
 fn received(outcome: RequestOutcome, node: &Node) -> Result<RankMessage, Unreceived> {
-    let spent = outcome.spent;
-    let failed = |error| Unreceived { error, spent: None };
+    let empty = outcome.empty;
+    let failed = |error| Unreceived {
+        error,
+        buffer: None,
+    };
     match outcome.result {
         Ok(status) => {
             let payload = match outcome.payload {
                 Some(payload) => node.bytes_of(payload).map_err(failed)?,
-                None => Filled::nothing(),
+                None => MessageBuffer::nothing(),
             };
             Ok(RankMessage::new(status, payload))
         }
-        Err(error) => Err(Unreceived { error, spent }),
+        Err(error) => Err(Unreceived {
+            error,
+            buffer: empty,
+        }),
     }
 }
 
@@ -322,19 +348,19 @@ pub(super) trait Waitable {
         Self: Request;
 }
 
-request!(SendRequest: Result<Option<Spent>, Unsent>, |outcome, _: &Arc<Node>| sent(outcome));
+request!(SendRequest: Result<Option<EmptyBuffer>, Unsent>, |outcome, _: &Arc<Node>| sent(outcome));
 request!(RecvRequest: Result<RankMessage, Unreceived>, |outcome, node: &Arc<Node>| received(
     outcome, node
 ));
 
 impl SendRequest {
-    pub(super) fn new(node: Arc<Node>, posted: PostOutcome) -> Self {
+    pub(super) fn new(node: Arc<Node>, members: Members, posted: PostOutcome) -> Self {
         let state = match posted {
             PostOutcome::Done => RequestsState::Ended(Some(Ok(None))),
-            PostOutcome::Gone(spent) => RequestsState::Ended(Some(Ok(Some(spent)))),
-            PostOutcome::Pending(id) => RequestsState::Pending(Pending::new(node, id)),
+            PostOutcome::Gone(empty) => RequestsState::Ended(Some(Ok(Some(empty)))),
+            PostOutcome::Pending(id) => RequestsState::Pending(Pending::new(node, members, id)),
             PostOutcome::Refused(error, payload) => RequestsState::Ended(Some(Err(Unsent {
-                error,
+                error: members.error(error),
                 filled: payload.and_then(bytes),
             }))),
         };
@@ -358,8 +384,11 @@ impl SendRequest {
     /// # Panics
     ///
     /// Panics if the outcome was taken before.
-    pub fn cancel(self) -> Result<Option<Spent>, Unsent> {
-        if let RequestsState::Pending(Pending { node, id: Some(id) }) = &self.state {
+    pub fn cancel(self) -> Result<Option<EmptyBuffer>, Unsent> {
+        if let RequestsState::Pending(Pending {
+            node, id: Some(id), ..
+        }) = &self.state
+        {
             node.cancel_send(*id);
         }
         self.wait()
@@ -367,9 +396,9 @@ impl SendRequest {
 }
 
 impl RecvRequest {
-    pub(super) fn new(node: Arc<Node>, id: Option<OpId>) -> Self {
+    pub(super) fn new(node: Arc<Node>, members: Members, id: Option<OpId>) -> Self {
         let state = match id {
-            Some(id) => RequestsState::Pending(Pending::new(node, id)),
+            Some(id) => RequestsState::Pending(Pending::new(node, members, id)),
             None => RequestsState::Ended(Some(Ok(RankMessage::NOTHING))),
         };
         Self { state }

@@ -8,19 +8,23 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
+use std::time::Duration;
 
 use zerocopy::IntoBytes;
 
 use super::borrowed_send::{AbortOnUnwind, body_of, jbuf_of, message_of, received, segment_of};
 use super::element::{Element, name_of};
-use super::error::Error;
+use super::error::{ElementName, Error};
 use super::local;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::Node;
-use super::request::{ReceiveTarget, RequestOutcome};
+use super::request::{RankRequest, ReceiveTarget, RequestOutcome};
+use super::requests::{Request, Waitable};
+use super::wire::Label;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::ops::OpId;
+use jstream_matching::Pattern;
 
 /// A scope in which borrowed memory can be posted to be sent or received into; see [`Rank::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -83,7 +87,7 @@ pub struct ScopedSend<'scope> {
 }
 
 struct Ticket<'scope> {
-    node: &'scope Node,
+    rank: &'scope Rank,
     posted: &'scope RefCell<Vec<ScopedRequest>>,
     index: usize,
 }
@@ -156,15 +160,24 @@ impl<'scope> Scope<'scope, '_> {
         tag: impl Into<Tag>,
         elements: &'scope mut [E],
     ) -> ScopedRecv<'scope> {
-        let bytes = elements.as_mut_bytes();
-        let (base, length) = (NonNull::from(&mut *bytes).cast(), bytes.len());
         let pattern = self.rank.pattern(from, tag);
+        self.receive_bytes(pattern, name_of::<E>(), elements.as_mut_bytes())
+    }
+
+    /// Posts a receive into the front of `bytes`. Without a pattern, it ends at once.
+    pub(super) fn receive_bytes(
+        &'scope self,
+        pattern: Option<Pattern>,
+        expected: ElementName,
+        bytes: &'scope mut [u8],
+    ) -> ScopedRecv<'scope> {
+        let (base, length) = (NonNull::from(&mut *bytes).cast(), bytes.len());
         let post = || {
             let pattern = pattern?;
             // SAFETY: the memory is borrowed for the scope. The scope ends after the request has
             // ended and its outcome has been dropped.
-            let spent = unsafe { jbuf_of(base, length) };
-            let (place, expected) = (ReceiveTarget::Memory(spent), name_of::<E>());
+            let empty = unsafe { jbuf_of(base, length) };
+            let place = ReceiveTarget::Memory(empty);
             let node = self.rank.node();
             Some(node.with(|state, deferred| state.post(pattern, place, expected, deferred)))
         };
@@ -200,14 +213,30 @@ impl<'scope> Scope<'scope, '_> {
         elements: &'scope [E],
         confirmed: bool,
     ) -> ScopedSend<'scope> {
-        let bytes = elements.as_bytes();
+        match to {
+            Destination::Rank(to) => {
+                let to = self.rank.members().in_node(to);
+                let label = self.rank.label::<E>(tag);
+                self.send_bytes(to, label, elements.as_bytes(), confirmed)
+            }
+            Destination::Null => ScopedSend {
+                ticket: self.post(Self::NO_MEMORY, None, || Err(Ok(Status::NULL))),
+            },
+        }
+    }
+
+    /// The memory of a request that receives nothing.
+    const NO_MEMORY: (NonNull<u8>, usize) = (NonNull::dangling(), 0);
+
+    /// Posts `bytes` to be sent to a rank of the node.
+    pub(super) fn send_bytes(
+        &'scope self,
+        to: u32,
+        label: Label,
+        bytes: &'scope [u8],
+        confirmed: bool,
+    ) -> ScopedSend<'scope> {
         let node = self.rank.node();
-        let label = self.rank.label::<E>(tag);
-        let nowhere = (NonNull::dangling(), 0);
-        let Destination::Rank(to) = to else {
-            let ticket = self.post(nowhere, None, || Err(Ok(Status::NULL)));
-            return ScopedSend { ticket };
-        };
         // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
         let segments: Arc<[_]> = Arc::new([unsafe { segment_of(bytes) }]);
         // SAFETY: the slice is freed with its `Arc`, which is kept with the request until that has
@@ -215,7 +244,7 @@ impl<'scope> Scope<'scope, '_> {
         let body = unsafe { body_of(&segments) };
         // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
         let message = || unsafe { message_of(bytes) };
-        let ticket = self.post(nowhere, Some(segments), || {
+        let ticket = self.post(Self::NO_MEMORY, Some(segments), || {
             match node.post_lent(to, label, bytes, body, message, confirmed) {
                 local::PostOutcome::Pending(id) => Ok(id),
                 local::PostOutcome::Done | local::PostOutcome::Gone(_) => Err(Ok(Status::NULL)),
@@ -249,7 +278,7 @@ impl<'scope> Scope<'scope, '_> {
         });
         std::mem::forget(guard);
         Ticket {
-            node: self.rank.node(),
+            rank: self.rank,
             posted: &self.posted,
             index,
         }
@@ -257,28 +286,102 @@ impl<'scope> Scope<'scope, '_> {
 }
 
 impl Ticket<'_> {
+    /// Converts a result to the ranks' numbers in the communicator.
+    fn converted(&self, result: Option<Result<Status, Error>>) -> Option<Result<Status, Error>> {
+        result.map(|result| self.rank.members().result(result))
+    }
+
     fn result(&self, deadline: Deadline) -> Option<Result<Status, Error>> {
         let mut posted = self.posted.borrow_mut();
         let posted = posted.get_mut(self.index)?;
-        posted.wait(self.node, deadline);
-        posted.result.take()
+        posted.wait(self.rank.node(), deadline);
+        self.converted(posted.result.take())
     }
 
     fn wait(&self) -> Result<Status, Error> {
         match self.result(Deadline::NEVER) {
             Some(result) => result,
-            None => unreachable!("only this call takes the result"),
+            None => panic!("the outcome was taken before"),
         }
     }
 
+    /// Returns the request, unless it is known to have ended.
+    fn id(&self) -> Option<OpId> {
+        let posted = self.posted.borrow();
+        posted.get(self.index).and_then(|posted| posted.id)
+    }
+
+    /// Returns true if the request has ended, after driving the connections.
     fn is_done(&self) -> bool {
         let mut posted = self.posted.borrow_mut();
         posted.get_mut(self.index).is_none_or(|posted| {
-            posted.wait(self.node, Deadline::after(std::time::Duration::ZERO));
+            posted.wait(self.rank.node(), Deadline::after(Duration::ZERO));
             posted.id.is_none()
         })
     }
+
+    /// Takes the result if the request has ended, without driving the connections.
+    fn take(&self) -> Option<Result<Status, Error>> {
+        let mut posted = self.posted.borrow_mut();
+        let posted = posted.get_mut(self.index)?;
+        if let Some(id) = posted.id {
+            let node = self.rank.node();
+            let outcome = node.take_in_for(|state| state.take_outcome(id))?;
+            posted.id = None;
+            posted.end(node, outcome);
+        }
+        self.converted(posted.result.take())
+    }
 }
+
+/// Implements the operations that scoped sends and receives have in common.
+macro_rules! scoped {
+    ($request:ident: $result:ty, $convert:expr) => {
+        impl $request<'_> {
+            /// Returns true if the request has ended.
+            #[must_use]
+            pub fn is_done(&self) -> bool {
+                self.ticket.is_done()
+            }
+
+            /// Like [`wait`](Self::wait), for at most `timeout`. Returns `None` if the request has
+            /// not ended by then, or if the outcome was taken before.
+            pub fn wait_timeout(&mut self, timeout: Duration) -> Option<$result> {
+                self.ticket.result(Deadline::after(timeout)).map($convert)
+            }
+
+            /// Takes the outcome, if the request has ended. The outcome can be taken once.
+            pub fn test(&mut self) -> Option<$result> {
+                self.wait_timeout(Duration::ZERO)
+            }
+        }
+
+        impl Request for $request<'_> {
+            type Output = $result;
+        }
+
+        impl Waitable for $request<'_> {
+            fn pending(&self) -> Option<&Arc<Node>> {
+                self.ticket.id().map(|_| self.ticket.rank.node())
+            }
+
+            fn is_done(&self) -> bool {
+                self.ticket.id().is_none_or(|id| {
+                    let has_ended = |request: &RankRequest| request.outcome.is_some();
+                    let node = self.ticket.rank.node();
+                    node.take_in_for(|state| state.requests.get(id).is_none_or(has_ended))
+                })
+            }
+
+            fn take(&mut self) -> Option<<Self as Request>::Output> {
+                self.ticket.take().map($convert)
+            }
+        }
+    };
+}
+
+scoped!(ScopedRecv: Result<Status, Error>, |result| result);
+scoped!(ScopedSend: Result<(), Error>, |result| result.map(drop));
 
 impl ScopedRecv<'_> {
     /// Blocks until the message is in the memory of the receive.
@@ -286,14 +389,30 @@ impl ScopedRecv<'_> {
     /// # Errors
     ///
     /// [`Error`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if the outcome was taken before.
     pub fn wait(self) -> Result<Status, Error> {
         self.ticket.wait()
     }
 
-    /// Returns true if the request has ended.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.ticket.is_done()
+    /// Cancels the receive: [`Error::Cancelled`]. If the receive has a message already, this waits
+    /// for that message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if the outcome was taken before.
+    pub fn cancel(self) -> Result<Status, Error> {
+        if let Some(id) = self.ticket.id() {
+            let node = self.ticket.rank.node();
+            node.with(|state, deferred| state.cancel(id, Error::Cancelled, deferred));
+        }
+        self.wait()
     }
 }
 
@@ -303,14 +422,30 @@ impl ScopedSend<'_> {
     /// # Errors
     ///
     /// [`Error`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if the outcome was taken before.
     pub fn wait(self) -> Result<(), Error> {
         self.ticket.wait().map(drop)
     }
 
-    /// Returns true if the request has ended.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.ticket.is_done()
+    /// Cancels the send and waits for its outcome: [`Error::Cancelled`] if no receive had the
+    /// message. [`SendRequest::cancel`](super::SendRequest::cancel) states which messages can be
+    /// cancelled; any other message is sent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if the outcome was taken before.
+    pub fn cancel(self) -> Result<(), Error> {
+        if let Some(id) = self.ticket.id() {
+            self.ticket.rank.node().cancel_send(id);
+        }
+        self.wait()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use super::error::Error;
 use super::inbox::Inbox;
@@ -62,6 +62,42 @@ impl Node {
         PostOutcome::Pending(request)
     }
 
+    /// Sends short bytes, if there is room for them. Returns `None` if the call would have to wait;
+    /// nothing was sent then.
+    #[inline]
+    pub(super) fn send_at_once(
+        &self,
+        to: u32,
+        label: Label,
+        bytes: &[u8],
+    ) -> Option<Result<(), Error>> {
+        let length = bytes.len() as u64;
+        match self.link(to) {
+            Ok(Link::Line(line)) if line.is_gone() => Some(Err(self.lost(to))),
+            Ok(Link::Line(line)) if bytes.len() <= SMALL && length <= line.eager => {
+                let header = Frame::Eager { label }.header();
+                let (segments, cost) = ([IoSlice::new(bytes)], Credit::of_message(length));
+                let shared = line.endpoint.shared();
+                match shared.send_segments(header, &segments, Patience::None, cost) {
+                    Ok(()) => Some(Ok(())),
+                    Err(SendError::WouldBlock) => None,
+                    Err(error) => Some(Err(unsendable(to, error))),
+                }
+            }
+            Ok(Link::Thread(near)) if length <= self.inbox.options.eager_between_threads() => {
+                let heading = label.heading(self.inbox.rank, length);
+                match near.leave_copy(heading, bytes) {
+                    Left::Done => Some(Ok(())),
+                    Left::Refused(error) => Some(Err(error)),
+                    Left::NoRoom => None,
+                }
+            }
+            Ok(Link::Line(_) | Link::Thread(_)) => None,
+            Ok(Link::Nobody) => Some(Ok(())),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
     /// Sends bytes and blocks until they have been sent, or, if `confirmed`, until the message is
     /// matched.
     #[inline]
@@ -85,7 +121,12 @@ impl Node {
                     return self.send_bytes_posted(to, line, label, bytes, false);
                 };
                 let cost = Credit::of_message(bytes.len() as u64);
-                match endpoint.send_with_credit(header, &[IoSlice::new(bytes)], patience, cost) {
+                match endpoint.shared().send_segments(
+                    header,
+                    &[IoSlice::new(bytes)],
+                    patience,
+                    cost,
+                ) {
                     Ok(()) => Ok(()),
                     Err(SendError::WouldBlock) => {
                         self.send_bytes_posted(to, line, label, bytes, false)
@@ -135,8 +176,8 @@ impl Node {
         let copy = if is_long {
             None
         } else {
-            let spent = inbox.pool().take(bytes.len()).ok();
-            spent.and_then(|spent| spent.copy_from(bytes).ok())
+            let empty = inbox.pool().take(bytes.len()).ok();
+            empty.and_then(|empty| empty.copy_from(bytes).ok())
         };
         if let Some(copy) = copy {
             let (request, sender) = self.sender(to);
@@ -222,11 +263,11 @@ impl Node {
     }
 
     /// Posts a message in a jbuf.
-    pub(super) fn post_filled(
+    pub(super) fn post_buffer(
         &self,
         to: u32,
         label: Label,
-        filled: Filled,
+        filled: MessageBuffer,
         confirmed: bool,
     ) -> PostOutcome {
         let length = filled.len() as u64;
@@ -245,9 +286,12 @@ impl Node {
                     let cost = Credit::of_message(length);
                     // If this fails, the message is posted below, which reports the error or waits
                     // for room.
-                    let sent = endpoint.send_with_credit(header, &segments, Patience::None, cost);
+                    let sent =
+                        endpoint
+                            .shared()
+                            .send_segments(header, &segments, Patience::None, cost);
                     if sent.is_ok() {
-                        return PostOutcome::Gone(filled.into_spent());
+                        return PostOutcome::Gone(filled.into_empty());
                     }
                 }
                 self.post_to_line(to, line, label, Body::Owned(filled), length, confirmed)
@@ -264,7 +308,7 @@ impl Node {
         label: Label,
         bytes: &[u8],
         body: Body<'static>,
-        message: impl FnOnce() -> Filled,
+        message: impl FnOnce() -> MessageBuffer,
         confirmed: bool,
     ) -> PostOutcome {
         let length = bytes.len() as u64;

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::letter::Sender;
 use super::request::RequestOutcome;
@@ -42,9 +42,9 @@ pub(super) struct Copy {
     pub(super) request: OpId,
     pub(super) heading: Heading,
     /// The source, which is dropped before the sender is notified.
-    pub(super) from: Filled,
+    pub(super) from: MessageBuffer,
     /// The destination; `None` for a jbuf of the pool.
-    pub(super) to: Option<Spent>,
+    pub(super) to: Option<EmptyBuffer>,
     pub(super) sender: Option<Sender>,
 }
 
@@ -55,7 +55,7 @@ pub(super) trait DropQueue {
 
 impl DropQueue for RequestOutcome {
     fn into_task(self) -> Option<DeferredTask> {
-        (self.payload.is_some() || self.spent.is_some()).then(|| DeferredTask::DropOutcome(self))
+        (self.payload.is_some() || self.empty.is_some()).then(|| DeferredTask::DropOutcome(self))
     }
 }
 

@@ -81,6 +81,27 @@
 //! | [`RecvError::TooLarge`](crate::RecvError::TooLarge), `Malformed`, `Stalled` | rejected | closed by this error |
 //! | [`RecvError::Lost`](crate::RecvError::Lost), `ClosedLocally` | did not arrive | closed |
 //!
+//! The text of an error says what failed, and includes the text of its cause; printing the error is
+//! enough. [`source`](std::error::Error::source) therefore returns `None`, so that a report of the
+//! chain shows no text twice. A program that needs the cause finds it in the field `source` of the
+//! variant:
+//!
+//! ```
+//! use std::error::Error;
+//! use jstream_transport::{ConnectError, Options, connect};
+//!
+//! # fn main() -> Result<(), Box<dyn Error>> {
+//! let nobody = "tcp://127.0.0.1:1".parse()?;
+//! let error = connect(&nobody, &Options::default()).unwrap_err();
+//! let ConnectError::Unreachable { source, .. } = &error else {
+//!     panic!("{error}");
+//! };
+//! assert!(error.to_string().contains(&source.to_string()));
+//! assert!(error.source().is_none());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! A buffer that was not sent is returned in [`Unsent`](crate::Unsent). A buffer that was posted
 //! for a failed receive is returned in [`Unreceived`](crate::Unreceived).
 //!
@@ -97,7 +118,7 @@
 //! let here = connecting.join().unwrap()?;
 //!
 //! let jbuf = small.pool.take(11)?.copy_from(b"eleven long")?;
-//! let unsent = here.send_filled(Header::default(), jbuf).unwrap_err();
+//! let unsent = here.send_buffer(Header::default(), jbuf).unwrap_err();
 //! assert!(matches!(unsent.error, SendError::TooLarge { length: 11, max: 10, .. }));
 //! assert_eq!(unsent.filled.as_bytes(), b"eleven long");
 //! here.send_message(Header::tagged(1), &[])?;

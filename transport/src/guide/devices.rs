@@ -93,7 +93,7 @@
 //!
 //! let jbuf = options.pool.take(1 << 20)?.copy_from(&[7; 1 << 20])?;
 //! let at = jbuf.as_bytes().as_ptr();
-//! here.send_filled(Header::default(), jbuf)?;
+//! here.send_buffer(Header::default(), jbuf)?;
 //! assert_eq!(there.recv_message()?.payload.as_bytes().as_ptr(), at);
 //! # Ok(())
 //! # }

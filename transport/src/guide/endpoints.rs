@@ -42,7 +42,7 @@
 //! # Objects
 //!
 //! [`send`](crate::Endpoint::send) writes an object, and everything that it points to, to the
-//! segments of a message. Large plain arrays are sent from their place in memory.
+//! segments of a message. Large plain arrays and long text are sent from their place in memory.
 //! [`recv`](crate::Endpoint::recv) reads the object in place in the receive buffer.
 //! [`send_received`](crate::Endpoint::send_received) forwards a received object. Within a process
 //! it is moved as it is, whatever its size.

@@ -14,6 +14,7 @@
 //! | [`ranks`] | MPI-like ranks: choosing the right receive and send |
 //! | [`worlds`] | starting ranks as threads, as processes and on several hosts, and ending them |
 //! | [`measuring`] | measuring the cost of messages on a machine with `jperf` |
+//! | [`coming_from`] | the calls of MPI and rsmpi, and their counterparts |
 //! | [`active_messages`] | active messages: handlers that run when a request arrives |
 //!
 //! The wire protocol is specified in `PROTOCOL.md`.
@@ -21,6 +22,7 @@
 pub mod active_messages;
 pub mod channels;
 pub mod closing;
+pub mod coming_from;
 pub mod devices;
 pub mod endpoints;
 pub mod limits;

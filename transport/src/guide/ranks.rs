@@ -4,11 +4,12 @@
 //! |---|---|---|
 //! | the maximum length of the message | receive into an array of the program | [`recv`](crate::rank::Rank::recv) |
 //! | several messages will arrive, in any order | receive each into its own array | [`scope`](crate::rank::Rank::scope), with `irecv` in it |
-//! | no length | receive into a buffer of the pool, to keep it or send it on | [`recv_filled`](crate::rank::Rank::recv_filled) |
-//! | no length | receive into an array of the right length | [`probe`](crate::rank::Rank::probe), then [`Probed::recv`](crate::rank::Probed::recv) |
+//! | no length | receive into a buffer of the pool, to keep it or send it on | [`recv_buffer`](crate::rank::Rank::recv_buffer) |
+//! | no length | receive into a vector of the right length | [`recv_vec`](crate::rank::Rank::recv_vec) |
+//! | the message is one value | receive it without an array | [`recv_value`](crate::rank::Rank::recv_value), sent by [`send_value`](crate::rank::Rank::send_value) |
 //! | neither sender nor tag | choose the receiver by sender and tag | [`probe`](crate::rank::Rank::probe) with [`Source::Any`](crate::rank::Source::Any) |
 //! | one message will arrive | compute meanwhile | [`irecv`](crate::rank::Rank::irecv), then `wait`, `test` or `.await` |
-//! | many messages will arrive | take the first one that arrives | several `irecv`, then [`wait_any`](crate::rank::wait_any) |
+//! | many messages will arrive | take the first one that arrives | several `irecv`, also of a scope, then [`wait_any`](crate::rank::wait_any) |
 //! | the same receive is repeated many times | avoid a new request for each message | [`recv_init`](crate::rank::Rank::recv_init) |
 //! | the message is an object | read it in place | [`recv_object`](crate::rank::Rank::recv_object) |
 //!
@@ -23,10 +24,7 @@
 //! fn serve(rank: &Rank) -> Result<(), rank::Error> {
 //!     let mut left = rank.size() - 1;
 //!     while left > 0 {
-//!         let found = rank.probe(Source::Any, Tag::Any)?;
-//!         let status = found.status();
-//!         let mut numbers = vec![0.0; status.len::<f64>()];
-//!         found.recv(&mut numbers)?;
+//!         let (mut numbers, status) = rank.recv_vec::<f64>(Source::Any, Tag::Any)?;
 //!         if numbers.is_empty() {
 //!             left -= 1;
 //!         } else {
@@ -56,6 +54,34 @@
 //! # }
 //! ```
 //!
+//! Several receives into arrays of the program are posted in a scope. They are tested, waited for
+//! together, and cancelled like receives into buffers:
+//!
+//! ```
+//! use jstream_transport::rank;
+//!
+//! # fn main() -> Result<(), rank::Error> {
+//! let ranks = rank::threads(3, &rank::Options::default());
+//! let (mut of_one, mut of_two) = ([0u32; 2], [0u32; 2]);
+//! ranks[2].send(0, 7, &[3u32, 4])?;
+//! ranks[0].scope(|scope| {
+//!     let mut receives = [scope.irecv(1, 7, &mut of_one), scope.irecv(2, 7, &mut of_two)];
+//!     let (place, first) = rank::wait_any(&mut receives).unwrap();
+//!     assert_eq!((place, first?.source), (1, 2));
+//!     assert!(receives[0].test().is_none());
+//!     let [never, _] = receives;
+//!     assert!(matches!(never.cancel(), Err(rank::Error::Cancelled)));
+//!     Ok::<(), rank::Error>(())
+//! })?;
+//! assert_eq!((of_one, of_two), ([0, 0], [3, 4]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Elements are plain values: integers, floats, arrays of these, and structs that derive the traits
+//! of `zerocopy`; see [`Element`](crate::rank::Element). Objects with pointers, text or enums are
+//! sent by [`send_object`](crate::rank::Rank::send_object).
+//!
 //! # Choosing the send
 //!
 //! [`send`](crate::rank::Rank::send) returns when the array may be changed. A short message is sent
@@ -75,10 +101,39 @@
 //! deadlock if its message follows more unexpected messages than the bounds permit, because those
 //! have to be received first. In that case, raise the bounds.
 //!
+//! # Collective operations
+//!
+//! All members of a communicator call a [collective
+//! operation](crate::rank::Rank#collective-operations), which moves elements between all of them:
+//!
+//! | goal | operation | short messages | long messages |
+//! |---|---|---|---|
+//! | nobody passes before all have come | [`barrier`](crate::rank::Rank::barrier) | `dissemination` | |
+//! | the elements of one rank at all | [`broadcast`](crate::rank::Rank::broadcast) | `binomial` | `chain` (3 and 4 ranks), `scatter_ring` |
+//! | a block of one rank at each | [`scatter`](crate::rank::Rank::scatter) | `binomial` | `direct` |
+//! | a block of each rank at one | [`gather`](crate::rank::Rank::gather) | `binomial` | `direct` |
+//! | a block of each rank at all | [`all_gather`](crate::rank::Rank::all_gather) | `recursive_doubling`, `bruck` | `ring` |
+//! | sums and the like at one rank | [`reduce`](crate::rank::Rank::reduce) | `binomial` | `halving` |
+//! | the same at all ranks | [`all_reduce`](crate::rank::Rank::all_reduce) | `recursive_doubling` | `halving`, `ring` |
+//! | the same, one block at each | [`reduce_scatter`](crate::rank::Rank::reduce_scatter) | `halving` | `pairwise` |
+//! | the same of the ranks up to each | [`scan`](crate::rank::Rank::scan), [`exclusive_scan`](crate::rank::Rank::exclusive_scan) | `dissemination` | |
+//! | a block for each rank from each | [`all_to_all`](crate::rank::Rank::all_to_all) | `bruck` (8 ranks and more), `direct` | `pairwise` |
+//!
+//! Messages are short up to 8 KiB. [`Algorithm`](crate::rank::Algorithm) describes the algorithms,
+//! and [`with_algorithm`](crate::rank::Rank::with_algorithm) or the environment variable
+//! `JSTREAM_COLLECTIVES` chooses others. Operations that are not commutative are combined in the
+//! order of the ranks. Two ranks never need more than one message in each direction for a
+//! reduction.
+//!
+//! The messages of collective operations are isolated from those that the program sends itself,
+//! also from receives with wildcards. The examples `pi` and `jacobi` show reductions and a grid of
+//! ranks.
+//!
 //! # Errors
 //!
-//! If a message is too long for its receive, or has another element type, the receive fails with
-//! [`Truncated`](crate::rank::Error::Truncated) or
+//! If a message is too long for its receive, too short for a value, or has another element type,
+//! the receive fails with [`Truncated`](crate::rank::Error::Truncated),
+//! [`TooShort`](crate::rank::Error::TooShort) or
 //! [`WrongElements`](crate::rank::Error::WrongElements). That message is dropped; the next one is
 //! received as usual. If a rank ends or its connection is lost, the operations that depend on it
 //! fail with [`PeerGone`](crate::rank::Error::PeerGone). Receives from any source continue until no

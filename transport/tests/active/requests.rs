@@ -415,6 +415,46 @@ fn a_side_that_ends_gives_requests_back(scheme: &str) {
     });
 }
 
+/// A side that says that it runs no more before it closes is believed. Otherwise a request may have
+/// run.
+fn requests_behind_an_announced_end_did_not_run(scheme: &str) {
+    let handlers = Handlers::builder().on("echo", Request::echo).build();
+    for is_announced in [true, false] {
+        let settings = Settings::default();
+        let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
+        let echo = client.handler("echo").unwrap();
+        let answered = client.request(echo, 1, b"one").unwrap();
+        while !server.status().has_served {
+            server.poll();
+        }
+        // No thread serves this one.
+        let sent = client.request(echo, 2, b"two").unwrap();
+        assert_eq!(server.status().under_way, 0);
+        if is_announced {
+            server.attendant().announce_end();
+        }
+        server.close();
+        assert_eq!(answered.wait().unwrap().payload.as_bytes(), b"one");
+        let later = || {
+            client
+                .request(echo, 3, b"three")
+                .and_then(|ticket| ticket.wait())
+        };
+        if is_announced {
+            for _ in 0..2 {
+                let returned = came_back(later());
+                assert_eq!((returned.reason, returned.handler), (Reason::Ending, 0));
+                assert!(returned.payload.is_none() && !returned.reason.may_have_run());
+            }
+            assert_eq!(came_back(sent.wait()).reason, Reason::Ending);
+        } else {
+            assert!(matches!(sent.wait(), Err(RequestError::Lost { .. })));
+            assert!(!matches!(later(), Err(RequestError::Returned { .. })));
+        }
+        assert!(client.attendant().take_returned().is_none());
+    }
+}
+
 fn many_threads_ask_over_one_connection(scheme: &str) {
     let handlers = Handlers::builder()
         .on("inc", |request| {
@@ -566,6 +606,7 @@ over_devices!(inproc shm uds tcp uring: {
     both_sides_ask_each_other_inside_their_handlers
     requests_are_cancelled
     a_side_that_ends_gives_requests_back
+    requests_behind_an_announced_end_did_not_run
     many_threads_ask_over_one_connection
     connections_move_between_groups_under_load
     a_lent_request_comes_back_where_it_is_left

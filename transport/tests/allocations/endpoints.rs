@@ -112,7 +112,7 @@ fn grow(pool: &Pool) {
 fn pong(endpoint: &Endpoint) {
     while let Ok(message) = endpoint.recv_message() {
         endpoint
-            .send_filled(message.header, message.payload)
+            .send_buffer(message.header, message.payload)
             .unwrap();
     }
 }

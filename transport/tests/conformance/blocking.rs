@@ -40,7 +40,7 @@ pub(crate) async fn every_size_is_received_by_who_waits(host: Host) -> Outcome {
         scope.spawn(|| {
             for size in sizes {
                 let payload = filled(&pool, &bytes(size, 5));
-                client.send_filled(Header::default(), payload).unwrap();
+                client.send_buffer(Header::default(), payload).unwrap();
                 client
                     .send_message(Header::default(), &[IoSlice::new(&bytes(size, 6))])
                     .unwrap();

@@ -67,7 +67,7 @@ pub(crate) async fn sending_to_nobody_fails(host: Host) -> Outcome {
     let error = loop {
         let payload = filled(&pool, &[1; 10_000]);
         match client.post_send(Header::default(), payload).await {
-            Ok(spent) => drop(spent),
+            Ok(empty) => drop(empty),
             Err(unsent) => break unsent.error,
         }
     };

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Pool, PoolOptions};
+use jstream::buffer::{MessageBuffer, Pool, PoolOptions};
 use jstream_transport::sim::{self, Settings, Simulation, Stuck};
 #[cfg(feature = "tls")]
 use jstream_transport::tls::Tls;
@@ -241,7 +241,7 @@ fn fresh(scheme: &str) -> Address {
 }
 
 /// Returns a jbuf with `bytes`.
-pub(crate) fn filled(pool: &Pool, bytes: &[u8]) -> Filled {
+pub(crate) fn filled(pool: &Pool, bytes: &[u8]) -> MessageBuffer {
     pool.take(bytes.len()).unwrap().copy_from(bytes).unwrap()
 }
 

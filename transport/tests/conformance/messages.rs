@@ -11,7 +11,7 @@ use testing::patterns::bytes;
 async fn send(
     endpoint: &Endpoint,
     header: Header,
-    payload: jstream::Filled,
+    payload: jstream::MessageBuffer,
 ) -> Result<(), SendError> {
     endpoint.post_send(header, payload).await?;
     Ok(())

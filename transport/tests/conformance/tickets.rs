@@ -22,7 +22,7 @@ pub(crate) async fn a_cancelled_receive_takes_no_message(host: Host) -> Outcome 
             matches!(unreceived.error, RecvError::Cancelled),
             "{unreceived}"
         );
-        ensure!(unreceived.spent.is_some(), "the jbuf comes back");
+        ensure!(unreceived.buffer.is_some(), "the jbuf comes back");
         let send = client.post_send(Header::new(round, [0; 3]), filled(&pool, &[7; 50]));
         let (sent, received) = both(send, second).await;
         sent.map_err(SendError::from)?;

@@ -7,10 +7,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream_transport::{
     AcceptError, CompletionQueue, Endpoint, Header, Listener, Outcome, Progress, RecvError,
-    RecvObjectError, RemoteError, RemoteKey, SendError, SendObjectError, listen,
+    RecvObjectError, RemoteError, RemoteKey, SendError, SendObjectError, Unreceived, Unsent,
+    listen,
 };
 use testing::tasks::block_on;
 use testing::transport::{filled, fresh, header, pair, patient};
@@ -42,8 +43,8 @@ const WAITS: &[Wait<Endpoint>] = &[
             },
         )
     }),
-    ("send_filled", |endpoint| {
-        again(|| Ok(endpoint.send_filled(header(0), large())?))
+    ("send_buffer", |endpoint| {
+        again(|| Ok(endpoint.send_buffer(header(0), large())?))
     }),
     ("send", |endpoint| {
         let object = vec![1u64; LENGTH / 8];
@@ -124,7 +125,7 @@ const WAITS: &[Wait<Endpoint>] = &[
         Ok(block_on(endpoint.post_recv_object::<u64>()).map(drop)?)
     }),
     ("post_recv", |endpoint| {
-        let first = endpoint.post_recv(Spent::heap(10));
+        let first = endpoint.post_recv(EmptyBuffer::heap(10));
         let second = endpoint.post_recv(None);
         second.wait().map(drop).unwrap_err();
         Ok(first.wait().map(drop)?)
@@ -186,7 +187,7 @@ const WAITS: &[Wait<Endpoint>] = &[
     }),
     ("a queue that is awaited", |endpoint| {
         let queue = CompletionQueue::new()?;
-        queue.post_recv(endpoint, 0, Spent::heap(10));
+        queue.post_recv(endpoint, 0, EmptyBuffer::heap(10));
         outcome(block_on(queue.next())?.outcome)
     }),
     ("a queue with much to send", |endpoint| {
@@ -227,7 +228,7 @@ fn again(mut attempt: impl FnMut() -> Ended) -> Ended {
     }
 }
 
-fn large() -> jstream::Filled {
+fn large() -> jstream::MessageBuffer {
     filled(&vec![1; LENGTH])
 }
 
@@ -249,24 +250,24 @@ fn outcome(outcome: Outcome) -> Ended {
 fn says_closed(error: &(dyn Error + 'static)) -> bool {
     let sending = |error: &SendError| matches!(error, SendError::ClosedLocally { .. });
     let receiving = |error: &RecvError| matches!(error, RecvError::ClosedLocally { .. });
-    let mut error = Some(error);
-    while let Some(this) = error {
-        let says = this.downcast_ref().is_some_and(sending)
-            || this.downcast_ref().is_some_and(receiving)
-            || matches!(this.downcast_ref(), Some(AcceptError::ClosedLocally { .. }))
-            || match this.downcast_ref() {
-                Some(RemoteError::Unsent { source }) => sending(source),
-                Some(RemoteError::Unanswered { source }) => receiving(source),
-                _ => false,
-            }
-            || matches!(this.downcast_ref(), Some(SendObjectError::Send(error)) if sending(error))
-            || matches!(this.downcast_ref(), Some(RecvObjectError::Receive(error)) if receiving(error));
-        if says {
-            return true;
-        }
-        error = this.source();
-    }
-    false
+    error.downcast_ref().is_some_and(sending)
+        || error.downcast_ref().is_some_and(receiving)
+        || matches!(error.downcast_ref(), Some(Unsent { error, .. }) if sending(error))
+        || matches!(error.downcast_ref(), Some(Unreceived { error, .. }) if receiving(error))
+        || matches!(
+            error.downcast_ref(),
+            Some(AcceptError::ClosedLocally { .. })
+        )
+        || matches!(error.downcast_ref(), Some(RemoteError::Unsent { source }) if sending(source))
+        || matches!(
+            error.downcast_ref(),
+            Some(RemoteError::Unanswered { source }) if receiving(source)
+        )
+        || matches!(error.downcast_ref(), Some(SendObjectError::Send(error)) if sending(error))
+        || matches!(
+            error.downcast_ref(),
+            Some(RecvObjectError::Receive(error)) if receiving(error)
+        )
 }
 
 /// Waits on one thread, closes on another, and checks the error of the wait.

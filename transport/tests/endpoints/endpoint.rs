@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread::{self};
 use std::time::Duration;
 
-use jstream::buffer::{Pool, Spent};
+use jstream::buffer::{EmptyBuffer, Pool};
 use jstream_transport::{
     AcceptError, Address, ConnectError, Endpoint, Header, ListenError, Options, RecvError,
     SendError, connect, connect_cheapest, device_counters, listen, listen_all,
@@ -40,7 +40,7 @@ fn tag(received: Result<jstream_transport::Message, impl std::fmt::Debug>) -> u6
 
 fn posted_receives_come_first_and_in_order(scheme: &str) {
     let (client, server) = default_pair(scheme);
-    let mut first = server.post_recv(Spent::heap(64));
+    let mut first = server.post_recv(EmptyBuffer::heap(64));
     let mut second = server.post_recv(None);
     assert!(matches!(
         server.recv_message_within(Duration::ZERO),
@@ -77,12 +77,12 @@ fn a_dropped_ticket_loses_no_message(scheme: &str) {
 
 fn a_cancelled_receive_gives_its_jbuf_back(scheme: &str) {
     let (client, server) = default_pair(scheme);
-    let ticket = server.post_recv(Spent::heap(1000));
+    let ticket = server.post_recv(EmptyBuffer::heap(1000));
     let unreceived = ticket.cancel().unwrap_err();
     assert!(matches!(unreceived.error, RecvError::Cancelled));
-    assert_eq!(unreceived.spent.unwrap().capacity(), 1000);
+    assert_eq!(unreceived.buffer.unwrap().capacity(), 1000);
     say(&client, 1);
-    let mut ticket = server.post_recv(Spent::heap(1000));
+    let mut ticket = server.post_recv(EmptyBuffer::heap(1000));
     assert_eq!(tag(ticket.wait_timeout(LONG).unwrap()), 1);
     say(&client, 2);
     assert_eq!(tag(server.recv_message_within(LONG)), 2);
@@ -95,12 +95,12 @@ fn a_small_jbuf_gets_an_error_and_the_message_stays(scheme: &str) {
     client
         .send_message(header, &[IoSlice::new(&payload)])
         .unwrap();
-    let unreceived = server.post_recv(Spent::heap(100)).wait().unwrap_err();
+    let unreceived = server.post_recv(EmptyBuffer::heap(100)).wait().unwrap_err();
     let RecvError::TooSmall { length, capacity } = unreceived.error else {
         panic!("{unreceived}")
     };
     assert_eq!((length, capacity), (5000, 100));
-    assert_eq!(unreceived.spent.unwrap().capacity(), 100);
+    assert_eq!(unreceived.buffer.unwrap().capacity(), 100);
     let error = server.recv_into(&mut [0; 4999]).unwrap_err();
     assert!(matches!(error, RecvError::TooSmall { length: 5000, .. }));
     let mut memory = [0; 6000];
@@ -154,8 +154,8 @@ fn posted_sends_arrive_in_order_before_others(scheme: &str) {
     });
     for mut ticket in tickets {
         // All sends before the last one have completed.
-        let spent = ticket.try_take().unwrap().unwrap();
-        assert_eq!(spent.is_none(), client.info().limits.moves);
+        let empty = ticket.try_take().unwrap().unwrap();
+        assert_eq!(empty.is_none(), client.info().limits.moves);
     }
     assert_eq!(pool.stats().in_use, 0);
 }
@@ -232,7 +232,9 @@ fn a_send_that_waits_can_be_cancelled(scheme: &str) {
 fn close_ends_everything_that_is_posted(scheme: &str) {
     let (client, _server) = default_pair(scheme);
     let sends = stuff(&client);
-    let receives: Vec<_> = (0..3).map(|_| client.post_recv(Spent::heap(10))).collect();
+    let receives: Vec<_> = (0..3)
+        .map(|_| client.post_recv(EmptyBuffer::heap(10)))
+        .collect();
     thread::scope(|scope| {
         let waiting: Vec<_> = receives
             .into_iter()
@@ -249,7 +251,7 @@ fn close_ends_everything_that_is_posted(scheme: &str) {
         for waiting in waiting {
             let unreceived = waiting.join().unwrap();
             assert!(matches!(unreceived.error, RecvError::ClosedLocally { .. }));
-            assert_eq!(unreceived.spent.unwrap().capacity(), 10);
+            assert_eq!(unreceived.buffer.unwrap().capacity(), 10);
         }
         for sending in sending {
             let unsent = sending.join().unwrap();

@@ -19,7 +19,7 @@ fn number(message: &Message) -> u64 {
     message.header.words[0]
 }
 
-fn filled(payload: &[u8], pool: &Pool) -> jstream::Filled {
+fn filled(payload: &[u8], pool: &Pool) -> jstream::MessageBuffer {
     pool.take(payload.len())
         .unwrap()
         .copy_from(payload)
@@ -28,7 +28,7 @@ fn filled(payload: &[u8], pool: &Pool) -> jstream::Filled {
 
 fn send(endpoint: &Endpoint, number: u64, pool: &Pool) {
     let payload = filled(&number.to_le_bytes(), pool);
-    endpoint.send_filled(header(number), payload).unwrap();
+    endpoint.send_buffer(header(number), payload).unwrap();
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_message_that_has_begun_survives_its_future() {
             scope.spawn(|| {
                 for round in 0..4 {
                     let message = filled(&payload, &options.pool);
-                    client.send_filled(header(round), message).unwrap();
+                    client.send_buffer(header(round), message).unwrap();
                 }
             });
             for round in 0..4 {
@@ -372,13 +372,13 @@ fn the_end_wakes_tasks() {
             } else {
                 drop(client);
             }
-            let Unreceived { error, spent, .. } = loop {
+            let Unreceived { error, buffer, .. } = loop {
                 match poll_once(Pin::new(&mut receive), &task) {
                     Poll::Ready(message) => break message.unwrap_err(),
                     Poll::Pending => task.wait(0),
                 }
             };
-            assert!(spent.is_some(), "{scheme}: the jbuf comes back");
+            assert!(buffer.is_some(), "{scheme}: the jbuf comes back");
             let expected = match error {
                 RecvError::ClosedLocally { .. } => closes,
                 RecvError::Closed { .. } => !closes,

@@ -16,7 +16,7 @@ fn the_jbuf_itself_moves() {
     let receiver = &server;
     let filled = pool.take(10).unwrap().copy_from(b"stays here").unwrap();
     let address = filled.as_bytes().as_ptr().addr();
-    sender.send_filled(Header::default(), filled).unwrap();
+    sender.send_buffer(Header::default(), filled).unwrap();
     let message = receiver.recv_message().unwrap();
     assert_eq!(message.payload.as_bytes().as_ptr().addr(), address);
     assert_eq!(message.payload.as_bytes(), b"stays here");

@@ -14,6 +14,8 @@ mod features;
 mod futures;
 mod hostile;
 mod inproc;
+#[cfg(not(feature = "tls"))]
+mod left_out;
 mod matching;
 mod posted;
 mod progress;

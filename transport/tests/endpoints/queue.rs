@@ -98,7 +98,7 @@ fn who_only_polls_is_served_too() {
             };
             let message = message.unwrap();
             let endpoint = &endpoints[user as usize];
-            queue.post_recv(endpoint, user, message.payload.into_spent());
+            queue.post_recv(endpoint, user, message.payload.into_empty());
             if answer {
                 endpoint.send_message(message.header, &[]).unwrap();
             }
@@ -257,7 +257,7 @@ fn the_death_of_one_endpoint_is_nobody_elses() {
                 "{scheme}: {ended:?}"
             );
             assert!(
-                ended.spent.unwrap().capacity() >= 100,
+                ended.buffer.unwrap().capacity() >= 100,
                 "the jbuf comes back"
             );
         }

@@ -1,16 +1,18 @@
 //! Puts and gets over every device.
 
 use std::io::IoSlice;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
 use std::thread::{self};
 
 use jstream::buffer::{Pool, Region};
-use jstream::{Filled, Spent};
+use jstream::{EmptyBuffer, MessageBuffer};
 use jstream_transport::{
     Endpoint, Exposure, Header, Progress, RecvError, RemoteError, RemoteKey, Rights, Window,
 };
 use testing::patterns::bytes;
-use testing::tasks::block_on;
+use testing::tasks::{Task, block_on, poll_once};
 use testing::transport::{pair, patient};
 use testing::{LONG, SHORT, over_devices};
 
@@ -19,14 +21,14 @@ fn joined(scheme: &str) -> (Endpoint, Endpoint) {
 }
 
 fn expose(endpoint: &Endpoint, length: usize) -> Exposure {
-    let memory = Spent::heap(length).zeroed(length).unwrap();
+    let memory = EmptyBuffer::heap(length).zeroed(length).unwrap();
     endpoint.remote().expose(memory, Rights::Both).unwrap()
 }
 
-fn filled(payload: &[u8]) -> Filled {
+fn filled(payload: &[u8]) -> MessageBuffer {
     let pool = Pool::default();
-    let spent = pool.take(payload.len()).unwrap();
-    spent.copy_from(payload).unwrap()
+    let empty = pool.take(payload.len()).unwrap();
+    empty.copy_from(payload).unwrap()
 }
 
 /// Receives until the peer has gone. Returns the number of messages.
@@ -88,7 +90,7 @@ fn what_is_put_is_there(scheme: &str) {
         }
         drop(client);
     });
-    let memory = exposure.withdraw().into_filled().unwrap();
+    let memory = exposure.withdraw().into_buffer().unwrap();
     assert_eq!(memory.len(), LENGTH);
 }
 
@@ -167,7 +169,7 @@ fn errors_are_values(scheme: &str) {
     use RemoteError as E;
     let (client, server) = joined(scheme);
     let (other, _other_peer) = joined(scheme);
-    let memory = Window::from(Spent::heap(100));
+    let memory = Window::from(EmptyBuffer::heap(100));
     let length = memory.len() as u64;
     let reading = server.remote().expose(&memory, Rights::Get).unwrap();
     let writing = server.remote().expose(&memory, Rights::Put).unwrap();
@@ -409,7 +411,7 @@ fn withdrawn_while_it_is_put_to(scheme: &str) {
             while !begun.load(Ordering::Acquire) {
                 thread::yield_now();
             }
-            let memory = exposure.withdraw().into_filled().unwrap();
+            let memory = exposure.withdraw().into_buffer().unwrap();
             // From here on, the memory belongs to the program alone.
             assert!(memory.as_bytes().iter().all(|byte| *byte == round));
             assert!(putting.join().unwrap() > 0);
@@ -439,7 +441,7 @@ fn an_end_ends_requests(scheme: &str) {
         client.remote().put(&key, 0, &[1]).unwrap_err();
         client.remote().get(&key, 0, 1).unwrap_err();
         // The exposed memory can be taken back.
-        assert_eq!(exposure.withdraw().into_filled().unwrap().len(), 1 << 20);
+        assert_eq!(exposure.withdraw().into_buffer().unwrap().len(), 1 << 20);
     }
 }
 
@@ -525,6 +527,43 @@ fn tickets_are_futures(scheme: &str) {
     });
 }
 
+/// A task waits for two gets and a receive. Dropping one of its futures leaves the others awake.
+fn a_dropped_future_leaves_the_others_of_its_task(scheme: &str) {
+    let (client, server) = joined(scheme);
+    let exposure = expose(&server, 10);
+    let key = exposure.key();
+    let task = Task::new();
+    for drops_get in [true, false] {
+        let mut get = client.remote().post_get(&key, 0, 10);
+        let mut other = client.remote().post_get(&key, 0, 10);
+        let mut receive = client.post_recv(None);
+        assert!(poll_once(Pin::new(&mut get), &task).is_pending());
+        assert!(poll_once(Pin::new(&mut receive), &task).is_pending());
+        if drops_get {
+            assert!(poll_once(Pin::new(&mut other), &task).is_pending());
+            drop(other);
+        } else {
+            drop(receive);
+        }
+        let mut before = task.woken();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                assert!(server.recv_message_within(LONG).is_ok());
+            });
+            let got = loop {
+                // Another poll before the wake-up would register the task anew.
+                task.wait(before);
+                before = task.woken();
+                if let Poll::Ready(got) = poll_once(Pin::new(&mut get), &task) {
+                    break got;
+                }
+            };
+            assert_eq!(got.unwrap().len(), 10);
+            client.send_message(Header::default(), &[]).unwrap();
+        });
+    }
+}
+
 fn a_window_on_two_endpoints(scheme: &str) {
     let (client, server) = joined(scheme);
     let (client2, server2) = joined(scheme);
@@ -552,14 +591,14 @@ fn a_window_on_two_endpoints(scheme: &str) {
     });
     drop(reading);
     assert_eq!(registered(&writing), 1);
-    let window = window.into_filled().unwrap_err();
+    let window = window.into_buffer().unwrap_err();
     drop(writing);
-    let memory = window.into_filled().unwrap();
+    let memory = window.into_buffer().unwrap();
     // Only this registration is left.
     assert_eq!(memory.register().unwrap().region().registered(), 1);
     let on_heap = server
         .remote()
-        .expose(Spent::heap(10), Rights::Get)
+        .expose(EmptyBuffer::heap(10), Rights::Get)
         .unwrap();
     assert!(on_heap.registration().is_none());
     assert_eq!(memory.as_bytes()[8000..8003], [1, 2, 3]);
@@ -593,6 +632,7 @@ over_devices! {
         an_end_ends_requests
         a_progress_thread_serves
         tickets_are_futures
+        a_dropped_future_leaves_the_others_of_its_task
         a_window_on_two_endpoints
         keys_travel_as_objects
     }

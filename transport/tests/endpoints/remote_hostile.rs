@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream::buffer::{Pool, PoolOptions};
 use jstream_transport::{
     Endpoint, Exposure, HeaderError, Options, RecvError, RemoteError, RemoteKey, Rights,
@@ -26,7 +26,7 @@ const PIECE: u32 = 256 << 10;
 
 fn exposing(options: &Options) -> (TcpStream, Endpoint, Exposure, u64) {
     let (stream, endpoint) = receiving(options);
-    let memory = Spent::heap(1000).zeroed(1000).unwrap();
+    let memory = EmptyBuffer::heap(1000).zeroed(1000).unwrap();
     let exposure = endpoint.remote().expose(memory, Rights::Both).unwrap();
     let [number, ..] = exposure.key().to_words();
     (stream, endpoint, exposure, number)
@@ -143,7 +143,7 @@ fn a_flood_of_gets_is_bounded() {
     let mut options = patient();
     options.pool = Pool::new(limit);
     let (mut stream, endpoint) = receiving(&options);
-    let memory = Spent::heap(PIECE as usize);
+    let memory = EmptyBuffer::heap(PIECE as usize);
     let exposure = endpoint.remote().expose(memory, Rights::Get).unwrap();
     let [key, ..] = exposure.key().to_words();
     thread::scope(|scope| {
@@ -180,7 +180,7 @@ fn answers_that_are_not_read_end_the_connection() {
     let mut options = patient();
     options.send_timeout = SHORT;
     let (mut stream, endpoint) = receiving(&options);
-    let memory = Spent::heap(PIECE as usize);
+    let memory = EmptyBuffer::heap(PIECE as usize);
     let exposure = endpoint.remote().expose(memory, Rights::Get).unwrap();
     let [key, ..] = exposure.key().to_words();
     // The system buffers some of the answers, so more requests are allowed.
@@ -238,7 +238,7 @@ fn answers_that_do_not_fit_the_request() {
     let (mut stream, endpoint) = receiving(&patient());
     let put = endpoint
         .remote()
-        .post_put(&key, 9, Spent::heap(1).zeroed(1).unwrap());
+        .post_put(&key, 9, EmptyBuffer::heap(1).zeroed(1).unwrap());
     assert_eq!(answer(&mut stream), (PUT, 0, [5, 9, 0], 1));
     let mut answers = frame(DONE, 0, [0; 3], 0).to_vec();
     answers.extend(frame(DONE, 0, [0; 3], 0));

@@ -4,7 +4,7 @@
 use std::iter;
 use std::thread;
 
-use jstream::{Filled, Pool, Reader, Transportable, Writer};
+use jstream::{MessageBuffer, Pool, Reader, Transportable, Writer};
 use jstream_transport::{Endpoint, Header, Options};
 use testing::transport::pair;
 
@@ -40,7 +40,12 @@ fn note(i: u64) -> Note {
 
 /// Reads the token, changes it, and turns it into a message again. Returns `None` after the last
 /// round.
-fn visit(node: u32, message: Filled, reader: &mut Reader, writer: &mut Writer) -> Option<Filled> {
+fn visit(
+    node: u32,
+    message: MessageBuffer,
+    reader: &mut Reader,
+    writer: &mut Writer,
+) -> Option<MessageBuffer> {
     let mut token = reader.read::<Token>(message).unwrap();
     token.with_mut(|token| {
         let before = node
@@ -67,14 +72,14 @@ fn visit(node: u32, message: Filled, reader: &mut Reader, writer: &mut Writer) -
     Some(forwarded.message)
 }
 
-fn node(number: u32, first: Option<Filled>, to: &Endpoint, from: &Endpoint) {
+fn node(number: u32, first: Option<MessageBuffer>, to: &Endpoint, from: &Endpoint) {
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
     let received = iter::from_fn(|| Some(from.recv_message().ok()?.payload));
     for message in first.into_iter().chain(received) {
         let Some(message) = visit(number, message, &mut reader, &mut writer) else {
             break;
         };
-        to.send_filled(Header::new(1, [0; 3]), message).unwrap();
+        to.send_buffer(Header::new(1, [0; 3]), message).unwrap();
     }
 }
 

@@ -170,7 +170,7 @@ fn a_received_object_is_sent_on() {
 fn change(received: Received<Vec<u64>>) -> Received<Vec<u64>> {
     let mut numbers = received.get().to_vec();
     numbers[3] += 1;
-    let message = Writer::new().write(&numbers, received.into_spent());
+    let message = Writer::new().write(&numbers, received.into_empty());
     Reader::default().read(message.unwrap()).unwrap()
 }
 

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream::buffer::{Filled, Pool};
+use jstream::buffer::{MessageBuffer, Pool};
 use jstream_transport::{Endpoint, Options, RecvError, SendError};
 use testing::patterns::bytes;
 use testing::transport::bare::{frame, receiving_over};
@@ -23,9 +23,9 @@ fn lending() -> Options {
     options
 }
 
-fn jbuf(pool: &Pool, number: u64) -> Filled {
-    let spent = pool.take(LENGTH).unwrap();
-    spent.copy_from(&bytes(LENGTH, number)).unwrap()
+fn jbuf(pool: &Pool, number: u64) -> MessageBuffer {
+    let empty = pool.take(LENGTH).unwrap();
+    empty.copy_from(&bytes(LENGTH, number)).unwrap()
 }
 
 fn read(stream: &mut TcpStream, number: u64) {
@@ -70,7 +70,7 @@ fn both_ways_at_once() {
         for (ours, theirs) in [(&one, &other), (&other, &one)] {
             scope.spawn(|| {
                 for number in 0..50 {
-                    let sent = ours.send_filled(header(number), jbuf(&options.pool, number));
+                    let sent = ours.send_buffer(header(number), jbuf(&options.pool, number));
                     sent.map_err(|unsent| unsent.error).unwrap();
                 }
             });
@@ -143,7 +143,7 @@ fn a_peer_that_takes_nothing_gives_the_message_back() {
     let (mut stream, endpoint) = receiving_over("uring", &options);
     let (number, unsent) = (0..)
         .find_map(|number| {
-            let sent = endpoint.send_filled(header(number), jbuf(&options.pool, number));
+            let sent = endpoint.send_buffer(header(number), jbuf(&options.pool, number));
             sent.err().map(|unsent| (number, unsent))
         })
         .unwrap();

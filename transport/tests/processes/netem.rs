@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::namespaces::{Hosts, run};
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use jstream_transport::{Header, Options, RecvError, SendError, connect, listen};
 use testing::LONG;
 use testing::patterns::bytes;
@@ -102,7 +102,7 @@ fn lending() -> Options {
 }
 
 /// Returns a jbuf with the given bytes.
-fn jbuf(options: &Options, bytes: &[u8]) -> Filled {
+fn jbuf(options: &Options, bytes: &[u8]) -> MessageBuffer {
     options
         .pool
         .take(bytes.len())
@@ -172,7 +172,7 @@ fn in_a_namespace() {
             println!("connected");
             let bytes = bytes(1 << 20, 1);
             let unsent = loop {
-                let sent = endpoint.send_filled(Header::new(1, [0; 3]), jbuf(&options, &bytes));
+                let sent = endpoint.send_buffer(Header::new(1, [0; 3]), jbuf(&options, &bytes));
                 if let Err(unsent) = sent {
                     break unsent;
                 }

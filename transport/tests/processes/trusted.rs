@@ -5,7 +5,7 @@ use std::io::IoSlice;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jstream::buffer::{Filled, Pool};
+use jstream::buffer::{MessageBuffer, Pool};
 use jstream_transport::{
     Address, Endpoint, Header, Listener, Options, RecvError, SendError, connect, listen,
 };
@@ -83,9 +83,9 @@ fn is_mapped(at: usize, length: usize) -> bool {
         })
 }
 
-fn filled(endpoint: &Endpoint, bytes: &[u8]) -> Filled {
-    let spent = endpoint.take(bytes.len()).unwrap();
-    spent.copy_from(bytes).unwrap()
+fn filled(endpoint: &Endpoint, bytes: &[u8]) -> MessageBuffer {
+    let empty = endpoint.take(bytes.len()).unwrap();
+    empty.copy_from(bytes).unwrap()
 }
 
 fn numbers(count: u64) -> Vec<(u64, String)> {
@@ -119,7 +119,7 @@ fn part() {
         "holder" => hold(&endpoint),
         "dier" => {
             endpoint
-                .send_filled(Header::tagged(1), filled(&endpoint, &pattern(1 << 20, 3)))
+                .send_buffer(Header::tagged(1), filled(&endpoint, &pattern(1 << 20, 3)))
                 .unwrap();
             endpoint.recv_message().unwrap();
         }
@@ -140,7 +140,7 @@ fn echo(endpoint: &Endpoint, trusted: bool) {
         bytes.reverse();
         if message.header.tag() % 2 == 0 {
             endpoint
-                .send_filled(message.header, message.payload)
+                .send_buffer(message.header, message.payload)
                 .unwrap();
         } else {
             let parts = [IoSlice::new(message.payload.as_bytes())];
@@ -164,7 +164,7 @@ fn messages_stand_where_the_other_process_left_them() {
             } else if length >= 2048 {
                 let message = filled(&endpoint, &bytes);
                 assert!(is_shared(message.as_bytes()));
-                endpoint.send_filled(header, message).unwrap();
+                endpoint.send_buffer(header, message).unwrap();
             } else {
                 let message = endpoint.take(length).unwrap().copy_from(&bytes).unwrap();
                 // A short message could be left in place too, but the peer asserts that none is.
@@ -218,7 +218,7 @@ fn a_peer_that_was_not_asked_to_is_not_trusted() {
     let bytes = pattern(100_000, 1);
     let message = filled(&endpoint, &bytes);
     assert!(!is_shared(message.as_bytes()));
-    endpoint.send_filled(Header::tagged(1), message).unwrap();
+    endpoint.send_buffer(Header::tagged(1), message).unwrap();
     let message = endpoint.recv_message().unwrap();
     assert!(message.payload.as_bytes().iter().rev().eq(&bytes));
     drop(endpoint);
@@ -236,10 +236,10 @@ fn hold(endpoint: &Endpoint) {
             0 => {
                 let shared = held
                     .iter()
-                    .filter(|held: &&Filled| is_shared(held.as_bytes()));
+                    .filter(|held: &&MessageBuffer| is_shared(held.as_bytes()));
                 let count = shared.count() as u64;
                 for (n, held) in held.drain(..).enumerate() {
-                    let held: Filled = held;
+                    let held: MessageBuffer = held;
                     assert!(held.as_bytes() == pattern(held.len(), n));
                 }
                 endpoint.send(&count).unwrap();
@@ -262,7 +262,7 @@ fn when_the_other_process_holds_on_to_everything_messages_are_copied() {
             if n % 2 == 0 {
                 let message = filled(&endpoint, &bytes);
                 assert_eq!(is_shared(message.as_bytes()), n < 16);
-                endpoint.send_filled(Header::tagged(1), message).unwrap();
+                endpoint.send_buffer(Header::tagged(1), message).unwrap();
             } else {
                 let parts = [IoSlice::new(&bytes)];
                 endpoint.send_message(Header::tagged(1), &parts).unwrap();
@@ -274,7 +274,7 @@ fn when_the_other_process_holds_on_to_everything_messages_are_copied() {
     // More short messages than there are slots.
     for n in 0..600 {
         let message = filled(&endpoint, &pattern(1000, n));
-        endpoint.send_filled(Header::tagged(1), message).unwrap();
+        endpoint.send_buffer(Header::tagged(1), message).unwrap();
     }
     endpoint.send_message(Header::tagged(0), &[]).unwrap();
     assert_eq!(*endpoint.recv::<u64>().unwrap().get(), 512);
@@ -285,7 +285,7 @@ fn what_a_killed_process_held_is_gone_with_the_connection() {
     let (endpoint, other) = with("holder");
     for n in 0..8 {
         let message = filled(&endpoint, &pattern(64 << 10, n));
-        endpoint.send_filled(Header::tagged(1), message).unwrap();
+        endpoint.send_buffer(Header::tagged(1), message).unwrap();
     }
     let kept = filled(&endpoint, &pattern(5000, 1));
     let unsent = filled(&endpoint, &pattern(5000, 2));
@@ -294,7 +294,7 @@ fn what_a_killed_process_held_is_gone_with_the_connection() {
         endpoint.recv_message(),
         Err(RecvError::Lost { .. })
     ));
-    let unsent = endpoint.send_filled(Header::tagged(1), unsent).unwrap_err();
+    let unsent = endpoint.send_buffer(Header::tagged(1), unsent).unwrap_err();
     assert!(matches!(
         unsent.error,
         SendError::Lost { .. } | SendError::Closed { .. }
@@ -327,7 +327,7 @@ fn each_block_is_free_again_once() {
     for n in 0..300 {
         let message = filled(&endpoint, &pattern(4096, n));
         places.push(message.as_bytes().as_ptr().addr());
-        endpoint.send_filled(Header::tagged(1), message).unwrap();
+        endpoint.send_buffer(Header::tagged(1), message).unwrap();
         let message = endpoint.recv_message().unwrap();
         assert!(
             message

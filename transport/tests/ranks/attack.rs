@@ -113,7 +113,7 @@ fn a_message_that_was_begun_before_the_rank_was_made_is_its_first() {
                     let mut first = first;
                     let first = first.wait_timeout(LONG / 6).unwrap().unwrap();
                     assert!(first.payload.as_bytes() == message);
-                    let next = rank.recv_filled(1, 1).unwrap();
+                    let next = rank.recv_buffer(1, 1).unwrap();
                     assert_eq!(next.payload.as_bytes(), b"next");
                     return;
                 }
@@ -140,7 +140,7 @@ fn a_connection_is_of_one_rank() {
                 let receiving = scope.irecv(1, 1, &mut memory);
                 let mesh = Mesh::new(0, 2, &Options::default());
                 let second = mesh.endpoint(1, endpoint.clone()).unwrap().build();
-                let error = second.recv_filled(1, 1).unwrap_err();
+                let error = second.recv_buffer(1, 1).unwrap_err();
                 assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
                 receiving.wait().unwrap();
             });
@@ -279,7 +279,7 @@ fn a_task_that_sends_goes_on_though_nothing_more_is_received() {
             });
             thread::sleep(SHORT / 2);
             for turn in 0..30 {
-                let message = in_time("a task", || one.recv_filled(0, 1)).unwrap();
+                let message = in_time("a task", || one.recv_buffer(0, 1)).unwrap();
                 assert!(message.payload.as_bytes() == bytes(length, turn));
             }
             sending.join().unwrap();
@@ -287,7 +287,7 @@ fn a_task_that_sends_goes_on_though_nothing_more_is_received() {
         // The dropped sends complete in the background.
         drop(flood);
         for _ in 0..8 {
-            in_time("the flood", || zero.recv_filled(1, 7)).unwrap();
+            in_time("the flood", || zero.recv_buffer(1, 7)).unwrap();
         }
     }
 }
@@ -319,10 +319,10 @@ fn who_cancels_what_was_received_cancels_nothing_else() {
             thread::scope(|threads| {
                 let one = &one;
                 threads.spawn(move || {
-                    assert!(one.recv_filled(0, 1).is_ok());
+                    assert!(one.recv_buffer(0, 1).is_ok());
                     one.recv(0, 2, &mut [0u8]).unwrap();
                     thread::sleep(SHORT / 2);
-                    assert!(one.recv_filled(0, 1).is_ok());
+                    assert!(one.recv_buffer(0, 1).is_ok());
                 });
                 let first = zero.issend(1, 1, filled(&bytes(length, 1)));
                 // The first message has been received by then, and rank 0 knows it.

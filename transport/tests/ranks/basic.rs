@@ -6,7 +6,7 @@ use std::thread;
 use jstream_transport::RecvError;
 use jstream_transport::rank::{Destination, Error, Mesh, Options, Rank, Source, Status, Tag};
 use testing::patterns::bytes;
-use testing::transport::ranks::{group, two, ways};
+use testing::transport::ranks::{each, group, two, ways};
 use testing::{LONG, SHORT};
 
 /// Message lengths in bytes: short, around the thresholds, and long.
@@ -73,7 +73,7 @@ fn tags_sources_and_contexts_choose() {
     for way in ways() {
         println!("{way}");
         let all = group(way, 3, &Options::default());
-        let others: Vec<Rank> = all.iter().map(Rank::duplicate).collect();
+        let others = each(&all, |rank| rank.duplicate().unwrap());
         thread::scope(|scope| {
             for (rank, other) in all.iter().zip(&others).skip(1) {
                 scope.spawn(move || {
@@ -115,7 +115,7 @@ fn messages_of_a_pair_keep_their_order() {
                 let length = if number % 7 == 0 { 40_000 } else { 2 };
                 let message = vec![number; length];
                 if number % 3 == 0 {
-                    let filled = jstream::Spent::heap(length * 8)
+                    let filled = jstream::EmptyBuffer::heap(length * 8)
                         .copied_from(&message)
                         .unwrap();
                     drop(rank.isend(1, 5, filled));
@@ -183,6 +183,75 @@ fn what_does_not_fit_is_an_error_and_the_next_one_arrives() {
             let mut numbers = [0f32; 8];
             assert_eq!(rank.recv(0, 2, &mut numbers).unwrap().len::<f32>(), 3);
             assert_eq!(numbers[..4], [2.0, 2.0, 2.0, 0.0]);
+            rank.send(0, 3, &[0u8; 0]).unwrap();
+        },
+    );
+}
+
+#[test]
+fn messages_are_received_as_vectors_and_as_values() {
+    with_two(
+        |rank| {
+            for size in SIZES {
+                rank.send(1, 1, &bytes(size, 4)).unwrap();
+                rank.send(1, 1, &vec![size as u64; size]).unwrap();
+            }
+            rank.send(1, 1, &[1u32]).unwrap();
+            rank.send(1, 1, &bytes(7, 4)).unwrap();
+            rank.send_value(1, 2, [1.0, -2.5]).unwrap();
+            for count in [0, 2, 1] {
+                rank.send(1, 2, &[5u32, 6][..count]).unwrap();
+            }
+            rank.recv(1, 3, &mut [0u8; 0]).unwrap();
+        },
+        |rank| {
+            for (i, size) in SIZES.into_iter().enumerate() {
+                if i % 2 == 0 {
+                    thread::sleep(SHORT / 10);
+                }
+                let (received, status) = rank.recv_vec::<u8>(Source::Any, 1).unwrap();
+                assert!(received == bytes(size, 4));
+                assert_eq!((status.source, status.bytes), (0, size as u64));
+                let (numbers, _) = rank.recv_vec::<u64>(0, 1).unwrap();
+                assert!(numbers == vec![size as u64; size]);
+            }
+            let error = rank.recv_vec::<f32>(0, 1).unwrap_err();
+            assert!(matches!(error, Error::WrongElements { .. }), "{error}");
+            // Bytes agree with every type, but not a part of an element.
+            let error = rank.recv_vec::<u32>(0, 1).unwrap_err();
+            let of_seven = |error| match error {
+                Error::Truncated {
+                    length, capacity, ..
+                } => (length, capacity),
+                error => panic!("{error}"),
+            };
+            assert_eq!(of_seven(error), (7, 4));
+
+            let (pair, status) = rank.recv_value::<[f64; 2]>(0, 2).unwrap();
+            assert_eq!((pair, status.bytes), ([1.0, -2.5], 16));
+            let error = rank.recv_value::<u32>(0, 2).unwrap_err();
+            assert!(
+                matches!(
+                    error,
+                    Error::TooShort {
+                        length: 0,
+                        size: 4,
+                        ..
+                    }
+                ),
+                "{error}"
+            );
+            let error = rank.recv_value::<u32>(0, 2).unwrap_err();
+            assert!(
+                matches!(error, Error::Truncated { length: 8, .. }),
+                "{error}"
+            );
+            assert_eq!(rank.recv_value::<u32>(0, 2).unwrap().0, 5);
+
+            let error = rank.recv_value::<u32>(Source::Null, 2).unwrap_err();
+            assert!(matches!(error, Error::PeerGone { .. }), "{error}");
+            let (nothing, status) = rank.recv_vec::<u32>(Source::Null, 2).unwrap();
+            assert!(nothing.is_empty() && status.source == Status::NOBODY);
             rank.send(0, 3, &[0u8; 0]).unwrap();
         },
     );

@@ -75,7 +75,7 @@ fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
                 .unwrap();
         }
         for number in 0..3u64 {
-            let message = one.recv_filled(0, 3).unwrap();
+            let message = one.recv_buffer(0, 3).unwrap();
             assert_eq!(message.payload.as_bytes(), number.to_ne_bytes());
         }
     }
@@ -97,7 +97,7 @@ fn what_has_no_room_is_taken_back_from_the_middle() {
     assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
     assert_eq!(unsent.filled.unwrap().as_bytes(), 5u64.to_ne_bytes());
     for number in [1u64, 2, 3, 4, 6] {
-        let message = one.recv_filled(0, 1).unwrap();
+        let message = one.recv_buffer(0, 1).unwrap();
         assert_eq!(message.payload.as_bytes(), number.to_ne_bytes());
     }
     sixth.wait().unwrap();
@@ -107,7 +107,7 @@ fn what_has_no_room_is_taken_back_from_the_middle() {
     thread::scope(|threads| {
         let cancelling = threads.spawn(|| last.cancel());
         thread::sleep(SHORT / 20);
-        let message = found.recv_filled().unwrap();
+        let message = found.recv_buffer().unwrap();
         assert_eq!(message.payload.as_bytes(), b"last");
         cancelling.join().unwrap().unwrap();
     });
@@ -125,7 +125,7 @@ fn what_is_first_without_room_is_taken_back() {
         one.isend(0, 3, filled(&short)).wait().unwrap();
         let long = one.isend(0, 1, filled(&short));
         let behind = one.isend(0, 2, filled(b"behind"));
-        let receiving = threads.spawn(|| zero.recv_filled(1, 2).unwrap());
+        let receiving = threads.spawn(|| zero.recv_buffer(1, 2).unwrap());
         thread::sleep(SHORT / 8);
         assert!(matches!(long.cancel().unwrap_err().error, Error::Cancelled));
         let received = in_time("a message behind one that was cancelled", || {

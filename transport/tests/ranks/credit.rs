@@ -65,7 +65,7 @@ fn ranks_that_flood_each_other_still_answer() {
                 let receiving = rank.irecv(other, 7);
                 assert_eq!(receiving.wait().unwrap().payload.as_bytes(), [0]);
                 for n in 1..12 {
-                    let received = rank.recv_filled(other, 7).unwrap();
+                    let received = rank.recv_buffer(other, 7).unwrap();
                     assert_eq!(received.payload.as_bytes(), [n]);
                 }
             };
@@ -80,7 +80,7 @@ fn ranks_that_flood_each_other_still_answer() {
                             rank.scope(|scope| {
                                 let sending = scope.issend(other, 1, &message);
                                 exchange(rank);
-                                let received = rank.recv_filled(other, 1).unwrap();
+                                let received = rank.recv_buffer(other, 1).unwrap();
                                 assert!(received.payload.as_bytes() == message);
                                 sending.wait().unwrap();
                             });
@@ -105,7 +105,7 @@ fn long_messages_pass_a_rank_that_has_sent_too_much() {
             in_time("a long message", || {
                 thread::scope(|threads| {
                     threads.spawn(|| zero.ssend(1, 1, &message).unwrap());
-                    let received = one.recv_filled(0, 1).unwrap();
+                    let received = one.recv_buffer(0, 1).unwrap();
                     assert!(received.payload.as_bytes() == message);
                 });
             });
@@ -119,7 +119,7 @@ fn long_messages_pass_a_rank_that_has_sent_too_much() {
                     }
                 });
                 for n in 0..8 {
-                    let received = zero.recv_filled(1, 7).unwrap();
+                    let received = zero.recv_buffer(1, 7).unwrap();
                     assert_eq!(received.payload.as_bytes(), [n]);
                 }
             });
@@ -226,11 +226,11 @@ fn what_waits_for_room_can_be_taken_back() {
             let length = if tag == 4 { ANNOUNCED } else { 100 };
             assert!(unsent.filled.unwrap().as_bytes() == bytes(length, tag));
         }
-        zero.recv_filled(1, 1).unwrap();
+        zero.recv_buffer(1, 1).unwrap();
         in_time("the last", || {
             thread::scope(|threads| {
                 threads.spawn(|| last.wait().unwrap());
-                let received = zero.recv_filled(1, 5).unwrap();
+                let received = zero.recv_buffer(1, 5).unwrap();
                 assert_eq!(received.payload.as_bytes(), b"last");
             });
         });
@@ -289,7 +289,7 @@ fn what_nobody_asks_for_any_more_is_sent_when_there_is_room() {
             }
             let receive = || {
                 for n in 0..20 {
-                    let received = zero.recv_filled(1, 1).unwrap();
+                    let received = zero.recv_buffer(1, 1).unwrap();
                     assert!(received.payload.as_bytes() == bytes(300, n), "{n}");
                 }
             };
@@ -393,7 +393,7 @@ fn much_more_than_a_window_comes_whatever_the_call() {
                         0 => _ = one.recv(0, 1, &mut here).unwrap(),
                         1 => _ = one.recv(rank::Source::Any, 1, &mut here).unwrap(),
                         _ => {
-                            let received = one.recv_filled(0, 1).unwrap();
+                            let received = one.recv_buffer(0, 1).unwrap();
                             here = [u64::from_ne_bytes(
                                 received.payload.as_bytes().try_into().unwrap(),
                             )];

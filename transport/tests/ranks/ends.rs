@@ -51,7 +51,7 @@ fn what_has_no_room_does_not_keep_a_rank_that_has_ended() {
         drop(one);
         let (done, wait) = channel();
         let waiting = zero.clone();
-        thread::spawn(move || done.send(waiting.recv_filled(1, 2)));
+        thread::spawn(move || done.send(waiting.recv_buffer(1, 2)));
         let Ok(ended) = wait.recv_timeout(LONG / 2) else {
             panic!("{scheme}: the receive still waits for a rank that has ended")
         };
@@ -59,10 +59,10 @@ fn what_has_no_room_does_not_keep_a_rank_that_has_ended() {
         assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
         // The messages for which there was space are still received.
         for n in 0..ROOM {
-            let message = zero.recv_filled(1, 1).unwrap();
+            let message = zero.recv_buffer(1, 1).unwrap();
             assert_eq!(message.payload.as_bytes(), n.to_ne_bytes());
         }
-        let error = zero.recv_filled(1, 1).unwrap_err();
+        let error = zero.recv_buffer(1, 1).unwrap_err();
         assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
     }
 }
@@ -78,7 +78,7 @@ fn a_rank_that_goes_on_waits_for_room_as_long_as_it_takes() {
         }
         thread::sleep(3 * timeout);
         for n in 0..ROOM + 3 {
-            let message = zero.recv_filled(1, 1).unwrap();
+            let message = zero.recv_buffer(1, 1).unwrap();
             assert_eq!(message.payload.as_bytes(), n.to_ne_bytes());
         }
         drop(one);

@@ -10,6 +10,7 @@
 mod attack;
 mod basic;
 mod cancel;
+mod collectives;
 mod credit;
 mod ends;
 mod hostile;

@@ -116,7 +116,7 @@ fn tags(all: &[Rank], length: usize, order: &[usize], is_known: bool, is_posted_
             }
             for (place, &tag) in order.iter().enumerate() {
                 let from = source(other, is_known);
-                let back = rank.recv_filled(from, BACK + place as u64).unwrap();
+                let back = rank.recv_buffer(from, BACK + place as u64).unwrap();
                 assert!(back.payload.as_bytes() == message(length, tag));
             }
         },

@@ -5,7 +5,7 @@
 use std::thread;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Pool};
+use jstream::buffer::{MessageBuffer, Pool};
 use jstream_transport::rank::{self, Error, Options, Rank, Source, Tag};
 use testing::LONG;
 use testing::patterns::bytes;
@@ -48,7 +48,7 @@ fn check(message: &[u8]) -> u64 {
     word(0)
 }
 
-fn jbuf(pool: &Pool, bytes: &[u8]) -> Filled {
+fn jbuf(pool: &Pool, bytes: &[u8]) -> MessageBuffer {
     pool.take(bytes.len()).unwrap().copy_from(bytes).unwrap()
 }
 
@@ -57,7 +57,7 @@ fn send(rank: &Rank, to: u32, tag: u64, message: &[u8], pool: &Pool, dice: &mut 
     match dice.roll(8) {
         0 => rank.ssend(to, tag, message).unwrap(),
         1 => drop(rank.isend(to, tag, jbuf(pool, message))),
-        2 => rank.send_filled(to, tag, jbuf(pool, message)).unwrap(),
+        2 => rank.send_buffer(to, tag, jbuf(pool, message)).unwrap(),
         3 => rank
             .scope(|scope| scope.isend(to, tag, message).wait())
             .unwrap(),
@@ -74,7 +74,7 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Vec<u8> {
     let mut memory = vec![0xee; LONGEST];
     let status = match dice.roll(8) {
         0 => {
-            let message = rank.recv_filled(source, tag).unwrap();
+            let message = rank.recv_buffer(source, tag).unwrap();
             return message.payload.as_bytes().to_vec();
         }
         1 => {
@@ -268,7 +268,7 @@ fn what_nobody_receives_is_freed() {
     for length in LENGTHS {
         // A longer message would wait for its receive.
         one.send(0, 1, &bytes(length.min(10_000), 5)).unwrap();
-        one.send_filled(0, 1, jbuf(&pool, &bytes(length, 5)))
+        one.send_buffer(0, 1, jbuf(&pool, &bytes(length, 5)))
             .unwrap();
     }
     drop(zero);
@@ -292,7 +292,7 @@ fn bounds_hold_for_messages_in_queues() {
     let done = sent.iter_mut().filter_map(|request| request.test());
     assert_eq!(done.filter(|result| result.is_ok()).count(), 200);
     for number in 0..210u64 {
-        let message = zero.recv_filled(1, 1).unwrap();
+        let message = zero.recv_buffer(1, 1).unwrap();
         assert_eq!(message.payload.as_bytes(), number.to_le_bytes());
     }
 }
@@ -321,7 +321,7 @@ fn what_has_no_room_is_received_by_who_never_sleeps() {
                     if number == 1 {
                         ranks[0].recv(Source::Any, Tag::Any, &mut memory).unwrap();
                     } else {
-                        let message = ranks[0].recv_filled(1, 1).unwrap();
+                        let message = ranks[0].recv_buffer(1, 1).unwrap();
                         memory.copy_from_slice(message.payload.as_bytes());
                     }
                     assert_eq!(memory[..], bytes(2_000, number)[..]);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream_transport::rank::{self, Error, Options, Rank, Source, Tag};
 use testing::tasks::block_on;
 use testing::transport::ranks::{group, two, ways};
@@ -26,8 +26,50 @@ fn with_two(zero: impl Fn(&Rank), one: impl Fn(&Rank) + Sync) {
     }
 }
 
-fn filled(bytes: &[u8]) -> jstream::Filled {
-    Spent::heap(bytes.len()).copy_from(bytes).unwrap()
+fn filled(bytes: &[u8]) -> jstream::MessageBuffer {
+    EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap()
+}
+
+#[test]
+fn jbufs_of_all_lengths_arrive_in_order_and_are_not_overtaken() {
+    const LENGTHS: [usize; 7] = [0, 1, 255, 256, 257, 8, 5_000];
+    let contents = |tag: u64, len: usize| vec![tag as u8 ^ len as u8; len];
+    with_two(
+        |rank| {
+            for round in 0..20 {
+                for len in LENGTHS {
+                    if round % 4 > 1 {
+                        rank.send(1, 2, &contents(2, len)).unwrap();
+                    }
+                    rank.send_buffer(1, 1, filled(&contents(1, len))).unwrap();
+                    // The receiver waits for some of the messages, and finds the others.
+                    if round % 2 == 0 {
+                        rank.recv(1, 3, &mut [0u8; 0]).unwrap();
+                    }
+                }
+            }
+        },
+        |rank| {
+            for round in 0..20 {
+                for len in LENGTHS {
+                    let received = |tag, from: Source, wanted: Tag| {
+                        let message = rank.recv_buffer(from, wanted).unwrap();
+                        let status = message.status;
+                        assert_eq!((status.source, status.tag), (0, tag));
+                        assert_eq!(status.bytes, len as u64);
+                        assert_eq!(message.payload.as_bytes(), contents(tag, len));
+                    };
+                    received(1, 0.into(), 1.into());
+                    if round % 4 > 1 {
+                        received(2, 0.into(), Tag::Any);
+                    }
+                    if round % 2 == 0 {
+                        rank.send(0, 3, &[0u8; 0]).unwrap();
+                    }
+                }
+            }
+        },
+    );
 }
 
 #[test]
@@ -51,7 +93,7 @@ fn a_probe_tells_the_length_and_has_the_message_alone() {
                     found.recv(&mut memory).unwrap();
                     assert!(memory.iter().all(|byte| *byte == 3));
                 } else {
-                    assert_eq!(found.recv_filled().unwrap().payload.len(), size);
+                    assert_eq!(found.recv_buffer().unwrap().payload.len(), size);
                 }
             }
             assert!(rank.iprobe(0, 1).unwrap().is_none());
@@ -189,7 +231,7 @@ fn persistent_requests_are_started_again() {
         },
         |rank| {
             for size in SIZES {
-                let mut receiving = rank.recv_init(0, Tag::Any, Spent::heap(size));
+                let mut receiving = rank.recv_init(0, Tag::Any, EmptyBuffer::heap(size));
                 assert!(matches!(receiving.wait(), Err(Error::Cancelled)));
                 for turn in 0..5u8 {
                     receiving.start();
@@ -253,6 +295,114 @@ fn borrowed_memory_comes_back_also_from_a_panic() {
             assert_eq!(taken_back, [1; 4]);
         },
     );
+}
+
+/// Sizes below and above the length up to which messages are sent eagerly.
+#[test]
+fn scoped_requests_are_tested_and_waited_for_together() {
+    with_two(
+        |rank| {
+            for size in SIZES {
+                // The receives are posted first.
+                rank.recv(1, 9, &mut [0u8; 0]).unwrap();
+                for tag in [2, 0, 1] {
+                    rank.send(1, tag, &vec![tag as u8; size]).unwrap();
+                }
+                let data = vec![7u8; size];
+                rank.scope(|scope| {
+                    let mut sends: Vec<_> = (3..6).map(|tag| scope.issend(1, tag, &data)).collect();
+                    let mut ended = HashSet::new();
+                    while let Some((place, sent)) = rank::wait_any(&mut sends) {
+                        sent.unwrap();
+                        assert!(ended.insert(place));
+                        assert!(sends[place].test().is_none());
+                    }
+                    assert_eq!(ended.len(), 3);
+                });
+            }
+        },
+        |rank| {
+            for size in SIZES {
+                let mut memory = vec![vec![9u8; size]; 3];
+                rank.scope(|scope| {
+                    let mut receives: Vec<_> = (0u64..)
+                        .zip(&mut memory)
+                        .map(|(tag, memory)| scope.irecv(0, tag, memory))
+                        .collect();
+                    assert!(receives.iter_mut().all(|receive| receive.test().is_none()));
+                    assert!(rank::test_any(&mut receives).is_none());
+                    let late = receives[0].wait_timeout(SHORT / 20);
+                    assert!(late.is_none());
+                    rank.send(0, 9, &[0u8; 0]).unwrap();
+                    let (place, first) = rank::wait_any(&mut receives).unwrap();
+                    assert_eq!(first.unwrap().tag, place as u64);
+                    let others = rank::wait_all(&mut receives);
+                    assert_eq!(others.len(), 2);
+                    for status in others {
+                        assert_eq!(status.unwrap().bytes, size as u64);
+                    }
+                    assert!(rank::wait_any(&mut receives).is_none());
+                    assert!(receives.iter().all(|receive| receive.is_done()));
+                });
+                for (tag, memory) in (0u8..).zip(memory) {
+                    assert!(memory == vec![tag; size]);
+                }
+                for tag in 3..6u64 {
+                    assert!(rank.recv_vec::<u8>(0, tag).unwrap().0 == vec![7; size]);
+                }
+            }
+        },
+    );
+}
+
+#[test]
+fn scoped_requests_that_nobody_wants_are_cancelled() {
+    for way in ways() {
+        println!("{way}");
+        let (zero, one) = two(way);
+        one.send(0, 3, &[0u8]).unwrap();
+        zero.recv(1, 3, &mut [0u8]).unwrap();
+        for size in [8, 100_000] {
+            let data = vec![1u8; size];
+            thread::scope(|threads| {
+                // Drives the connection of the receiver.
+                let waiting = threads.spawn(|| one.recv_timeout(0, 2, &mut [0u8], LONG).unwrap());
+                let mut memory = [0u8; 4];
+                zero.scope(|scope| {
+                    let cancelled = scope.issend(1, 1, &data).cancel().unwrap_err();
+                    assert!(matches!(cancelled, Error::Cancelled), "{cancelled}");
+                    let cancelled = scope.irecv(1, 5, &mut memory).cancel().unwrap_err();
+                    assert!(matches!(cancelled, Error::Cancelled), "{cancelled}");
+                });
+                zero.send(1, 2, &[0u8]).unwrap();
+                waiting.join().unwrap();
+            });
+            assert!(one.iprobe(0, 1).unwrap().is_none());
+            // A message that has a receive is sent.
+            thread::scope(|threads| {
+                threads.spawn(|| one.recv_vec::<u8>(0, 4).unwrap());
+                let sent = zero.scope(|scope| {
+                    let mut send = scope.issend(1, 4, &data);
+                    while send.test().is_none() {}
+                    assert!(send.is_done());
+                    scope.isend(1, 4, &data[..1]).wait()
+                });
+                sent.unwrap();
+            });
+            assert_eq!(one.recv_value::<u8>(0, 4).unwrap().0, 1);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "the outcome was taken before")]
+fn an_outcome_of_a_scope_is_taken_once() {
+    let (zero, _one) = two("threads");
+    zero.scope(|scope| {
+        let mut send = scope.isend(1, 1, &[1u8]);
+        assert!(send.test().is_some());
+        let _ = send.wait();
+    });
 }
 
 #[test]

@@ -114,8 +114,8 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Option<Vec
         }
         4 => rank.probe_timeout(source, tag, SOON).and_then(rank_message),
         _ => {
-            let spent = jstream::Spent::heap(LONGEST);
-            let mut receiving = rank.irecv_into(source, tag, spent);
+            let empty = jstream::EmptyBuffer::heap(LONGEST);
+            let mut receiving = rank.irecv_into(source, tag, empty);
             match receiving.wait_timeout(SOON) {
                 Some(message) => Ok(message.unwrap()),
                 None => receiving.cancel().map_err(|unreceived| unreceived.error),
@@ -132,7 +132,7 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Option<Vec
 
 fn rank_message(found: jstream_transport::rank::Probed) -> Result<Vec<u8>, Error> {
     found
-        .recv_filled()
+        .recv_buffer()
         .map(|message| message.payload.as_bytes().to_vec())
 }
 

@@ -1,6 +1,5 @@
 //! Sleep of a thread until there are news in its inbox.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -64,16 +63,8 @@ impl Inbox {
         state.sleepers = state.sleepers.saturating_add(1);
         let left = self.or_room(until).left();
         let mut state = match left {
-            None => self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner),
-            Some(left) => {
-                self.changed
-                    .wait_timeout(state, left)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0
-            }
+            None => jstream_sync::unpoisoned(self.changed.wait(state)),
+            Some(left) => jstream_sync::unpoisoned(self.changed.wait_timeout(state, left)).0,
         };
         state.sleepers = state.sleepers.saturating_sub(1);
     }

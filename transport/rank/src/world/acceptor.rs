@@ -2,7 +2,7 @@
 //! delay the others.
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -88,24 +88,24 @@ where
 impl Entering {
     /// Waits until another connection may be handled. Returns false if the acceptor is closed.
     fn begin(&self) -> bool {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = jstream_sync::lock(&self.state);
         while state.0 >= MAX_ENTERING && !state.1 {
             let waited = self.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
+            state = jstream_sync::unpoisoned(waited);
         }
         state.0 = state.0.saturating_add(1);
         !state.1
     }
 
     fn end(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = jstream_sync::lock(&self.state);
         state.0 = state.0.saturating_sub(1);
         drop(state);
         self.changed.notify_all();
     }
 
     fn close(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = jstream_sync::lock(&self.state);
         state.1 = true;
         drop(state);
         self.changed.notify_all();

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, ExitStatus};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ impl Children {
         while !until.has_passed() && started.iter().any(|child| child.status.is_none()) {
             let left = until.left().unwrap_or(Duration::MAX);
             let waited = self.kept.ended.wait_timeout(started, left);
-            started = waited.unwrap_or_else(PoisonError::into_inner).0;
+            started = jstream_sync::unpoisoned(waited).0;
         }
         let failed = started
             .iter()
@@ -159,6 +159,6 @@ impl Kept {
 
     /// Locks the list. The list is valid between statements, so a poisoned lock is usable.
     fn lock(&self) -> MutexGuard<'_, Vec<Started>> {
-        self.started.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.started)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread::Builder;
 use std::time::Duration;
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 
 use crate::Rank;
 use jstream_base::RecvError;
@@ -26,7 +26,7 @@ pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
         .map(|other| (other, rank.irecv(other, GOODBYE)))
         .collect();
     let said: Vec<_> = others
-        .map(|other| (other, rank.isend(other, GOODBYE, Filled::nothing())))
+        .map(|other| (other, rank.isend(other, GOODBYE, MessageBuffer::nothing())))
         .collect();
     let mut lost = BTreeMap::new();
     for (other, mut request) in heard {

@@ -45,8 +45,7 @@ pub enum WorldError {
     #[error("{source}; set the addresses of this rank with WorldOptions::listen")]
     Address {
         /// The cause.
-        #[from]
-        source: AddressError,
+        r#source: AddressError,
     },
     /// This member can't listen on any of its addresses.
     #[error("rank {rank} can't listen: {source}")]
@@ -54,7 +53,7 @@ pub enum WorldError {
         /// The rank of this member.
         rank: u32,
         /// The cause.
-        source: ListenError,
+        r#source: ListenError,
     },
     /// A member can't be reached.
     #[error("rank {rank} can't be reached: {source}; check that it is running, and its address")]
@@ -62,7 +61,7 @@ pub enum WorldError {
         /// The rank of that member.
         rank: u32,
         /// The cause.
-        source: ConnectError,
+        r#source: ConnectError,
     },
     /// Another member refused this one.
     #[error("{address} refused rank {rank}: {refusal}")]
@@ -136,7 +135,7 @@ pub enum WorldError {
         /// The rank of the process.
         rank: u32,
         /// The error of the operating system.
-        source: io::Error,
+        r#source: io::Error,
     },
     /// Child processes ended early or without success.
     #[error("{}", Ends(ends))]
@@ -158,9 +157,20 @@ pub enum WorldError {
     #[error("the world can't be created: {source}")]
     System {
         /// The error of the operating system.
-        #[from]
-        source: io::Error,
+        r#source: io::Error,
     },
+}
+
+impl From<AddressError> for WorldError {
+    fn from(source: AddressError) -> Self {
+        Self::Address { source }
+    }
+}
+
+impl From<io::Error> for WorldError {
+    fn from(source: io::Error) -> Self {
+        Self::System { source }
+    }
 }
 
 /// Reason why a member was refused.

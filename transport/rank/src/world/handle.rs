@@ -49,7 +49,7 @@ impl World {
 
     pub(super) fn of(rank: Rank, endpoints: Vec<Option<Endpoint>>, options: &WorldOptions) -> Self {
         Self {
-            ending: rank.duplicate(),
+            ending: rank.in_ending_context(),
             rank,
             endpoints,
             finish_timeout: options.finish_timeout,

@@ -1,7 +1,7 @@
 //! Lobby for members that have joined while others are still missing.
 
 use std::mem::ManuallyDrop;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::error::{Refusal, WorldError};
@@ -96,7 +96,7 @@ impl<M: Member> Lobby<M> {
             }
             let look = until.left().map_or(LOOK, |left| left.min(LOOK));
             let waited = self.changed.wait_timeout(state, look);
-            drop(waited.unwrap_or_else(PoisonError::into_inner));
+            drop(jstream_sync::unpoisoned(waited));
             // The lock is released, because the check may be slow.
             check()?;
             state = self.lock();
@@ -114,7 +114,7 @@ impl<M: Member> Lobby<M> {
 
     /// Locks the state. The state is valid between statements, so a poisoned lock is usable.
     fn lock(&self) -> MutexGuard<'_, LobbyState<M>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::lock(&self.state)
     }
 }
 

@@ -204,9 +204,9 @@ impl Crowd<'_> {
                 rank: *rank,
                 reason,
             };
-            let spent = pool.take(table.len());
-            let spent = spent.map_err(|error| lost(error.to_string()))?;
-            let filled = spent.copy_from(&table);
+            let empty = pool.take(table.len());
+            let empty = empty.map_err(|error| lost(error.to_string()))?;
+            let filled = empty.copy_from(&table);
             let filled =
                 filled.map_err(|_| lost("the pool has no room for its table".to_owned()))?;
             queue.post_send(&guest.endpoint, u64::from(*rank), header, filled);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use jstream::command_line::Color;
 use jstream_transport::Address;
 
 use crate::failure::Failure;
@@ -32,6 +33,8 @@ Exit codes: 0 for success, 1 for a failure, 2 for wrong usage."
 pub(crate) struct Jperf {
     #[command(subcommand)]
     pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) color: Color,
 }
 
 #[derive(Debug, Subcommand)]

@@ -24,7 +24,7 @@ mod work;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use jstream::command_line;
 
 use self::arguments::{Command, Jperf};
 use self::failure::Failure;
@@ -36,7 +36,9 @@ const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
     // Clap itself exits with code 2 on wrong usage.
-    let done = match Jperf::parse().command {
+    let arguments: Jperf = command_line::parse(std::env::args_os().collect(), |all| all);
+    arguments.color.set();
+    let done = match arguments.command {
         Command::Serve(arguments) => server::serve(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Tune(arguments) => tune::tune(&arguments),

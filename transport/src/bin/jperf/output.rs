@@ -2,11 +2,14 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use jstream::command_line::name_of_program;
+
 use crate::failure::Failure;
 
 /// Writes a message to the standard error output.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "jperf: {}", spelled(text));
+    let name = name_of_program("jperf");
+    let _ = writeln!(io::stderr(), "{name}: {}", spelled(text));
 }
 
 /// Escapes control characters in text of other programs, so that it can't control the terminal.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::time::{Duration, Instant};
 
-use jstream::buffer::Filled;
+use jstream::buffer::MessageBuffer;
 use jstream_transport::{Endpoint, Header, Message};
 
 use crate::buffers::{Places, inspect, prepare};
@@ -20,7 +20,7 @@ pub(crate) struct Party<'e> {
     from: Places,
     to: Places,
     /// Received jbufs. They are sent back, or kept for a while so that other jbufs are used.
-    kept: VecDeque<Filled>,
+    kept: VecDeque<MessageBuffer>,
     patience: Duration,
     sent: u64,
     received: u64,
@@ -133,13 +133,13 @@ impl<'e> Party<'e> {
             }
             Receive::Moved | Receive::Trusted => {
                 let filled = self.filled()?;
-                Ok(endpoint.send_filled(header, filled)?)
+                Ok(endpoint.send_buffer(header, filled)?)
             }
         }
     }
 
     /// Returns the next jbuf to send.
-    fn filled(&mut self) -> Result<Filled, Failure> {
+    fn filled(&mut self) -> Result<MessageBuffer, Failure> {
         if self.work.receive == Receive::Moved {
             let kept = self.kept.pop_front();
             let mut filled =
@@ -147,13 +147,13 @@ impl<'e> Party<'e> {
             prepare(filled.as_bytes_mut(), &self.work, self.sent);
             return Ok(filled);
         }
-        let spent = self.endpoint.take(self.work.size)?;
+        let empty = self.endpoint.take(self.work.size)?;
         Ok(match (self.work.touch, self.work.check) {
             (Touch::Dirty, false) => {
                 let [fill, ..] = self.sent.to_le_bytes();
-                spent.filled_with(self.work.size, |_| fill)?
+                empty.filled_with(self.work.size, |_| fill)?
             }
-            _ => spent.copy_from(self.ready())?,
+            _ => empty.copy_from(self.ready())?,
         })
     }
 

@@ -1,5 +1,6 @@
 //! Output of measurements.
 
+use jstream::command_line;
 use jstream_transport::Address;
 use serde_json::json as object;
 
@@ -34,8 +35,8 @@ impl<'r> Report<'r> {
     pub(crate) fn begin(arguments: &'r Run, address: &'r Address) -> Result<Self, Failure> {
         let report = Self { arguments, address };
         if !arguments.json && !arguments.quiet {
-            output::line(&report.title())?;
-            output::line(&heading(arguments.op.is_latency()))?;
+            output::line(&command_line::title(&report.title()))?;
+            output::line(&command_line::title(&heading(arguments.op.is_latency())))?;
         }
         Ok(report)
     }

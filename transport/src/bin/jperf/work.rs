@@ -53,7 +53,7 @@ pub(crate) enum Receive {
     Into,
     /// Into a jbuf of the pool (recv_message).
     Jbuf,
-    /// Into a jbuf, which is sent back with its contents (send_filled); for pingpong and pingping.
+    /// Into a jbuf, which is sent back with its contents (send_buffer); for pingpong and pingping.
     Moved,
     /// In place, where the peer wrote the message (Options::trust_peer; shm only). With this value,
     /// the user vouches for the program on the other side.

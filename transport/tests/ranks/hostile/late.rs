@@ -59,7 +59,7 @@ fn a_slow_message_is_there_for_the_next_receive() {
             memory.fill(0);
             wanted.words[1]
         };
-        let next = || rank.recv_filled(1, 3).unwrap().payload.as_bytes().to_vec();
+        let next = || rank.recv_buffer(1, 3).unwrap().payload.as_bytes().to_vec();
 
         // The message keeps its position, and is not requested again.
         let want = give_up(1);

@@ -203,7 +203,7 @@ fn what_was_not_opened_lets_a_few_through() {
         for n in 0..4u8 {
             rank.send(1, u64::from(n), &[n; 1000]).unwrap();
         }
-        let mut fifth = rank.isend(1, 9, jstream::Filled::nothing());
+        let mut fifth = rank.isend(1, 9, jstream::MessageBuffer::nothing());
         let soon = std::time::Duration::from_millis(20);
         assert!(fifth.wait_timeout(soon).is_none());
         for n in 0..4u8 {
@@ -219,7 +219,9 @@ fn what_was_not_opened_lets_a_few_through() {
         let sixth = rank.isend(
             1,
             9,
-            jstream::Spent::heap(97).copied_from(&[1u8; 97]).unwrap(),
+            jstream::EmptyBuffer::heap(97)
+                .copied_from(&[1u8; 97])
+                .unwrap(),
         );
         drop(sixth);
         assert_eq!(hear(&bare).0.kind, ANNOUNCED);

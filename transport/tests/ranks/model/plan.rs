@@ -105,7 +105,7 @@ pub(crate) enum SendHow {
     Confirmed,
     Posted,
     PostedConfirmed,
-    Filled,
+    MessageBuffer,
     Scoped,
     ScopedConfirmed,
     Forgotten,
@@ -118,7 +118,7 @@ pub(crate) enum SendHow {
 pub(crate) enum ReceiveHow {
     Waiting,
     Timed(u64),
-    Filled,
+    MessageBuffer,
     Scoped,
     Persistent,
     Posted,
@@ -181,12 +181,12 @@ pub(crate) enum Step {
 
 fn send() -> impl Strategy<Value = Send> {
     use SendHow::{
-        Cancelled, Confirmed, Filled, Forgotten, Persistent, Plain, Posted, PostedConfirmed,
+        Cancelled, Confirmed, Forgotten, MessageBuffer, Persistent, Plain, Posted, PostedConfirmed,
         Scoped, ScopedConfirmed,
     };
     let how = prop_oneof![
         6 => Just(Plain), 2 => Just(Confirmed), 4 => Just(Posted), 2 => Just(PostedConfirmed),
-        2 => Just(Filled), 2 => Just(Scoped), 1 => Just(ScopedConfirmed), 1 => Just(Forgotten),
+        2 => Just(MessageBuffer), 2 => Just(Scoped), 1 => Just(ScopedConfirmed), 1 => Just(Forgotten),
         1 => Just(Persistent), 1 => Just(Cancelled),
     ];
     let class = prop_oneof![4 => 0..3usize, 2 => 3..5usize, 1 => Just(5usize)];
@@ -213,9 +213,9 @@ fn together() -> impl Strategy<Value = Together> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    use ReceiveHow::{Filled, Persistent, Posted, PostedInto, Scoped, Timed, Waiting};
+    use ReceiveHow::{MessageBuffer, Persistent, Posted, PostedInto, Scoped, Timed, Waiting};
     let how = prop_oneof![
-        5 => Just(Waiting), 2 => (0..300u64).prop_map(Timed), 1 => Just(Filled), 1 => Just(Scoped),
+        5 => Just(Waiting), 2 => (0..300u64).prop_map(Timed), 1 => Just(MessageBuffer), 1 => Just(Scoped),
         1 => Just(Persistent), 4 => Just(Posted), 2 => Just(PostedInto),
     ];
     let elements = prop_oneof![

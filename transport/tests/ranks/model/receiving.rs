@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream_transport::rank::{self, Error, Probed, RecvRequest, Source, Status, Tag};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
@@ -55,7 +55,7 @@ impl Actor<'_> {
                 }
                 end
             }
-            (ReceiveHow::Filled, _) => match rank.recv_filled(from, tag) {
+            (ReceiveHow::MessageBuffer, _) => match rank.recv_buffer(from, tag) {
                 Ok(message) => self.book.got(&message.status, message.payload.as_bytes()),
                 Err(error) => self.book.failed(&error),
             },
@@ -63,7 +63,7 @@ impl Actor<'_> {
                 rank.scope(|scope| scope.irecv(from, tag, memory).wait())
             }),
             (ReceiveHow::Persistent, _) => {
-                let mut persistent = rank.recv_init(from, tag, Spent::heap(room));
+                let mut persistent = rank.recv_init(from, tag, EmptyBuffer::heap(room));
                 persistent.start();
                 match persistent.wait() {
                     Ok(status) => {
@@ -116,7 +116,7 @@ impl Actor<'_> {
     pub(super) fn posted(&self, wants: Wants, room: Option<usize>) -> RecvRequest {
         let (from, tag) = pattern(wants);
         match room {
-            Some(room) => self.rank.irecv_into(from, tag, Spent::heap(room)),
+            Some(room) => self.rank.irecv_into(from, tag, EmptyBuffer::heap(room)),
             None => self.rank.irecv(from, tag),
         }
     }
@@ -215,7 +215,7 @@ impl Actor<'_> {
             Found::GivenBack => self.give_back(held),
             Found::Received => self.receive_held(held),
             Found::InJbuf => {
-                let end = match held.found.recv_filled() {
+                let end = match held.found.recv_buffer() {
                     Ok(message) => self.book.got(&message.status, message.payload.as_bytes()),
                     Err(error) => self.book.failed(&error),
                 };

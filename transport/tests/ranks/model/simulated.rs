@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use jstream::Spent;
+use jstream::EmptyBuffer;
 use jstream_transport::rank::{
     Error, Mesh, Rank, RankMessage, RecvRequest, SendRequest, Tag, Unreceived,
 };
@@ -186,7 +186,7 @@ impl Actor {
             Step::Receive {
                 wants, how, little, ..
             } => {
-                let room = (how != ReceiveHow::Filled).then_some(match little {
+                let room = (how != ReceiveHow::MessageBuffer).then_some(match little {
                     true => LITTLE,
                     false => ROOM,
                 });
@@ -251,7 +251,7 @@ impl Actor {
     fn posted(&self, wants: Wants, room: Option<usize>) -> RecvRequest {
         let (from, tag) = pattern(wants);
         match room {
-            Some(room) => self.rank.irecv_into(from, tag, Spent::heap(room)),
+            Some(room) => self.rank.irecv_into(from, tag, EmptyBuffer::heap(room)),
             None => self.rank.irecv(from, tag),
         }
     }

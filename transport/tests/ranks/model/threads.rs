@@ -161,7 +161,7 @@ impl<'b> Actor<'b> {
             && self.rank.eager(send.to).is_some_and(|eager| long <= eager);
         let how = match send.how {
             how if may_wait => how,
-            SendHow::Plain | SendHow::Filled if is_free => send.how,
+            SendHow::Plain | SendHow::MessageBuffer if is_free => send.how,
             SendHow::Confirmed | SendHow::ScopedConfirmed => SendHow::PostedConfirmed,
             SendHow::Forgotten | SendHow::PostedConfirmed => send.how,
             _ => SendHow::Posted,
@@ -186,8 +186,8 @@ impl<'b> Actor<'b> {
             (SendHow::ScopedConfirmed, true) => {
                 rank.scope(|scope| scope.issend(to, tag, &words).wait())
             }
-            (SendHow::Filled, _) => rank
-                .send_filled(to, tag, filled(&bytes))
+            (SendHow::MessageBuffer, _) => rank
+                .send_buffer(to, tag, filled(&bytes))
                 .map_err(Error::from),
             (SendHow::Persistent, _) => {
                 let mut persistent = rank.send_init(to, tag, filled(&bytes));

@@ -135,7 +135,7 @@ fn threads_reach_each_other_directly() {
 #[test]
 fn contexts_are_the_same_everywhere() {
     let contexts = World::threads_over(&[fresh("shm")], 3, &patient(), |world| {
-        let other = world.duplicate();
+        let other = world.duplicate().unwrap();
         world.send((world.rank() + 1) % 3, 1, &[1u8]).unwrap();
         other.send((world.rank() + 1) % 3, 1, &[2u8]).unwrap();
         let mut byte = [0];

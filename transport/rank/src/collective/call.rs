@@ -1,0 +1,133 @@
+//! One collective operation of one rank: its label, its messages and its errors.
+
+use jstream_collective::{Algorithm, Collective};
+use jstream_device::deadline::Deadline;
+
+use crate::communicator::COLLECTIVE;
+use crate::element::{Element, descriptor};
+use crate::error::{ElementName, Error};
+use crate::member::Rank;
+use crate::wire::Label;
+
+/// Descriptors from this one on are those of failure messages. The lower 32 bits are the number in
+/// the communicator of the rank that has failed. Descriptors of elements are below `1 << 63`.
+const FAILED: u64 = 0xffff_ffff << 32;
+
+/// A collective operation that a rank takes part in.
+#[derive(Clone, Copy)]
+pub(super) struct Call {
+    pub(super) collective: Collective,
+    /// Number of the operation in its communicator.
+    tag: u64,
+    /// Number that stands for the element type and the arguments.
+    descriptor: u64,
+    name: &'static str,
+}
+
+/// The arguments that all ranks have to agree on.
+#[derive(Clone, Copy)]
+pub(super) struct Agreed {
+    pub(super) algorithm: Algorithm,
+    pub(super) root: u32,
+    /// Number of elements, if it is the same at all ranks.
+    pub(super) count: usize,
+}
+
+impl Call {
+    pub(super) fn new<E: Element>(rank: &Rank, collective: Collective, agreed: Agreed) -> Self {
+        let arguments = [
+            collective as u64,
+            agreed.algorithm as u64,
+            u64::from(agreed.root),
+            agreed.count as u64,
+        ];
+        let descriptor = arguments.into_iter().fold(descriptor::<E>(), mix);
+        Self {
+            collective,
+            tag: rank.communicator().next_collective(),
+            // The highest bit is 0, unlike in the descriptor of a failure. The lowest bit is 1,
+            // because 0 is the descriptor of untyped bytes, which agrees with any.
+            descriptor: descriptor >> 1 | 1,
+            name: std::any::type_name::<E>(),
+        }
+    }
+
+    /// Returns the label of a message with elements.
+    pub(super) fn label(&self, rank: &Rank) -> Label {
+        Label {
+            context: rank.context() | COLLECTIVE,
+            tag: self.tag,
+            descriptor: self.descriptor,
+        }
+    }
+
+    /// Returns this call of an operation whose operands have to keep their order. Ranks disagree if
+    /// the order matters to some of them only, because it selects other schedules.
+    pub(super) fn in_order(self) -> Self {
+        Self {
+            descriptor: mix(self.descriptor, 1) >> 1 | 1,
+            ..self
+        }
+    }
+
+    /// Tells the member `to` that the member `failed` has failed, by a message that takes the place
+    /// of another.
+    pub(super) fn send_failure(
+        &self,
+        rank: &Rank,
+        (to, failed): (usize, usize),
+        deadline: Deadline,
+    ) {
+        let label = Label {
+            descriptor: FAILED | failed as u64,
+            ..self.label(rank)
+        };
+        let to = u32::try_from(to).unwrap_or(u32::MAX);
+        let to = rank.members().in_node(to);
+        // If this fails, the other rank is gone.
+        if rank.node().send_at_once(to, label, &[]).is_none() {
+            rank.scope(|scope| {
+                let mut send = scope.send_bytes(to, label, &[], false);
+                if send
+                    .wait_timeout(deadline.left().unwrap_or_default())
+                    .is_none()
+                {
+                    // The other rank takes no messages.
+                    let _ = send.cancel();
+                }
+            });
+        }
+    }
+
+    /// Returns the elements that a receive expects.
+    pub(super) fn expected(&self) -> ElementName {
+        ElementName {
+            descriptor: self.descriptor,
+            name: Some(self.name),
+        }
+    }
+
+    /// Returns the error of the operation for that of one of its messages.
+    #[cold]
+    pub(super) fn error(&self, error: Error) -> Error {
+        let collective = self.collective;
+        match error {
+            Error::WrongElements { sent, .. } if sent.descriptor >= FAILED => {
+                let rank = u32::try_from(sent.descriptor & !FAILED).unwrap_or(u32::MAX);
+                Error::FailedAt { collective, rank }
+            }
+            Error::WrongElements { rank, .. } | Error::Truncated { rank, .. } => {
+                Error::Disagreement { collective, rank }
+            }
+            error => Error::Collective {
+                collective,
+                source: Box::new(error),
+            },
+        }
+    }
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    let mixed = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed ^ mixed >> 32
+}

@@ -1,0 +1,496 @@
+//! Execution of a schedule at one rank.
+
+use std::iter;
+use std::time::Duration;
+
+use jstream_collective::{Area, Order, Schedule, Span, Step};
+use jstream_device::deadline::Deadline;
+use jstream_matching::Pattern;
+use zerocopy::IntoBytes;
+
+use super::call::Call;
+use crate::element::Element;
+use crate::error::{ElementName, Error};
+use crate::member::Rank;
+use crate::names::Status;
+use crate::scope::{ScopedRecv, ScopedSend};
+
+/// A schedule in execution, with the memory of the rank.
+///
+/// If the execution ends early, by an error or because an operation of the user panics, the rest of
+/// the schedule is executed in a reduced form: each message that the rank should have sent is
+/// replaced by one that says that the rank has failed, and each message that it should have
+/// received is dropped. So the other ranks get an error rather than wait, and no message is left
+/// behind. A rank that disagrees about the operation is told so, because it may wait for a message
+/// that is not in this schedule.
+pub(super) struct Execution<'e, E: Element, C: Fn(&E, &E) -> E> {
+    rank: &'e Rank,
+    call: Call,
+    schedule: &'e Schedule,
+    input: &'e [E],
+    output: &'e mut [E],
+    scratch: Vec<E>,
+    combine: C,
+    /// Index of the next step.
+    next: usize,
+    /// The rank that failure messages name: this one, until another rank has reported a failure.
+    failed: usize,
+    /// The ranks that disagree about the operation.
+    disagreeing: Vec<usize>,
+    /// True if the time for a message is over. Then the rest of the schedule does not wait either.
+    is_late: bool,
+}
+
+impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
+    pub(super) fn new(
+        rank: &'e Rank,
+        call: Call,
+        schedule: &'e Schedule,
+        input: &'e [E],
+        output: &'e mut [E],
+        combine: C,
+    ) -> Self {
+        Self {
+            rank,
+            call,
+            schedule,
+            input,
+            output,
+            scratch: Vec::new(),
+            combine,
+            next: 0,
+            failed: rank.rank() as usize,
+            disagreeing: Vec::new(),
+            is_late: false,
+        }
+    }
+
+    /// Executes all steps.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`] if the memory does not have the lengths of the schedule. Otherwise
+    /// the error of the first message that failed.
+    pub(super) fn run(mut self) -> Result<(), Error> {
+        self.check_lengths()?;
+        let scratch = self.schedule.len_of(Area::Scratch);
+        self.scratch = iter::repeat_with(E::new_zeroed).take(scratch).collect();
+        let steps = self.schedule.steps();
+        while let Some(step) = steps.get(self.next) {
+            match *step {
+                Step::Copy { from, into } => {
+                    let (from, into) = self.pair(from, into);
+                    into.as_mut_bytes().copy_from_slice(from.as_bytes());
+                    self.next = self.next.saturating_add(1);
+                }
+                Step::Combine { with, into, order } => {
+                    self.combine(with, into, order);
+                    self.next = self.next.saturating_add(1);
+                }
+                Step::Send { .. } | Step::Receive { .. } | Step::Wait => {
+                    let round = messages(steps.get(self.next..).unwrap_or_default());
+                    let done = self.exchange(round);
+                    // The round is over, even if a message of it has failed.
+                    self.next = self.next.saturating_add(round.len()).saturating_add(1);
+                    done.map_err(|error| self.note(error))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the error of the operation for that of a message, and keeps what other ranks have to
+    /// know of it.
+    #[cold]
+    fn note(&mut self, error: Error) -> Error {
+        let error = self.call.error(error);
+        match &error {
+            Error::FailedAt { rank, .. } => self.failed = *rank as usize,
+            Error::Collective { source, .. } => {
+                self.is_late |= matches!(**source, Error::TimedOut { .. });
+            }
+            Error::Disagreement { rank, .. } => self.disagreeing.push(*rank as usize),
+            _ => {}
+        }
+        error
+    }
+
+    fn check_lengths(&self) -> Result<(), Error> {
+        let collective = self.call.collective;
+        let memory = [
+            ("sent", self.input.len(), Area::Input),
+            ("received", self.output.len(), Area::Output),
+        ];
+        for (what, given, area) in memory {
+            let expected = self.schedule.len_of(area);
+            if given != expected {
+                return Err(Error::WrongLength {
+                    collective,
+                    what,
+                    given,
+                    expected,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn combine(&mut self, with: Span, into: Span, order: Order) {
+        let Self {
+            input,
+            output,
+            scratch,
+            combine,
+            ..
+        } = self;
+        let (with, into) = pair(input, output, scratch, with, into);
+        let both = into.iter_mut().zip(with);
+        match order {
+            Order::WithFirst => both.for_each(|(into, with)| *into = combine(with, into)),
+            Order::IntoFirst => both.for_each(|(into, with)| *into = combine(into, with)),
+        }
+    }
+
+    /// Returns two spans, the second to be written to.
+    fn pair(&mut self, read: Span, written: Span) -> (&[E], &mut [E]) {
+        pair(self.input, self.output, &mut self.scratch, read, written)
+    }
+
+    fn pattern(&self, from: usize) -> Pattern {
+        let label = self.call.label(self.rank);
+        Pattern::any(label.context)
+            .sent_by(self.in_node(from))
+            .tagged(label.tag)
+    }
+
+    fn in_node(&self, rank: usize) -> u32 {
+        let member = u32::try_from(rank).unwrap_or(u32::MAX);
+        self.rank.members().in_node(member)
+    }
+
+    /// Sends and receives the messages of one round. All messages of the round have been sent or
+    /// have failed in the end, even if one of them fails.
+    ///
+    /// The patterns before the last are shortcuts for the rounds of most algorithms. They post no
+    /// request and allocate nothing.
+    fn exchange(&mut self, round: &[Step]) -> Result<(), Error> {
+        match *round {
+            [] => Ok(()),
+            [Step::Receive { from, span }] => self.receive(from, span),
+            [Step::Send { to, span }] => match self.send_at_once(to, span) {
+                Some(sent) => sent,
+                None => self.exchange_posted(round),
+            },
+            [
+                Step::Receive { from, span: target },
+                Step::Send { to, span },
+            ] => match self.send_at_once(to, span) {
+                Some(sent) => self.receive(from, target).and(sent),
+                // The receiver may wait for its own send, so the receive is posted first.
+                None => self.exchange_posted(round),
+            },
+            _ => self.exchange_posted(round),
+        }
+    }
+
+    /// Sends a short message. Returns `None` if the message is long or there is no room for it.
+    fn send_at_once(&self, to: usize, span: Span) -> Option<Result<(), Error>> {
+        let area = match span.area {
+            Area::Input => self.input,
+            Area::Output => &*self.output,
+            Area::Scratch => &self.scratch,
+        };
+        let bytes = part(area, span).as_bytes();
+        let (node, label) = (self.rank.node(), self.call.label(self.rank));
+        let sent = node.send_at_once(self.in_node(to), label, bytes)?;
+        Some(sent.map_err(|error| self.rank.members().error(error)))
+    }
+
+    fn receive(&mut self, from: usize, span: Span) -> Result<(), Error> {
+        let pattern = self.pattern(from);
+        let (rank, expected, timeout) = (self.rank, self.call.expected(), Some(self.timeout()));
+        let area = match span.area {
+            Area::Scratch => &mut self.scratch[..],
+            _ => &mut *self.output,
+        };
+        let memory = part_mut(area, span).as_mut_bytes();
+        let length = memory.len();
+        let received = rank
+            .node()
+            .receive_bytes(pattern, expected, memory, timeout);
+        let status = rank.members().result(received)?;
+        self.check_length(status, length)
+    }
+
+    /// Returns an error if a message is shorter than its span.
+    fn check_length(&self, status: Status, length: usize) -> Result<(), Error> {
+        if status.bytes == length as u64 {
+            return Ok(());
+        }
+        Err(Error::Truncated {
+            length: status.bytes,
+            capacity: length as u64,
+            rank: status.source,
+            tag: status.tag,
+        })
+    }
+
+    /// Posts the messages of one round, and waits for all.
+    fn exchange_posted(&mut self, round: &[Step]) -> Result<(), Error> {
+        let (rank, label, expected) = (self.rank, self.call.label(self.rank), self.call.expected());
+        let timeout = self.timeout();
+        // All messages of the round share one deadline.
+        let deadline = Deadline::after(timeout);
+        let left = move || deadline.left().unwrap_or(timeout);
+        let patterns = round.iter().map(|step| match *step {
+            Step::Receive { from, .. } => Some(self.pattern(from)),
+            _ => None,
+        });
+        let patterns: Vec<_> = patterns.collect();
+        let receivers = round.iter().map(|step| match *step {
+            Step::Send { to, .. } => Some(self.in_node(to)),
+            _ => None,
+        });
+        let receivers: Vec<_> = receivers.collect();
+        let memory = Memory::of(self.input, self.output, &mut self.scratch, round);
+        let Memory { targets, rest } = memory;
+        let lengths: Vec<_> = targets
+            .iter()
+            .map(|target| target.as_deref().map_or(0, size_of_val))
+            .collect();
+        let statuses =
+            rank.scope(|scope| {
+                let mut receives: Vec<Option<ScopedRecv<'_>>> = Vec::with_capacity(round.len());
+                for (target, pattern) in targets.into_iter().zip(patterns) {
+                    receives.push(target.map(|target| {
+                        scope.receive_bytes(pattern, expected, target.as_mut_bytes())
+                    }));
+                }
+                let mut sends: Vec<ScopedSend<'_>> = Vec::new();
+                for (step, to) in round.iter().zip(receivers) {
+                    if let (Step::Send { span, .. }, Some(to)) = (step, to) {
+                        let bytes = rest.part(*span).as_bytes();
+                        sends.push(scope.send_bytes(to, label, bytes, false));
+                    }
+                }
+                let late = || Error::TimedOut { after: timeout };
+                let received = receives.into_iter().map(|receive| {
+                    let mut receive = receive?;
+                    Some(match receive.wait_timeout(left()) {
+                        Some(result) => result,
+                        None => receive.cancel().map_err(|_| late()),
+                    })
+                });
+                let received: Vec<_> = received.collect();
+                let sent = sends
+                    .into_iter()
+                    .map(|mut send| match send.wait_timeout(left()) {
+                        Some(result) => result,
+                        None => send.cancel().map_err(|_| late()),
+                    });
+                let sent: Vec<_> = sent.collect();
+                (received, sent)
+            });
+        let (received, sent) = statuses;
+        let received = received
+            .into_iter()
+            .zip(lengths)
+            .filter_map(|(status, length)| {
+                let checked = status?.and_then(|status| self.check_length(status, length));
+                checked.err()
+            });
+        let mut errors: Vec<_> = received
+            .chain(sent.into_iter().filter_map(Result::err))
+            .collect();
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let first = errors.remove(0);
+        // Each rank that disagrees has to be told.
+        errors.into_iter().for_each(|error| drop(self.note(error)));
+        Err(first)
+    }
+
+    fn timeout(&self) -> Duration {
+        self.rank.node().inbox.options.collective_timeout
+    }
+
+    /// Executes the rest of the schedule for a rank that has failed. All of it has one deadline, so
+    /// that the rank does not hang for several timeouts.
+    #[cold]
+    fn fail(&mut self) {
+        let timeout = if self.is_late {
+            Duration::ZERO
+        } else {
+            self.timeout()
+        };
+        let deadline = Deadline::after(timeout);
+        let left = || Some(deadline.left().unwrap_or(timeout));
+        let mut rest = self.schedule.steps().get(self.next..).unwrap_or_default();
+        while let Some(step) = rest.first() {
+            let round = messages(rest);
+            for step in round {
+                if let Step::Send { to, .. } = *step {
+                    self.disagreeing.retain(|rank| *rank != to);
+                    self.call
+                        .send_failure(self.rank, (to, self.failed), deadline);
+                }
+            }
+            for step in round {
+                if let Step::Receive { from, .. } = *step {
+                    let (node, pattern) = (self.rank.node(), self.pattern(from));
+                    // A message that does not fit is dropped.
+                    let _ = node.receive_bytes(pattern, ElementName::BYTES, &mut [], left());
+                }
+            }
+            let is_message = matches!(step, Step::Send { .. } | Step::Receive { .. });
+            let passed = if is_message { round.len() } else { 1 };
+            rest = rest.get(passed..).unwrap_or_default();
+        }
+        for to in &self.disagreeing {
+            self.call
+                .send_failure(self.rank, (*to, self.failed), deadline);
+        }
+    }
+}
+
+impl<E: Element, C: Fn(&E, &E) -> E> Drop for Execution<'_, E, C> {
+    fn drop(&mut self) {
+        if self.next < self.schedule.steps().len() || !self.disagreeing.is_empty() {
+            self.fail();
+        }
+    }
+}
+
+/// Returns the sends and receives in front of some steps.
+fn messages(steps: &[Step]) -> &[Step] {
+    let is_message = |step: &&Step| matches!(step, Step::Send { .. } | Step::Receive { .. });
+    let count = steps.iter().take_while(is_message).count();
+    steps.get(..count).unwrap_or_default()
+}
+
+/// Returns the elements of a span in its area.
+fn part<E>(area: &[E], span: Span) -> &[E] {
+    match area.get(span.start..span.end()) {
+        Some(part) => part,
+        None => unreachable!("a schedule names elements of its areas only"),
+    }
+}
+
+fn part_mut<E>(area: &mut [E], span: Span) -> &mut [E] {
+    match area.get_mut(span.start..span.end()) {
+        Some(part) => part,
+        None => unreachable!("a schedule names elements of its areas only"),
+    }
+}
+
+/// Returns two spans that do not overlap, the second to be written to. Spans of the same area are
+/// separated at the start of the later one, where neither span crosses the cut.
+fn pair<'m, E>(
+    input: &'m [E],
+    output: &'m mut [E],
+    scratch: &'m mut [E],
+    read: Span,
+    written: Span,
+) -> (&'m [E], &'m mut [E]) {
+    if read.area == written.area {
+        let area = if read.area == Area::Output {
+            output
+        } else {
+            scratch
+        };
+        let split = read.start.max(written.start);
+        let Some((front, back)) = area.split_at_mut_checked(split) else {
+            unreachable!("a schedule names elements of its areas only")
+        };
+        let behind = |span: Span| Span {
+            start: span.start.saturating_sub(split),
+            ..span
+        };
+        return if read.start < split {
+            (part(front, read), part_mut(back, behind(written)))
+        } else {
+            (part(back, behind(read)), part_mut(front, written))
+        };
+    }
+    let (other, target) = match written.area {
+        Area::Output => (&*scratch, output),
+        _ => (&*output, scratch),
+    };
+    let source = if read.area == Area::Input {
+        input
+    } else {
+        other
+    };
+    (part(source, read), part_mut(target, written))
+}
+
+/// The memory of a round, cut into the spans that are received into and the rest.
+struct Memory<'m, E> {
+    /// The target of each receive, by the index of its step.
+    targets: Vec<Option<&'m mut [E]>>,
+    rest: Rest<'m, E>,
+}
+
+/// The elements that no receive of a round writes to.
+struct Rest<'m, E> {
+    /// Pieces with the index of their first element in the area.
+    pieces: Vec<(Area, usize, &'m [E])>,
+}
+
+impl<'m, E> Memory<'m, E> {
+    fn of(input: &'m [E], output: &'m mut [E], scratch: &'m mut [E], round: &[Step]) -> Self {
+        let mut targets: Vec<_> = round.iter().map(|_| None).collect();
+        let mut pieces = vec![(Area::Input, 0, input)];
+        for (area, mut memory) in [(Area::Output, output), (Area::Scratch, scratch)] {
+            let receives = round
+                .iter()
+                .enumerate()
+                .filter_map(|(index, step)| match step {
+                    Step::Receive { span, .. } if span.area == area => Some((span, index)),
+                    _ => None,
+                });
+            let mut receives: Vec<_> = receives.collect();
+            receives.sort_unstable_by_key(|(span, _)| (span.start, span.len));
+            let mut start = 0;
+            for (span, index) in receives {
+                let before = span.start.saturating_sub(start);
+                let cut = memory.split_at_mut_checked(before);
+                let cut = cut.and_then(|(gap, behind)| {
+                    let (target, behind) = behind.split_at_mut_checked(span.len)?;
+                    Some((gap, target, behind))
+                });
+                let Some((gap, target, behind)) = cut else {
+                    unreachable!("a schedule receives into elements of its areas, without overlap")
+                };
+                pieces.push((area, start, &*gap));
+                if let Some(place) = targets.get_mut(index) {
+                    *place = Some(target);
+                }
+                (start, memory) = (span.end(), behind);
+            }
+            pieces.push((area, start, &*memory));
+        }
+        let rest = Rest { pieces };
+        Self { targets, rest }
+    }
+}
+
+impl<'m, E> Rest<'m, E> {
+    /// Returns the elements of a span.
+    fn part(&self, span: Span) -> &'m [E] {
+        if span.len == 0 {
+            return &[];
+        }
+        let mut pieces = self.pieces.iter();
+        let found = pieces.find_map(|(area, first, piece)| {
+            let start = span.start.checked_sub(*first)?;
+            let end = start.checked_add(span.len)?;
+            piece.get(start..end).filter(|_| *area == span.area)
+        });
+        match found {
+            Some(part) => part,
+            None => unreachable!("a schedule sends no element that it receives at the same time"),
+        }
+    }
+}

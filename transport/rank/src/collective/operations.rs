@@ -1,0 +1,562 @@
+//! The collective operations of a rank.
+
+use jstream_collective::{Algorithm, Blocks, Collective, Position, Schedule, ScheduleError};
+use jstream_device::deadline::Deadline;
+
+use super::call::{Agreed, Call};
+use super::execution::Execution;
+use super::settings::Settings;
+use crate::element::Element;
+use crate::error::Error;
+use crate::member::Rank;
+use crate::operation::Operation;
+
+/// Stands for a count that differs between ranks.
+const UNEQUAL: usize = usize::MAX;
+
+/// Stands for the root of an operation that has none.
+const NO_ROOT: u32 = u32::MAX;
+
+/// # Collective operations
+///
+/// All members of a communicator call a collective operation, with the same root, number of
+/// elements and element type, and in the same order as other collective operations of this
+/// communicator. They block until their part is done, which may be before others have begun. A
+/// communicator serves one thread of each member at a time: [duplicate](Rank::duplicate) it for
+/// another thread.
+///
+/// ```
+/// use jstream_transport::rank::{self, operation::Sum};
+///
+/// # fn main() -> Result<(), rank::Error> {
+/// let ranks = rank::threads(3, &rank::Options::default());
+/// std::thread::scope(|scope| {
+///     for rank in &ranks {
+///         scope.spawn(move || -> Result<(), rank::Error> {
+///             let mut sums = [0.0; 2];
+///             rank.all_reduce(&[1.0, f64::from(rank.rank())], &mut sums, &Sum)?;
+///             assert_eq!(sums, [3.0, 3.0]);
+///             Ok(())
+///         });
+///     }
+/// });
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The algorithm depends on the number of ranks and elements; see
+/// [`Collective::choose`](crate::Collective::choose). [`with_algorithm`](Rank::with_algorithm)
+/// chooses another one, and so does the environment variable `JSTREAM_COLLECTIVES`, a list such as
+/// `all_reduce=ring,broadcast=chain`. It must be the same at all ranks.
+///
+/// If an operation fails at one rank, the ranks that depend on it fail with [`Error::FailedAt`].
+/// Ranks that disagree in the operation or its arguments get [`Error::Disagreement`] as soon as one
+/// gets a message from the other, and otherwise [`Error::TimedOut`] after
+/// [`Options::collective_timeout`](crate::Options::collective_timeout). The elements that should
+/// have been received have any values then.
+impl Rank {
+    /// Returns a handle of the same communicator whose collective operations use an algorithm.
+    /// Operations that do not have it are errors. [`scatter_v`](Self::scatter_v),
+    /// [`gather_v`](Self::gather_v) and [`all_to_all_v`](Self::all_to_all_v) ignore it, because not
+    /// all ranks know all counts.
+    #[must_use]
+    pub fn with_algorithm(&self, algorithm: Algorithm) -> Self {
+        self.choosing(Some(algorithm))
+    }
+
+    /// Blocks until all members have called this.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of a member that is gone or has failed.
+    pub fn barrier(&self) -> Result<(), Error> {
+        let collective = Collective::Barrier;
+        let algorithm = self.algorithm_of(collective, 0, true)?;
+        let schedule = Schedule::barrier(self.position());
+        let call = self.call::<u8>(collective, algorithm, NO_ROOT, 0);
+        self.execute::<u8>(call, &schedule, &[], &mut [])
+    }
+
+    /// Copies the elements of the root to those of all other ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn broadcast<E: Element>(&self, root: u32, elements: &mut [E]) -> Result<(), Error> {
+        let collective = Collective::Broadcast;
+        let count = elements.len();
+        let algorithm = self.algorithm_of(collective, size_of_val(elements), true)?;
+        let schedule = Schedule::broadcast(self.position(), root as usize, count, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, root, count);
+        self.execute(call, &schedule, &[], elements)
+    }
+
+    /// Sends one block of the root's `sent` to each rank, in the order of the ranks. The blocks
+    /// have the length of `received`. Only the root's `sent` is used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn scatter<E: Element>(
+        &self,
+        root: u32,
+        sent: &[E],
+        received: &mut [E],
+    ) -> Result<(), Error> {
+        let collective = Collective::Scatter;
+        let at = self.position();
+        let blocks = self.arguments(collective, Blocks::equal(at.size, received.len()))?;
+        let bytes = self.bytes::<E>(&blocks);
+        let algorithm = self.algorithm_of(collective, bytes, true)?;
+        let schedule = Schedule::scatter(at, root as usize, &blocks, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, root, received.len());
+        let sent = if self.rank() == root { sent } else { &[] };
+        self.execute(call, &schedule, sent, received)
+    }
+
+    /// Like [`scatter`](Self::scatter), with blocks of different lengths. `counts` has the length
+    /// of the block of each rank; only the root's `counts` are used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn scatter_v<E: Element>(
+        &self,
+        root: u32,
+        sent: &[E],
+        counts: &[usize],
+        received: &mut [E],
+    ) -> Result<(), Error> {
+        let collective = Collective::Scatter;
+        let is_root = self.rank() == root;
+        let at = self.position();
+        let blocks = self.arguments(
+            collective,
+            self.blocks_of_root(is_root, counts, received.len()),
+        )?;
+        let algorithm = Algorithm::Direct;
+        let schedule = Schedule::scatter(at, root as usize, &blocks, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
+        let sent = if is_root { sent } else { &[] };
+        self.execute(call, &schedule, sent, received)
+    }
+
+    /// Collects the elements of all ranks at the root, in the order of the ranks. Only the root's
+    /// `received` is used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn gather<E: Element>(
+        &self,
+        root: u32,
+        sent: &[E],
+        received: &mut [E],
+    ) -> Result<(), Error> {
+        let collective = Collective::Gather;
+        let at = self.position();
+        let blocks = self.arguments(collective, Blocks::equal(at.size, sent.len()))?;
+        let algorithm = self.algorithm_of(collective, self.bytes::<E>(&blocks), true)?;
+        let schedule = Schedule::gather(at, root as usize, &blocks, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, root, sent.len());
+        let received = if self.rank() == root {
+            received
+        } else {
+            &mut []
+        };
+        self.execute(call, &schedule, sent, received)
+    }
+
+    /// Like [`gather`](Self::gather), with blocks of different lengths. `counts` has the length of
+    /// the block of each rank; only the root's `counts` are used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn gather_v<E: Element>(
+        &self,
+        root: u32,
+        sent: &[E],
+        counts: &[usize],
+        received: &mut [E],
+    ) -> Result<(), Error> {
+        let collective = Collective::Gather;
+        let is_root = self.rank() == root;
+        let at = self.position();
+        let blocks =
+            self.arguments(collective, self.blocks_of_root(is_root, counts, sent.len()))?;
+        let algorithm = Algorithm::Direct;
+        let schedule = Schedule::gather(at, root as usize, &blocks, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
+        let received = if is_root { received } else { &mut [] };
+        self.execute(call, &schedule, sent, received)
+    }
+
+    /// Collects the elements of all ranks at all ranks, in the order of the ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn all_gather<E: Element>(&self, sent: &[E], received: &mut [E]) -> Result<(), Error> {
+        let blocks = Blocks::equal(self.position().size, sent.len());
+        self.all_gather_blocks(sent, blocks, received)
+    }
+
+    /// Like [`all_gather`](Self::all_gather), with blocks of different lengths. `counts` has the
+    /// length of the block of each rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn all_gather_v<E: Element>(
+        &self,
+        sent: &[E],
+        counts: &[usize],
+        received: &mut [E],
+    ) -> Result<(), Error> {
+        self.all_gather_blocks(sent, Blocks::of(counts.iter().copied()), received)
+    }
+
+    fn all_gather_blocks<E: Element>(
+        &self,
+        sent: &[E],
+        blocks: Result<Blocks, ScheduleError>,
+        received: &mut [E],
+    ) -> Result<(), Error> {
+        let collective = Collective::AllGather;
+        let blocks = self.arguments(collective, blocks)?;
+        let algorithm = self.algorithm_of(collective, self.bytes::<E>(&blocks), true)?;
+        let schedule = Schedule::all_gather(self.position(), &blocks, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
+        self.execute(call, &schedule, sent, received)
+    }
+
+    /// Combines the elements of all ranks at the root, each with those of the same index. Only the
+    /// root's `received` is used.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn reduce<E: Element, O: Operation<E>>(
+        &self,
+        root: u32,
+        sent: &[E],
+        received: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        let collective = Collective::Reduce;
+        let (count, is_commutative) = (sent.len(), O::IS_COMMUTATIVE);
+        let algorithm = self.algorithm_of(collective, size_of_val(sent), is_commutative)?;
+        let at = self.position();
+        let schedule = Schedule::reduce(at, root as usize, count, is_commutative, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, root, count);
+        let received = if self.rank() == root {
+            received
+        } else {
+            &mut []
+        };
+        self.combine(call, &schedule, sent, received, operation)
+    }
+
+    /// Combines the elements of all ranks at all ranks, each with those of the same index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn all_reduce<E: Element, O: Operation<E>>(
+        &self,
+        sent: &[E],
+        received: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        let collective = Collective::AllReduce;
+        let (count, is_commutative) = (sent.len(), O::IS_COMMUTATIVE);
+        let algorithm = self.algorithm_of(collective, size_of_val(sent), is_commutative)?;
+        let schedule = Schedule::all_reduce(self.position(), count, is_commutative, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
+        self.combine(call, &schedule, sent, received, operation)
+    }
+
+    /// Combines the elements of the ranks up to this one, each with those of the same index.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn scan<E: Element, O: Operation<E>>(
+        &self,
+        sent: &[E],
+        received: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        let schedule = Schedule::scan(self.position(), sent.len());
+        self.scan_by(Collective::Scan, schedule, sent, received, operation)
+    }
+
+    /// Combines the elements of the ranks before this one, each with those of the same index. What
+    /// rank 0 has received stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn exclusive_scan<E: Element, O: Operation<E>>(
+        &self,
+        sent: &[E],
+        received: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        let schedule = Schedule::exclusive_scan(self.position(), sent.len());
+        self.scan_by(
+            Collective::ExclusiveScan,
+            schedule,
+            sent,
+            received,
+            operation,
+        )
+    }
+
+    fn scan_by<E: Element, O: Operation<E>>(
+        &self,
+        collective: Collective,
+        schedule: Result<Schedule, ScheduleError>,
+        sent: &[E],
+        received: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        let algorithm = self.algorithm_of(collective, size_of_val(sent), O::IS_COMMUTATIVE)?;
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, NO_ROOT, sent.len());
+        self.combine(call, &schedule, sent, received, operation)
+    }
+
+    /// Combines the elements of all ranks, and gives one block of the result to each rank, in the
+    /// order of the ranks. The blocks have the length of `received`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn reduce_scatter<E: Element, O: Operation<E>>(
+        &self,
+        sent: &[E],
+        received: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        let blocks = Blocks::equal(self.position().size, received.len());
+        self.reduce_scatter_blocks(sent, blocks, received, operation)
+    }
+
+    /// Like [`reduce_scatter`](Self::reduce_scatter), with blocks of different lengths. `counts`
+    /// has the length of the block of each rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn reduce_scatter_v<E: Element, O: Operation<E>>(
+        &self,
+        sent: &[E],
+        counts: &[usize],
+        received: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        self.reduce_scatter_blocks(
+            sent,
+            Blocks::of(counts.iter().copied()),
+            received,
+            operation,
+        )
+    }
+
+    fn reduce_scatter_blocks<E: Element, O: Operation<E>>(
+        &self,
+        sent: &[E],
+        blocks: Result<Blocks, ScheduleError>,
+        received: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        let collective = Collective::ReduceScatter;
+        let blocks = self.arguments(collective, blocks)?;
+        let is_commutative = O::IS_COMMUTATIVE;
+        let bytes = self.bytes::<E>(&blocks);
+        let algorithm = self.algorithm_of(collective, bytes, is_commutative)?;
+        let at = self.position();
+        let schedule = Schedule::reduce_scatter(at, &blocks, is_commutative, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
+        self.combine(call, &schedule, sent, received, operation)
+    }
+
+    /// Sends one block of `sent` to each rank, and receives one from each, both in the order of the
+    /// ranks. All blocks have the same length.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn all_to_all<E: Element>(&self, sent: &[E], received: &mut [E]) -> Result<(), Error> {
+        let collective = Collective::AllToAll;
+        let size = self.position().size;
+        let count = sent.len().checked_div(size).unwrap_or(0);
+        let blocks = self.arguments(collective, Blocks::equal(size, count))?;
+        let algorithm = self.algorithm_of(collective, size_of_val(sent), true)?;
+        let schedule = Schedule::all_to_all(self.position(), &blocks, &blocks, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
+        self.execute(call, &schedule, sent, received)
+    }
+
+    /// Like [`all_to_all`](Self::all_to_all), with blocks of different lengths. `sent_counts` has
+    /// the length of the block for each rank, and `received_counts` that of the block of each rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the arguments, or of a member that is gone or has failed.
+    pub fn all_to_all_v<E: Element>(
+        &self,
+        sent: &[E],
+        sent_counts: &[usize],
+        received: &mut [E],
+        received_counts: &[usize],
+    ) -> Result<(), Error> {
+        let collective = Collective::AllToAll;
+        let sent_blocks = self.arguments(collective, Blocks::of(sent_counts.iter().copied()))?;
+        let received_blocks =
+            self.arguments(collective, Blocks::of(received_counts.iter().copied()))?;
+        // The choice must not depend on the counts, which differ between ranks.
+        let algorithm = if self.position().size <= 8 {
+            Algorithm::Direct
+        } else {
+            Algorithm::Pairwise
+        };
+        let at = self.position();
+        let schedule = Schedule::all_to_all(at, &sent_blocks, &received_blocks, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
+        let call = self.call::<E>(collective, algorithm, NO_ROOT, UNEQUAL);
+        self.execute(call, &schedule, sent, received)
+    }
+
+    fn position(&self) -> Position {
+        Position {
+            rank: self.rank() as usize,
+            size: self.size() as usize,
+        }
+    }
+
+    /// Returns the blocks of a scatter or gather with counts, which only the root knows.
+    fn blocks_of_root(
+        &self,
+        is_root: bool,
+        counts: &[usize],
+        own: usize,
+    ) -> Result<Blocks, ScheduleError> {
+        if is_root {
+            return Blocks::of(counts.iter().copied());
+        }
+        let own_rank = self.rank();
+        Blocks::of((0..self.size()).map(|rank| if rank == own_rank { own } else { 0 }))
+    }
+
+    fn bytes<E>(&self, blocks: &Blocks) -> usize {
+        blocks.total().saturating_mul(size_of::<E>())
+    }
+
+    /// Returns the algorithm that this handle, the environment or the size of the operation
+    /// chooses, in this order.
+    fn algorithm_of(
+        &self,
+        collective: Collective,
+        bytes: usize,
+        is_commutative: bool,
+    ) -> Result<Algorithm, Error> {
+        if let Some(algorithm) = self.algorithm() {
+            let unknown = ScheduleError::NoAlgorithm {
+                collective,
+                algorithm,
+            };
+            let is_known = collective.algorithms().contains(&algorithm);
+            return self.arguments(collective, is_known.then_some(algorithm).ok_or(unknown));
+        }
+        let settings = Settings::of_environment().map_err(|why| {
+            self.refuse(collective);
+            Error::Settings { why }
+        })?;
+        let set = settings.algorithm(collective);
+        let suitable = set.filter(|algorithm| collective.suits(*algorithm, is_commutative));
+        let chosen = || collective.choose(self.position().size, bytes, is_commutative);
+        Ok(suitable.unwrap_or_else(chosen))
+    }
+
+    fn call<E: Element>(
+        &self,
+        collective: Collective,
+        algorithm: Algorithm,
+        root: u32,
+        count: usize,
+    ) -> Call {
+        let agreed = Agreed {
+            algorithm,
+            root,
+            count,
+        };
+        Call::new::<E>(self, collective, agreed)
+    }
+
+    fn execute<E: Element>(
+        &self,
+        call: Call,
+        schedule: &Schedule,
+        input: &[E],
+        output: &mut [E],
+    ) -> Result<(), Error> {
+        let combine = |_: &E, _: &E| -> E { unreachable!("the operation combines nothing") };
+        Execution::new(self, call, schedule, input, output, combine).run()
+    }
+
+    fn combine<E: Element, O: Operation<E>>(
+        &self,
+        call: Call,
+        schedule: &Schedule,
+        input: &[E],
+        output: &mut [E],
+        operation: &O,
+    ) -> Result<(), Error> {
+        let call = if O::IS_COMMUTATIVE {
+            call
+        } else {
+            call.in_order()
+        };
+        let combine = |first: &E, second: &E| operation.combine(first, second);
+        Execution::new(self, call, schedule, input, output, combine).run()
+    }
+
+    /// Converts the error of arguments for which there is no schedule.
+    fn arguments<T>(
+        &self,
+        collective: Collective,
+        result: Result<T, ScheduleError>,
+    ) -> Result<T, Error> {
+        result.map_err(|source| {
+            self.refuse(collective);
+            Error::Arguments { collective, source }
+        })
+    }
+
+    /// Takes part in an operation without a schedule. The operation is numbered, as it is at the
+    /// other members, so that later operations agree. All other members are told, because it is
+    /// unknown which of them wait for this one.
+    #[cold]
+    pub(crate) fn refuse(&self, collective: Collective) {
+        let Position { rank, size } = self.position();
+        let algorithm = Algorithm::Direct;
+        let call = self.call::<u8>(collective, algorithm, NO_ROOT, UNEQUAL);
+        let deadline = Deadline::after(self.node().inbox.options.collective_timeout);
+        for to in (0..size).filter(|to| *to != rank) {
+            call.send_failure(self, (to, rank), deadline);
+        }
+    }
+}

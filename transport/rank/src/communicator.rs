@@ -1,0 +1,141 @@
+//! Communicators: a context, and the members that send messages in it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::error::Error;
+use super::names::{Source, Status};
+use super::request::RequestOutcome;
+
+/// The context that the collective operations of a communicator use has this bit in addition. So a
+/// receive with wildcards never matches a message of a collective operation.
+pub(super) const COLLECTIVE: u32 = 1 << 31;
+
+/// Marks a number that is no member of a subgroup, so that no rank of the node has it.
+const NO_MEMBER: u32 = 1 << 31;
+
+/// The state of one context that all handles of a rank share.
+pub(super) struct Communicator {
+    pub(super) members: Members,
+    /// Number of collective operations that were begun.
+    collectives: AtomicU64,
+}
+
+impl Communicator {
+    pub(super) fn new(members: Members) -> Self {
+        Self {
+            members,
+            collectives: AtomicU64::new(0),
+        }
+    }
+
+    /// Numbers a collective operation. All members number it alike.
+    pub(super) fn next_collective(&self) -> u64 {
+        self.collectives.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// The members of a communicator, in the order of their numbers in it. `None` for all ranks of the
+/// node, whose numbers are the same there.
+///
+/// Within the node, ranks always have the numbers of the node. Numbers are converted where a handle
+/// takes or returns them.
+#[derive(Clone, Default)]
+pub(super) struct Members(Option<Arc<Subgroup>>);
+
+/// Some ranks of a node.
+struct Subgroup {
+    /// Numbers of the members in the node.
+    in_node: Vec<u32>,
+    /// The own number in the subgroup.
+    own: u32,
+}
+
+impl Members {
+    /// Returns a subgroup of these ranks of the node, of which this rank has the number `own`.
+    pub(super) fn subgroup(in_node: Vec<u32>, own: u32) -> Self {
+        Self(Some(Arc::new(Subgroup { in_node, own })))
+    }
+
+    /// Returns the own number and the size of a subgroup.
+    #[inline]
+    pub(super) fn position(&self) -> Option<(u32, u32)> {
+        let group = self.0.as_deref()?;
+        let size = u32::try_from(group.in_node.len()).unwrap_or(u32::MAX);
+        Some((group.own, size))
+    }
+
+    /// Returns the number in the node of a member. If there is no such member, returns a number
+    /// that no rank has.
+    #[inline]
+    pub(super) fn in_node(&self, member: u32) -> u32 {
+        match &self.0 {
+            None => member,
+            Some(group) => match group.in_node.get(member as usize) {
+                Some(rank) => *rank,
+                None => member | NO_MEMBER,
+            },
+        }
+    }
+
+    /// Converts the source of a receive.
+    #[inline]
+    pub(super) fn source(&self, source: Source) -> Source {
+        match source {
+            Source::Rank(rank) => Source::Rank(self.in_node(rank)),
+            Source::Any | Source::Null => source,
+        }
+    }
+
+    /// Returns the number of a rank of the node in the subgroup.
+    fn member(group: &Subgroup, rank: u32) -> u32 {
+        let found = (0..).zip(&group.in_node).find(|(_, other)| **other == rank);
+        found.map_or(rank & !NO_MEMBER, |(member, _)| member)
+    }
+
+    /// Converts the status of a message that was received.
+    #[inline]
+    pub(super) fn status(&self, status: Status) -> Status {
+        match &self.0 {
+            Some(group) if status.source != Status::NOBODY => Status {
+                source: Self::member(group, status.source),
+                ..status
+            },
+            _ => status,
+        }
+    }
+
+    /// Converts the ranks that an error names.
+    #[inline]
+    pub(super) fn error(&self, mut error: Error) -> Error {
+        if let Some(group) = &self.0 {
+            let size = u32::try_from(group.in_node.len()).unwrap_or(u32::MAX);
+            error.renumber(|rank| Self::member(group, rank), size);
+        }
+        error
+    }
+
+    /// Converts the result of a receive.
+    #[inline]
+    pub(super) fn result(&self, result: Result<Status, Error>) -> Result<Status, Error> {
+        match &self.0 {
+            None => result,
+            Some(_) => match result {
+                Ok(status) => Ok(self.status(status)),
+                Err(error) => Err(self.error(error)),
+            },
+        }
+    }
+
+    /// Converts the outcome of a request.
+    #[inline]
+    pub(super) fn outcome(&self, outcome: RequestOutcome) -> RequestOutcome {
+        match &self.0 {
+            None => outcome,
+            Some(_) => RequestOutcome {
+                result: self.result(outcome.result),
+                ..outcome
+            },
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Ranks that end, disagree or fail: the others get an error that names the rank, and later
+//! operations of the survivors work.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use jstream_transport::rank::operation::{Commutative, Ordered, Sum};
+use jstream_transport::rank::{Algorithm, Cartesian, Collective, Dimension, Error, Options};
+use testing::transport::ranks::{each, group, ways};
+
+/// Options with a timeout that ends a test which hangs.
+fn brief() -> Options {
+    let mut options = Options::default();
+    options.collective_timeout = Duration::from_secs(60);
+    options
+}
+
+/// Returns the rank that an error names, if it is that of another rank.
+fn blamed(error: &Error) -> Option<u32> {
+    match error {
+        Error::FailedAt { rank, .. } | Error::Disagreement { rank, .. } => Some(*rank),
+        Error::Collective { source, .. } => match &**source {
+            Error::PeerGone { rank, .. } => Some(*rank),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[test]
+fn a_rank_that_has_ended_is_named_by_all() {
+    for way in ways() {
+        println!("{way}");
+        let mut ranks = group(way, 4, &brief());
+        each(&ranks, |rank| rank.barrier().unwrap());
+        ranks.remove(2);
+        let errors = each(&ranks, |rank| {
+            let mut sum = [0];
+            rank.all_reduce(&[1], &mut sum, &Sum).unwrap_err()
+        });
+        // Those that wait for it directly, and those that wait for these.
+        assert!(
+            errors.iter().any(|error| blamed(error) == Some(2)),
+            "{errors:?}"
+        );
+        assert!(
+            errors.iter().all(|error| blamed(error).is_some()),
+            "{errors:?}"
+        );
+    }
+}
+
+#[test]
+fn another_number_of_elements_is_a_disagreement() {
+    for way in ways() {
+        println!("{way}");
+        for (count, algorithm) in [(1, None), (40_000, None), (90_000, Some(Algorithm::Ring))] {
+            let ranks = group(way, 3, &brief());
+            let results = each(&ranks, |rank| {
+                let rank =
+                    algorithm.map_or(rank.clone(), |algorithm| rank.with_algorithm(algorithm));
+                let sent = vec![1u32; count + usize::from(rank.rank() == 1)];
+                let mut sums = sent.clone();
+                let result = rank.all_reduce(&sent, &mut sums, &Sum);
+                // The next operation works.
+                let mut sum = [0];
+                rank.all_reduce(&[1], &mut sum, &Sum).unwrap();
+                assert_eq!(sum, [3]);
+                result
+            });
+            let errors: Vec<_> = results.into_iter().map(Result::unwrap_err).collect();
+            let disagree = |error: &Error| matches!(error, Error::Disagreement { .. });
+            assert!(errors.iter().any(disagree), "{errors:?}");
+            assert!(
+                errors.iter().all(|error| blamed(error).is_some()),
+                "{errors:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn another_operation_or_type_is_a_disagreement() {
+    let ranks = group("threads", 2, &brief());
+    let errors = each(&ranks, |rank| {
+        let mut sum = [0u64];
+        let result = match rank.rank() {
+            0 => rank.all_reduce(&[1], &mut sum, &Sum),
+            _ => rank.scan(&[1], &mut sum, &Sum),
+        };
+        result.unwrap_err()
+    });
+    // Rank 1 sends nothing in a scan, but tells rank 0 that it disagrees.
+    assert_eq!(
+        errors[0].to_string(),
+        "all_reduce has failed at rank 1, whose error has the cause"
+    );
+    assert_eq!(
+        errors[1].to_string(),
+        "rank 0 disagrees about scan: it has called another collective operation, or with another \
+         root, algorithm, element type or number of elements"
+    );
+    let ranks = group("threads", 2, &brief());
+    let results = each(&ranks, |rank| match rank.rank() {
+        0 => rank.broadcast(0, &mut [1u64]),
+        _ => rank.broadcast(0, &mut [1i64]),
+    });
+    assert!(results[0].is_ok());
+    assert_eq!(blamed(results[1].as_ref().unwrap_err()), Some(0));
+}
+
+#[test]
+fn wrong_memory_fails_at_all_ranks() {
+    for way in ways() {
+        println!("{way}");
+        let ranks = group(way, 3, &brief());
+        let errors = each(&ranks, |rank| {
+            let mut sums = vec![0; 5 + usize::from(rank.rank() == 2)];
+            let error = rank.all_reduce(&[1; 5], &mut sums, &Sum).unwrap_err();
+            rank.barrier().unwrap();
+            error
+        });
+        assert_eq!(
+            errors[2].to_string(),
+            "`received` of all_reduce has 6 elements, but the number of ranks and the other \
+             arguments require 5"
+        );
+        assert_eq!(blamed(&errors[0]), Some(2), "{errors:?}");
+        assert!(blamed(&errors[1]).is_some(), "{errors:?}");
+    }
+}
+
+#[test]
+fn an_operation_that_panics_fails_at_the_ranks_that_depend_on_it() {
+    for count in [3, 50_000] {
+        let ranks = group("threads", 4, &brief());
+        let results = each(&ranks, |rank| {
+            let own = rank.rank();
+            let operation = Commutative(|a: &u32, b: &u32| {
+                assert_ne!(own, 1, "this rank can't add");
+                a + b
+            });
+            let mut sums = vec![0; count];
+            let sum = || rank.all_reduce(&vec![1; count], &mut sums, &operation);
+            let result = catch_unwind(AssertUnwindSafe(sum));
+            // The next operation works.
+            rank.barrier().unwrap();
+            result.ok()
+        });
+        assert!(results[1].is_none());
+        // Rank 3 exchanges elements with rank 1 after the first combination.
+        let error = results[3].as_ref().unwrap().as_ref().unwrap_err();
+        assert_eq!(blamed(error), Some(1), "{error}");
+    }
+}
+
+#[test]
+fn roots_and_algorithms_that_do_not_exist_are_errors() {
+    let ranks = group("threads", 2, &brief());
+    let rank = &ranks[0];
+    let error = rank.broadcast(2, &mut [0u8]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the arguments of broadcast are invalid: the root 2 is no rank of a group of 2 ranks"
+    );
+    let chosen = rank.with_algorithm(Algorithm::Bruck);
+    let error = chosen.barrier().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the arguments of barrier are invalid: barrier has no algorithm `bruck`; it has \
+         `dissemination`"
+    );
+    let error = chosen
+        .all_reduce(&[0u8], &mut [0], &Sum)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "the arguments of all_reduce are invalid: all_reduce has no algorithm `bruck`; it has \
+         `recursive_doubling`, `halving`, `ring`"
+    );
+    let error = rank
+        .all_gather_v(&[0u8], &[1], &mut [0])
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "the arguments of all_gather are invalid: 1 counts were given for a group of 2 ranks: give \
+         one for each rank"
+    );
+}
+
+#[test]
+fn a_rank_that_never_comes_is_a_timeout() {
+    let mut options = brief();
+    options.collective_timeout = Duration::from_millis(50);
+    let ranks = group("threads", 2, &options);
+    for count in [1, 100_000] {
+        let mut sums = vec![0; count];
+        match ranks[0]
+            .all_reduce(&vec![1; count], &mut sums, &Sum)
+            .unwrap_err()
+        {
+            Error::Collective { source, .. } => {
+                assert!(matches!(*source, Error::TimedOut { .. }), "{source}");
+            }
+            error => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn invalid_arguments_of_one_rank_fail_at_all() {
+    for way in ways() {
+        println!("{way}");
+        let ranks = group(way, 3, &brief());
+        each(&ranks, |rank| {
+            let is_wrong = rank.rank() == 1;
+            let check = |result: Result<(), Error>| match result.unwrap_err() {
+                Error::Arguments { .. } | Error::TooFewRanks { .. } => assert!(is_wrong),
+                error => assert_eq!(blamed(&error), Some(1), "{error}"),
+            };
+            let root = if is_wrong { 3 } else { 1 };
+            let broadcast = rank.broadcast(root, &mut [0u8]);
+            check(broadcast);
+            let counts = [1, 1, if is_wrong { usize::MAX } else { 1 }];
+            check(rank.all_gather_v(&[1u8], &counts, &mut [0; 3]));
+            let size = if is_wrong { 4 } else { 3 };
+            check(Cartesian::new(rank, &[Dimension::open(size)]).map(drop));
+            // Later operations agree about their numbers.
+            let mut sum = [0];
+            rank.all_reduce(&[1], &mut sum, &Sum).unwrap();
+            assert_eq!(sum, [3]);
+        });
+    }
+}
+
+#[test]
+fn another_order_of_operands_is_a_disagreement() {
+    let ranks = group("threads", 2, &brief());
+    let results = each(&ranks, |rank| {
+        let (sum, mut received) = (|a: &u32, b: &u32| a + b, [0]);
+        match rank.rank() {
+            0 => rank.reduce(1, &[1], &mut received, &Commutative(sum)),
+            _ => rank.reduce(1, &[1], &mut received, &Ordered(sum)),
+        }
+    });
+    assert_eq!(blamed(results[1].as_ref().unwrap_err()), Some(0));
+}
+
+#[test]
+fn all_ranks_that_disagree_are_told() {
+    for way in ways() {
+        println!("{way}");
+        let ranks = group(way, 3, &brief());
+        let errors = each(&ranks, |rank| {
+            let mut received = [0; 3];
+            let result = match rank.rank() {
+                0 => rank.gather_v(0, &[1], &[1; 3], &mut received),
+                _ => rank.all_to_all(&[1; 3], &mut received),
+            };
+            result.unwrap_err()
+        });
+        let blamed: Vec<_> = errors.iter().map(blamed).collect();
+        assert_eq!(blamed, [Some(1), Some(0), Some(0)], "{errors:?}");
+    }
+}
+
+#[test]
+fn a_rank_whose_queue_is_full_is_a_timeout() {
+    for way in ways() {
+        println!("{way}");
+        let mut options = brief();
+        options.collective_timeout = Duration::from_millis(50);
+        (options.bounds.messages, options.bounds.bytes) = (4, 4096);
+        let ranks = group(way, 2, &options);
+        // Rank 1 takes part in none of them.
+        let error = (0..10_000).find_map(|_| ranks[0].broadcast(0, &mut [1u8]).err());
+        match error.unwrap() {
+            Error::Collective { source, .. } => {
+                assert!(matches!(*source, Error::TimedOut { .. }), "{source}");
+            }
+            error => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn messages_that_exceed_the_room_of_a_queue_are_exchanged() {
+    for way in ways() {
+        println!("{way}");
+        let mut options = brief();
+        (options.bounds.messages, options.bounds.bytes) = (4, 4096);
+        let ranks = group(way, 3, &options);
+        each(&ranks, |rank| {
+            for count in [1000, 5000, 20_000] {
+                for algorithm in Collective::AllReduce.algorithms() {
+                    let mut sums = vec![0u32; count];
+                    let rank = rank.with_algorithm(*algorithm);
+                    rank.all_reduce(&vec![1; count], &mut sums, &Sum).unwrap();
+                    assert_eq!(sums, vec![3; count]);
+                }
+            }
+        });
+    }
+}

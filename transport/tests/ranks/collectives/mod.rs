@@ -1,0 +1,5 @@
+//! Collective operations, subgroups and grids.
+
+mod failures;
+mod groups;
+mod results;
