@@ -90,8 +90,8 @@ fn start() -> Result<(Child, String), Box<dyn Error>> {
 }
 
 fn calls(address: &str) -> Result<(), Box<dyn Error>> {
-    let client = Client::connect(&address.parse()?)?;
-    let primes = client.lookup::<dyn Primes>("primes")?;
+    let client = Client::connect(&address.parse()?).wait()?;
+    let primes = client.lookup::<dyn Primes>("primes").wait()?;
 
     // Dropping the stream ends the search.
     let found: Result<Vec<u64>, StreamError> = primes

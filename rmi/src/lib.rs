@@ -4,6 +4,14 @@
 //! server passes the arguments as the Rust references that the trait names. The references point
 //! into the buffer that the network filled, so the arguments are neither copied nor allocated.
 //!
+//! ```toml
+//! [dependencies]
+//! jstream = "0.1"
+//! jstream-rmi = "0.1"
+//! ```
+//!
+//! Start with a trait, a [`Server`] and a [`Client`]:
+//!
 //! ```
 //! use jstream_rmi::{Client, Server, remote};
 //! use std::sync::Arc;
@@ -26,8 +34,8 @@
 //! server.bind::<dyn Calculator>("calculator", Arc::new(Plain))?;
 //! let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
 //!
-//! let client = Client::connect(serving.address())?;
-//! let calculator = client.lookup::<dyn Calculator>("calculator")?;
+//! let client = Client::connect(serving.address()).wait()?;
+//! let calculator = client.lookup::<dyn Calculator>("calculator").wait()?;
 //! let reply = calculator.dot(&[1.0, 2.0], &[3.0, 4.0]).wait()?;
 //! assert_eq!(*reply.get(), 11.0);
 //! # Ok(())
@@ -36,12 +44,33 @@
 //!
 //! The [guide] covers all of this in detail, with examples.
 //!
+//! # Features
+//!
+//! | feature | effect |
+//! |---|---|
+//! | `shm` (default) | calls through memory shared with other processes, `shm://name` |
+//! | `uring` (default) | calls over TCP received with io_uring, `uring://host:port` |
+//! | `sim` (default) | calls over a simulated network for tests, `sim://name` |
+//! | `tokio` | methods run in the runtime of tokio in which their server starts |
+//! | `tower` | stubs as services of tower |
+//! | `tls` | calls over TLS 1.3, at addresses `tls://host:port` |
+//! | `metrics` | publishes the counters of calls through the `metrics` crate |
+//! | `cli` | builds the programs `jcall` and `jregistry` |
+//!
+//! The devices `inproc`, `uds` and `tcp` are always there. With `default-features = false` the
+//! others are left out, and programs are smaller: an address of such a device gives an error that
+//! names the feature.
+//!
+//! `cargo install jstream-rmi --features cli` installs `jcall`, which lists what a server has bound
+//! and calls it by hand, and `jregistry`, which serves the names of several servers.
+//!
 //! # Arguments and results
 //!
 //! | in the trait | the stub takes | the server gets |
 //! |---|---|---|
 //! | `n: u32`, any plain `Copy` type | `u32` | the value |
 //! | `a: &[f64]`, `s: &str`, `o: &Order<'_>` | the same | a reference into the receive buffer |
+//! | `u: &UserRef<'_>`, the form of a `User` that owns its parts | `&User` or `&UserRef<'_>` | a reference into the receive buffer |
 //! | `shape: &dyn Shape`, a transportable trait | the same | the same |
 //! | `o: Received<Order<'static>>`, alone | `&Order<'_>` | the receive buffer, which it may keep |
 //! | `-> T` | a [`Call<T>`] | |
@@ -104,7 +133,7 @@
 //! let server = Server::default();
 //! server.bind::<dyn Words>("words", Arc::new(Plain))?;
 //! let serving = server.listen(&"inproc://doc-words".parse()?)?;
-//! let words = Client::connect(serving.address())?.lookup::<dyn Words>("words")?;
+//! let words = Client::connect(serving.address()).wait()?.lookup::<dyn Words>("words").wait()?;
 //! let reply = words.longest(&["a", "long", "one"]).wait()?;
 //! assert_eq!(*reply.get(), Some("long"));
 //! # Ok(())
@@ -143,7 +172,7 @@
 //! let server = Server::default();
 //! server.bind::<dyn Primes>("primes", Arc::new(Plain))?;
 //! let serving = server.listen(&"inproc://doc-primes".parse()?)?;
-//! let primes = Client::connect(serving.address())?.lookup::<dyn Primes>("primes")?;
+//! let primes = Client::connect(serving.address()).wait()?.lookup::<dyn Primes>("primes").wait()?;
 //! let below: Result<Vec<u64>, StreamError> =
 //!     primes.below(20).map(|prime| Ok(*prime?.get())).collect();
 //! assert_eq!(below?, [2, 3, 5, 7, 11, 13, 17, 19]);
@@ -170,8 +199,9 @@
 //!
 //! # Calls in both directions
 //!
-//! A client may also [export](Client::export) objects. A method reaches them through its
-//! [caller](Context::caller). While a thread waits for a call, it serves calls from the other side,
+//! A client may also [export](Client::export) objects, and pass [references](Remote) to them. If it
+//! [exports a server](Client::export_server), a method also finds the objects by their names,
+//! through its [caller](Context::caller). While a thread waits for a call, it serves calls from the other side,
 //! so both sides can call each other back while both wait. The number of threads limits the depth
 //! of nested calls. If a call exceeds it, the caller is told that the peer is
 //! [busy](CallError::Busy).
@@ -195,7 +225,7 @@
 //!
 //! impl Sorter for Plain {
 //!     fn best(&self, of: &[&str]) -> Option<String> {
-//!         let judge = context().caller()?.lookup::<dyn Judge>("judge").ok()?;
+//!         let judge = context().caller()?.lookup::<dyn Judge>("judge").wait().ok()?;
 //!         let better = |a: &str, b: &str| judge.better(a, b).wait().is_ok_and(|a| *a.get());
 //!         let best = of.iter().copied().reduce(|a, b| if better(b, a) { b } else { a });
 //!         best.map(str::to_owned)
@@ -217,9 +247,9 @@
 //!
 //! let judges = Server::default();
 //! judges.bind::<dyn Judge>("judge", Arc::new(Longer))?;
-//! let client = Client::connect(serving.address())?;
-//! assert!(client.export(&judges));
-//! let sorter = client.lookup::<dyn Sorter>("sorter")?;
+//! let client = Client::connect(serving.address()).wait()?;
+//! assert!(client.export_server(&judges));
+//! let sorter = client.lookup::<dyn Sorter>("sorter").wait()?;
 //! let best = sorter.best(&["a", "long", "one"]).wait()?;
 //! assert_eq!(*best.get(), Some("long"));
 //! # Ok(())
@@ -263,12 +293,17 @@ pub use call::{
     ReflectionStub, Registry, RegistryStub, RemoteCall, Reply, Serves, Signature, SignatureRef,
     Skeleton,
 };
+#[cfg(feature = "tower")]
+pub use client::StubService;
 pub use client::{Client, ClientOptions, WeakClient};
-pub use interface::{Alone, BoxFuture, Exclusive, Interface, Shared};
+pub use frame::Metadata;
+pub use interface::{Alone, BoxFuture, Exclusive, Interface, SentAs, Shared};
 pub use jstream::Received;
+pub use jstream_active::{Guarded, Held, Serving as ServingThread, Settings, When};
+#[cfg(feature = "tls")]
+pub use jstream_base::tls;
+pub use jstream_base::{Address, Options};
 pub use jstream_derive::{Referring, remote};
-pub use jstream_transport::active::{Guarded, Held, Settings, When};
-pub use jstream_transport::{Address, Options};
 pub use reference::{
     Export, Leads, Object, Passed, ReferenceCounts, Referring, Remotable, Remote, Retries, Stub,
 };
@@ -277,11 +312,12 @@ pub use server::{Ended, Local, LocalServer, Server, ServerOptions, Serving, Weak
 pub use session::Metered;
 pub use session::{
     CallEnd, CallInfo, Capture, CaptureOptions, Clock, Context, Denied, Interceptor, Interceptors,
-    Secret, SecretTooShort, Side, Traced, Watch, context,
+    PeerInfo, Secret, SecretTooShort, Side, Traced, Watch, context,
 };
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use support::{
-    AuthError, BindError, CallError, ConnectError, LookupError, Outcome, ServeError,
+    AuthError, BindError, CallError, ConnectError, LookupError, MetadataError, Operation, Outcome,
+    ServeError,
 };
 
 /// Items used by generated code. Not part of the public API: they may change in any release.
@@ -289,7 +325,8 @@ pub use support::{
 pub mod __private {
     pub use jstream::__private::list;
 
-    pub use crate::interface::Method;
+    pub use crate::frame::metadata_of;
+    pub use crate::interface::{Argument, Method, Parameter, ParameterTarget, argument};
     pub use crate::reference::{Form, Giving, Taking, Unfit, owned};
     pub use crate::session::{Answer, Failed, Incoming};
     pub use crate::stream::{Carried, Taken};

@@ -20,7 +20,7 @@
 //! let server = Server::default();
 //! server.bind::<dyn Rates>("rates", rates.clone())?;
 //! let serving = server.listen(&"inproc://doc-mock".parse()?)?;
-//! let stub = Client::connect(serving.address())?.lookup::<dyn Rates>("rates")?;
+//! let stub = Client::connect(serving.address()).wait()?.lookup::<dyn Rates>("rates").wait()?;
 //! assert_eq!(*stub.rate("EUR", "EUR").wait()?.get(), 1.0);
 //! assert_eq!(*stub.rate("EUR", "SEK").wait()?.get(), 1.5);
 //! assert_eq!(rates.calls_of_rate(), 2);

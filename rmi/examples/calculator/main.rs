@@ -58,8 +58,8 @@ fn start() -> Result<(Child, String), Box<dyn Error>> {
 }
 
 fn calls(address: &str) -> Result<(), Box<dyn Error>> {
-    let client = Client::connect(&address.parse()?)?;
-    let calculator = client.lookup::<dyn Calculator>("calculator")?;
+    let client = Client::connect(&address.parse()?).wait()?;
+    let calculator = client.lookup::<dyn Calculator>("calculator").wait()?;
 
     // The server reads the numbers in place in its receive buffer.
     let numbers: Vec<f64> = (0..1000u32).map(f64::from).collect();
@@ -92,7 +92,7 @@ fn calls(address: &str) -> Result<(), Box<dyn Error>> {
         }
     }
 
-    let memory = client.lookup::<dyn Memory>("memory")?;
+    let memory = client.lookup::<dyn Memory>("memory").wait()?;
     memory.store("x", 40.0)?;
     println!("x: {:?}", memory.add("x", 2.0).wait()?.get());
     Ok(())

@@ -46,12 +46,11 @@ impl Member for Ear {
 }
 
 fn join(address: &str, name: &str) -> Result<(), Box<dyn Error>> {
-    let client = Client::connect(&address.parse()?)?;
+    let client = Client::connect(&address.parse()?).wait()?;
     // Receives calls while this thread waits for input.
     let _hears = client.start()?;
-    let lobby = client.lookup::<dyn Room>("lobby")?;
-    let own = Server::default();
-    let ear = own.export::<dyn Member>(Arc::new(Ear(name.to_owned())));
+    let lobby = client.lookup::<dyn Room>("lobby").wait()?;
+    let ear = client.export::<dyn Member>(Arc::new(Ear(name.to_owned())));
     println!(
         "{name} is number {}",
         lobby.join(name, ear.remote()).wait()?.get()

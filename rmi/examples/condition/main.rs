@@ -56,7 +56,10 @@ fn start() -> Result<(Child, String), Box<dyn Error>> {
 fn calls(address: &str) -> Result<(), Box<dyn Error>> {
     let address = address.parse()?;
     let joined = || -> Result<BufferStub, Box<dyn Error>> {
-        Ok(Client::connect(&address)?.lookup::<dyn Buffer>("buffer")?)
+        Ok(Client::connect(&address)
+            .wait()?
+            .lookup::<dyn Buffer>("buffer")
+            .wait()?)
     };
     let (puts, takes) = (joined()?, joined()?);
 

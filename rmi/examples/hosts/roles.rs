@@ -26,7 +26,7 @@ fn serve(server: &Server, host: &str) -> Outcome<Serving> {
 fn names(registry: &str) -> Outcome<Names> {
     let mut options = ClientOptions::default();
     options.secret = secret()?;
-    Ok(Names::connect_with(&registry.parse()?, &options)?)
+    Ok(Names::connect_with(&registry.parse()?, &options).wait()?)
 }
 
 fn options() -> Outcome<ServerOptions> {
@@ -58,7 +58,7 @@ pub(crate) fn library(host: &str, registry: &str) -> Outcome {
     server.bind::<dyn Library>("library", Arc::new(Shelf(book.remote())))?;
     let serving = serve(&server, host)?;
     let names = names(registry)?;
-    names.bind("library", &serving)?;
+    names.bind("library", &serving).wait()?;
     last(format_args!("the library is at {}", serving.address()))
 }
 
@@ -67,20 +67,20 @@ pub(crate) fn reader(host: &str, registry: &str) -> Outcome {
     server.bind::<dyn Reader>("reader", Arc::new(Eager))?;
     let serving = serve(&server, host)?;
     let names = names(registry)?;
-    names.bind("reader", &serving)?;
+    names.bind("reader", &serving).wait()?;
     last(format_args!("the reader is at {}", serving.address()))
 }
 
 pub(crate) fn desk(registry: &str) -> Outcome {
     let names = names(registry)?;
-    for bound in names.list()? {
+    for bound in names.list().wait()? {
         println!("the registry: {} is a {}", bound.name, bound.interface);
     }
-    let library = names.lookup::<dyn Library>("library")?;
+    let library = names.lookup::<dyn Library>("library").wait()?;
     let book = library.open("The Net").wait()?.ok_or("no such book")?;
     let pages = *book.pages().wait()?.get();
     // The reader itself requests the pages from the library. This process never receives them.
-    let reader = names.lookup::<dyn Reader>("reader")?;
+    let reader = names.lookup::<dyn Reader>("reader").wait()?;
     let found = reader.longest_word(book).wait()?;
     let word = (*found.get())?;
     println!("the longest word of {pages} pages is {word:?}");

@@ -30,7 +30,10 @@ fn main() -> Outcome {
 }
 
 fn work(address: &str, name: &str) -> Outcome {
-    let queue = Client::connect(&address.parse()?)?.lookup::<dyn Queue>("queue")?;
+    let queue = Client::connect(&address.parse()?)
+        .wait()?
+        .lookup::<dyn Queue>("queue")
+        .wait()?;
     while !queue.is_done().wait()?.get() {
         match queue.take(name).wait()? {
             Some(job) => {
@@ -45,7 +48,10 @@ fn work(address: &str, name: &str) -> Outcome {
 }
 
 fn hang(address: &str, name: &str) -> Outcome {
-    let queue = Client::connect(&address.parse()?)?.lookup::<dyn Queue>("queue")?;
+    let queue = Client::connect(&address.parse()?)
+        .wait()?
+        .lookup::<dyn Queue>("queue")
+        .wait()?;
     let job = queue.take(name).wait()?.ok_or("there is no job")?;
     println!("{}", job.number().wait()?.get());
     io::stdout().flush()?;

@@ -54,8 +54,8 @@ fn start() -> Result<(Child, String), Box<dyn Error>> {
 }
 
 fn calls(address: &str) -> Result<(), Box<dyn Error>> {
-    let client = Client::connect(&address.parse()?)?;
-    let algebra = client.lookup::<dyn Algebra>("algebra")?;
+    let client = Client::connect(&address.parse()?).wait()?;
+    let algebra = client.lookup::<dyn Algebra>("algebra").wait()?;
 
     // The numbers are sent from their place in memory, and read in place in the receive buffer.
     let values: Vec<f64> = (0..300u32).map(|n| f64::from(n % 11)).collect();

@@ -54,15 +54,15 @@ fn store(registry: &str) -> Outcome {
     let server = Server::default();
     server.bind::<dyn Table>("table", Arc::new(Memory::default()))?;
     let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
-    let names = Names::connect(&registry.parse()?)?;
-    names.bind("table", &serving)?;
+    let names = Names::connect(&registry.parse()?).wait()?;
+    names.bind("table", &serving).wait()?;
     say("the store is bound")?;
     until_the_end()
 }
 
 fn watch(registry: &str, prefix: &str) -> Outcome {
-    let names = Names::connect(&registry.parse()?)?;
-    let table = names.lookup::<dyn Table>("table")?;
+    let names = Names::connect(&registry.parse()?).wait()?;
+    let table = names.lookup::<dyn Table>("table").wait()?;
     let mut changes = table.within(std::time::Duration::MAX).watch(prefix);
     // Existing entries come first. After the first item, the prefix is being watched.
     while let Some(change) = changes.next().wait() {
@@ -96,7 +96,7 @@ fn line(of: &mut BufReader<ChildStdout>) -> Outcome<String> {
 fn run() -> Outcome {
     let (mut registry, mut of_registry) = start(&["--registry"])?;
     let address = line(&mut of_registry)?;
-    let names = Names::connect(&address.parse()?)?;
+    let names = Names::connect(&address.parse()?).wait()?;
     // The first item has all existing names, of which there are none. Names that are bound later
     // follow.
     let mut bound = names.watch()?;
@@ -106,7 +106,7 @@ fn run() -> Outcome {
     println!("{}", line(&mut of_store)?);
     let first = bound.next().ok_or("the registry is gone")??;
     println!("the registry: {} is bound", first.name);
-    let table = names.lookup::<dyn Table>("table")?;
+    let table = names.lookup::<dyn Table>("table").wait()?;
     table.put("color/sky", "blue").wait()?;
 
     let (mut watcher, mut seen) = start(&["--watch", &address, "color/"])?;

@@ -1,9 +1,10 @@
 //! Reflection: the interfaces and the health of a server, for programs that have none of its
 //! traits. It is itself a remote object of every server.
 
-use jstream::{Filled, Received, Transportable};
+use jstream::{MessageBuffer, Received, Transportable};
 use jstream_derive::remote;
 
+use crate::frame::Metadata;
 use crate::reference::Object;
 use crate::support::CallError;
 
@@ -115,11 +116,27 @@ impl Described {
         }
     }
 
+    /// Returns the number by which the server knows the object on this connection.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        // 0 stands for the registry, which is not described.
+        self.object.way().map_or(0, |(_, number)| number)
+    }
+
     /// Sets the timeout of each call, as [`Stub::within`](crate::Stub::within) does.
     #[must_use]
     pub fn within(self, time: std::time::Duration) -> Self {
         Self {
             object: self.object.within(time),
+            ..self
+        }
+    }
+
+    /// Sets the metadata of each call, as [`Stub::with_metadata`](crate::Stub::with_metadata) does.
+    #[must_use]
+    pub fn with_metadata(self, metadata: Metadata) -> Self {
+        Self {
+            object: self.object.with_metadata(metadata),
             ..self
         }
     }
@@ -131,7 +148,7 @@ impl Described {
     /// # Errors
     ///
     /// [`CallError`], as for a stub, but without the name of the method.
-    pub fn call(&self, place: usize, arguments: &[u8]) -> Result<Filled, CallError> {
+    pub fn call(&self, place: usize, arguments: &[u8]) -> Result<MessageBuffer, CallError> {
         let methods = self.description().methods;
         let one_way = methods.get(place).is_some_and(|method| method.one_way);
         self.object.call_described(place, arguments, one_way)

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use jstream_transport::Address;
-use jstream_transport::active::{Handlers, ThreadPool, WeakPeer};
+use jstream_active::{Handlers, ThreadPool, WeakPeer};
+use jstream_base::Address;
 
 use crate::call::{Found, MOST_WAITING, RegistryStub, handlers};
 use crate::client::options::ClientOptions;
@@ -51,7 +51,7 @@ pub(crate) fn claim(
     for time in 0..TIMES {
         let found = registry
             .claim(Key::of_words(key).words(), interface.id())
-            .wait();
+            .outcome();
         let found = found.map_err(|error| unreached(error.to_string()))?;
         match *found.get() {
             Found::Object { number } => {
@@ -141,8 +141,8 @@ pub(crate) fn connect_lane(
     let (_, _, settings) = lane.route();
     let time = settings.handshake_timeout;
     let registry = |of: &Connection| RegistryStub::new(own(of, REGISTRY).within(time));
-    let key = (*registry(main).lane().wait().ok()?.get())?;
+    let key = (*registry(main).lane().outcome().ok()?.get())?;
     let opened = main.connect_lane(lane, handlers)?;
-    let joined = registry(&opened).join(key).wait().ok()?;
+    let joined = registry(&opened).join(key).outcome().ok()?;
     joined.get().then_some(opened)
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-use jstream_transport::Address;
-use jstream_transport::active::{Serving, WeakPeer};
+use jstream_active::{Serving, WeakPeer};
+use jstream_base::Address;
 
 use crate::call::{Described, Found, ReflectionStub, RegistryStub};
 use crate::client::connect::connect;
 use crate::client::options::ClientOptions;
 use crate::frame::{REFLECTION, REGISTRY};
 use crate::reference::{Object, ObjectPlace, Remotable, Stub};
-use crate::session::{Connection, Context, Import};
-use crate::support::{ConnectError, LookupError, shown};
+use crate::session::{Connection, Context, Import, PeerInfo};
+use crate::support::{ConnectError, LookupError, Operation, StepEnd, may_block};
 
 /// A connection to a server. Cheap to clone. The connection ends with the last clone, stub and
 /// call; calls that were sent but not awaited may then not run.
@@ -25,8 +25,9 @@ use crate::support::{ConnectError, LookupError, shown};
 /// first one. Large results use the second connection, too, once a large result has arrived while
 /// other calls were in flight.
 ///
-/// Both sides may call: a client [exports](Self::export) objects, and a method reaches them through
-/// the [caller](crate::Context::caller) of its context. While a thread waits for a call, it serves
+/// Both sides may call: a client [exports](Self::export) objects, and passes references to them. If
+/// it [exports a server](Self::export_server), a method also finds the objects by their names,
+/// through the [caller](crate::Context::caller) of its context. While a thread waits for a call, it serves
 /// calls from the other side, so methods may call each other back.
 /// [`Settings::nesting`](crate::Settings::nesting) limits the depth.
 #[derive(Clone)]
@@ -36,22 +37,30 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects with default options.
+    /// Connects with default options. Begins when it is waited for or first polled. As a future, it
+    /// has a thread of its own until it is connected, since the handshake may block; if it is
+    /// dropped before that, the thread closes the connection.
     ///
     /// # Errors
     ///
     /// [`ConnectError`] if no server listens at the address, or if it does not speak this protocol.
-    pub fn connect(address: &Address) -> Result<Self, ConnectError> {
+    pub fn connect(address: &Address) -> Operation<Result<Self, ConnectError>> {
         Self::connect_with(address, &ClientOptions::default())
     }
 
-    /// Connects with custom options.
+    /// Connects with custom options, like [`connect`](Self::connect).
     ///
     /// # Errors
     ///
     /// As for [`connect`](Self::connect).
-    pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, ConnectError> {
-        connect(address, options).map(Self::of)
+    pub fn connect_with(
+        address: &Address,
+        options: &ClientOptions,
+    ) -> Operation<Result<Self, ConnectError>> {
+        let (address, options) = (address.clone(), options.clone());
+        Operation::blocking("jstream-connect", move || {
+            connect(&address, &options).map(Self::of)
+        })
     }
 
     pub(crate) fn of(connection: Connection) -> Self {
@@ -59,44 +68,60 @@ impl Client {
         Self { connection, time }
     }
 
-    /// Returns a stub of the object that the server has bound to a name.
+    /// Returns a stub of the object that the server has bound to a name. The object may have
+    /// further methods behind those of `T`, if the server
+    /// [allows reflection](crate::ServerOptions::reflects) and the methods of `T` have no streams or
+    /// references. The request is sent immediately.
     ///
     /// # Errors
     ///
     /// [`LookupError`] if nothing is bound to the name, if the object has another interface, or if
     /// the call of the registry fails.
-    pub fn lookup<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
+    pub fn lookup<T: Remotable + ?Sized>(
+        &self,
+        name: &str,
+    ) -> Operation<Result<T::Stub, LookupError>> {
         let interface = T::interface();
-        match self.named(name, interface.id())? {
-            Ok(import) => Ok(T::Stub::new(self.object(ObjectPlace::Import(import)))),
-            Err(found) => Err(LookupError::OtherInterface {
-                name: name.to_owned(),
-                expected: interface.differs_from(&found),
-                found: shown(&found),
-            }),
-        }
+        self.find(name, interface.id(), move |client, name, found| {
+            let stub = |client: &Self, import| T::Stub::new(client.imported(import));
+            match found {
+                Ok(import) => StepEnd::Done(Ok(stub(client, import))),
+                Err(found) => StepEnd::Next(client.find_by_methods(name, interface, found, stub)),
+            }
+        })
     }
 
-    /// Looks up a name. If the object has another interface, returns the description of that
-    /// interface.
-    fn named(
+    /// Looks up a name, and passes the object to `then`, or the description of its interface if
+    /// that is another one.
+    pub(super) fn find<R: 'static>(
         &self,
         name: &str,
         interface: u64,
-    ) -> Result<Result<Arc<Import>, String>, LookupError> {
-        let unknown = || LookupError::Unknown {
-            name: name.to_owned(),
-        };
-        let found = self.registry().lookup(name, interface).wait()?;
-        match *found.get() {
-            Found::Object { number } => {
-                let references = self.connection.references();
-                let import = references.enter(&self.connection, number, None);
-                Ok(Ok(import.ok_or_else(unknown)?))
+        then: impl FnOnce(&Self, String, Result<Arc<Import>, String>) -> StepEnd<Result<R, LookupError>>
+        + Send
+        + 'static,
+    ) -> Operation<Result<R, LookupError>> {
+        let call = self.registry().lookup(name, interface);
+        let (client, name) = (self.clone(), name.to_owned());
+        call.then(move |found| {
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => return StepEnd::Done(Err(error.into())),
+            };
+            let found = match *found.get() {
+                Found::Object { number } => {
+                    let references = client.connection.references();
+                    let import = references.enter(&client.connection, number, None);
+                    import.map(Ok)
+                }
+                Found::Unknown => None,
+                Found::Other(found) => Some(Err(found.to_owned())),
+            };
+            match found {
+                Some(found) => then(&client, name, found),
+                None => StepEnd::Done(Err(unknown(&name))),
             }
-            Found::Unknown => Err(unknown()),
-            Found::Other(found) => Ok(Err(found.to_owned())),
-        }
+        })
     }
 
     /// Returns the server's registry.
@@ -119,24 +144,42 @@ impl Client {
     /// # Errors
     ///
     /// [`LookupError`] if nothing is bound to the name, or if a call to the server fails.
-    pub fn describe(&self, name: &str) -> Result<Described, LookupError> {
-        let unknown = || LookupError::Unknown {
-            name: name.to_owned(),
-        };
-        let description = self.reflection().describe(name).wait()?.into_received();
-        let id = description.get().map(|described| described.id);
-        let import = self.named(name, id.ok_or_else(unknown)?)?;
-        // The object may have been replaced after it was described.
-        let import = import.map_err(|_| unknown())?;
-        Described::new(self.object(ObjectPlace::Import(import)), description).ok_or_else(unknown)
+    pub fn describe(&self, name: &str) -> Operation<Result<Described, LookupError>> {
+        let call = self.reflection().describe(name);
+        let (client, name) = (self.clone(), name.to_owned());
+        call.then(move |description| {
+            let description = match description {
+                Ok(description) => description.into_received(),
+                Err(error) => return StepEnd::Done(Err(error.into())),
+            };
+            let Some(id) = description.get().map(|described| described.id) else {
+                return StepEnd::Done(Err(unknown(&name)));
+            };
+            StepEnd::Next(client.find(&name, id, |client, name, import| {
+                // The object may have been replaced after it was described.
+                let object = import.ok().map(|import| client.imported(import));
+                let described = object.and_then(|object| Described::new(object, description));
+                StepEnd::Done(described.ok_or_else(|| unknown(&name)))
+            }))
+        })
     }
 
     /// Serves calls from the other side until the connection ends.
+    ///
+    /// # Panics
+    ///
+    /// With the feature `tokio`, in debug builds, if the thread runs tasks of tokio: use
+    /// [`start`](Self::start) there.
+    #[track_caller]
     pub fn serve(&self) {
+        may_block("Client::serve");
         self.connection.peer().serve(None);
     }
 
     /// Starts a thread that serves calls from the other side until its handle is dropped.
+    ///
+    /// The handle does not keep the connection open: keep the client, or a stub, beside it. The
+    /// crate exports the type of the handle as `ServingThread`.
     ///
     /// The thread also handles references that the other side releases. Without it, they are
     /// handled by the next call.
@@ -163,6 +206,12 @@ impl Client {
         self.connection.close();
     }
 
+    /// Returns the server's address and its identity, as far as it is known.
+    #[must_use]
+    pub fn peer(&self) -> PeerInfo {
+        PeerInfo::of(self.connection.peer())
+    }
+
     /// Returns the number of objects of the server to which this side holds stubs or references.
     #[must_use]
     pub fn references(&self) -> usize {
@@ -187,8 +236,20 @@ impl Client {
         self.object(ObjectPlace::Own(self.connection.clone(), number))
     }
 
+    /// Returns a looked-up object.
+    fn imported(&self, import: Arc<Import>) -> Object {
+        self.object(ObjectPlace::Import(import))
+    }
+
     fn object(&self, place: ObjectPlace) -> Object {
         Object::new(place, self.time)
+    }
+}
+
+/// Returns the error for a name to which no object is bound.
+fn unknown(name: &str) -> LookupError {
+    LookupError::Unknown {
+        name: name.to_owned(),
     }
 }
 
@@ -213,11 +274,9 @@ impl Client {
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = Server::default();
 /// let serving = server.listen(&"inproc://doc-weak-client".parse()?)?;
-/// let client = Client::connect(serving.address())?;
+/// let client = Client::connect(serving.address()).wait()?;
 /// let listener = Arc::new(Plain(client.downgrade()));
-/// let own = Server::default();
-/// own.bind::<dyn Listener>("listener", listener.clone())?;
-/// assert!(client.export(&own));
+/// let _export = client.export::<dyn Listener>(listener.clone());
 /// assert!(listener.0.upgrade().is_some());
 /// // This drops the last handle, so the connection ends.
 /// drop(client);

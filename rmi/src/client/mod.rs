@@ -5,7 +5,12 @@
 mod connect;
 mod handle;
 mod options;
+mod other_version;
+#[cfg(feature = "tower")]
+mod service;
 
 pub(crate) use self::connect::{Owners, claim};
 pub use self::handle::{Client, WeakClient};
 pub use self::options::ClientOptions;
+#[cfg(feature = "tower")]
+pub use self::service::StubService;

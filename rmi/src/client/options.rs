@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use jstream::Limits;
-use jstream_transport::Options;
-use jstream_transport::active::Settings;
+use jstream_active::Settings;
+use jstream_base::Options;
 
 use crate::session::{Capture, Clock, Interceptors, Secret};
 

@@ -11,6 +11,7 @@ use crate::directory::protocol::{Change, ChangeRef, Event};
 use crate::reference::Stub;
 use crate::session::until_ready;
 use crate::stream::{Stream, StreamError};
+use crate::support::may_block;
 
 /// All names of a registry, followed by their changes. Created by
 /// [`Names::watch`](super::Names::watch).
@@ -86,7 +87,9 @@ impl Changes {
     }
 
     /// Blocks until the next change. A background thread serves the connection meanwhile.
+    #[track_caller]
     fn wait_until(&mut self, until: Option<Instant>) -> Option<Option<<Self as Iterator>::Item>> {
+        may_block("Changes::next");
         until_ready(|| None, until, |context| self.poll_next(context))
     }
 }

@@ -1,13 +1,13 @@
 //! A connection to a registry, which reconnects when it is lost.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use jstream_transport::Address;
-use jstream_transport::active::Serving;
+use jstream_active::Serving;
+use jstream_base::Address;
 
 use crate::client::{Client, ClientOptions};
 use crate::directory::protocol::{Directory, DirectoryStub, Entry, NAME, Refusal};
@@ -218,13 +218,22 @@ fn connect(
     address: &Address,
     options: &ClientOptions,
 ) -> Result<(Client, DirectoryStub), LookupError> {
-    let client = Client::connect_with(address, options);
-    let client = client.map_err(|source| LookupError::Unreachable {
-        name: NAME.to_owned(),
-        addresses: address.to_string(),
-        source: Some(Box::new(source)),
+    let client = Client::connect_with(address, options).wait();
+    let client = client.map_err(|source| LookupError::RegistryUnreachable {
+        address: address.clone(),
+        source: Box::new(source),
     })?;
-    let directory = client.lookup::<dyn Directory>(NAME)?;
+    let directory = client.lookup::<dyn Directory>(NAME).wait();
+    // The name under which a registry is bound is an internal matter.
+    let directory = directory.map_err(|error| match error {
+        LookupError::Unknown { .. } => LookupError::NotARegistry {
+            address: address.clone(),
+        },
+        LookupError::OtherInterface { .. } => LookupError::RegistryVersion {
+            address: address.clone(),
+        },
+        other => other,
+    })?;
     Ok((client, directory))
 }
 
@@ -271,7 +280,7 @@ impl Pauses {
                 return !*is_over;
             };
             let waited = self.changed.wait_timeout(is_over, left);
-            (is_over, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            (is_over, _) = jstream_sync::unpoisoned(waited);
         }
     }
 

@@ -34,11 +34,11 @@
 //! let server = Server::default();
 //! server.bind::<dyn Adder>("adder", Arc::new(Plain))?;
 //! let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
-//! let names = Names::connect(registry.address())?;
-//! names.bind("adder", &serving)?;
+//! let names = Names::connect(registry.address()).wait()?;
+//! names.bind("adder", &serving).wait()?;
 //!
 //! // A third program.
-//! let adder = Names::connect(registry.address())?.lookup::<dyn Adder>("adder")?;
+//! let adder = Names::connect(registry.address()).wait()?.lookup::<dyn Adder>("adder").wait()?;
 //! assert_eq!(*adder.add(2, 40).wait()?.get(), 42);
 //! # Ok(())
 //! # }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::{fmt, io};
 
-use jstream_transport::Address;
+use jstream_base::Address;
 
 use crate::call::Bound;
 use crate::client::{Client, ClientOptions, Owners};
@@ -13,7 +13,10 @@ use crate::directory::places::located;
 use crate::directory::protocol::{DirectoryStub, Entry, Refusal};
 use crate::reference::Remotable;
 use crate::server::Serving;
-use crate::support::{CallError, ConnectError, LookupError, shown};
+use crate::support::{CallError, ConnectError, LookupError, Operation, shown};
+
+/// Name of the threads of awaited operations.
+const THREAD: &str = "jstream-names";
 
 /// A connection to a registry of several servers. Cheap to clone. The names that it has bound are
 /// unbound when the last clone is dropped, or the process ends.
@@ -38,7 +41,7 @@ pub enum DirectoryError {
         /// The name.
         name: String,
         /// The reason.
-        source: Refusal,
+        r#source: Refusal,
     },
     /// The server itself has not bound an object to the name.
     #[error("the server has no object named \"{name}\"; bind it there first")]
@@ -47,20 +50,29 @@ pub enum DirectoryError {
         name: String,
     },
     /// The system can't start a thread to keep the connection to the registry.
-    #[error("could not start the thread for the connection to the registry")]
-    Thread(#[source] io::Error),
+    #[error("could not start the thread for the connection to the registry: {0}")]
+    Thread(io::Error),
     /// The call to the registry failed.
-    #[error("the call to the registry failed")]
-    Call(#[from] CallError),
+    #[error("the call to the registry failed: {0}")]
+    Call(CallError),
+}
+
+impl From<CallError> for DirectoryError {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
 }
 
 impl Names {
     /// Connects to the registry at an address.
     ///
+    /// Each operation of a registry begins when it is waited for or first polled. As a future, it
+    /// has a thread of its own, because it may have to connect again.
+    ///
     /// # Errors
     ///
     /// [`LookupError`] if the registry can't be reached, or the server has none.
-    pub fn connect(address: &Address) -> Result<Self, LookupError> {
+    pub fn connect(address: &Address) -> Operation<Result<Self, LookupError>> {
         Self::connect_with(address, &ClientOptions::default())
     }
 
@@ -70,10 +82,16 @@ impl Names {
     /// # Errors
     ///
     /// As for [`connect`](Self::connect).
-    pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, LookupError> {
-        Ok(Self {
-            link: Link::connect(address, options)?,
-            owners: Arc::default(),
+    pub fn connect_with(
+        address: &Address,
+        options: &ClientOptions,
+    ) -> Operation<Result<Self, LookupError>> {
+        let (address, options) = (address.clone(), options.clone());
+        Operation::blocking(THREAD, move || {
+            Ok(Self {
+                link: Link::connect(&address, &options)?,
+                owners: Arc::default(),
+            })
         })
     }
 
@@ -84,7 +102,7 @@ impl Names {
     ///
     /// [`DirectoryError`] if the server has no such name, if the name is already bound at the
     /// registry, or if the registry refuses or can't be reached.
-    pub fn bind(&self, name: &str, serving: &Serving) -> Result<(), DirectoryError> {
+    pub fn bind(&self, name: &str, serving: &Serving) -> Operation<Result<(), DirectoryError>> {
         self.put(name, serving, false)
     }
 
@@ -95,23 +113,33 @@ impl Names {
     /// As for [`bind`](Self::bind), except that the name may be bound by these `Names`. A name that
     /// another connection has bound is refused with [`Refusal::NotBinder`], unless the
     /// [registry](super#who-may-change-names) allows it.
-    pub fn rebind(&self, name: &str, serving: &Serving) -> Result<(), DirectoryError> {
+    pub fn rebind(&self, name: &str, serving: &Serving) -> Operation<Result<(), DirectoryError>> {
         self.put(name, serving, true)
     }
 
-    fn put(&self, name: &str, serving: &Serving, replace: bool) -> Result<(), DirectoryError> {
+    fn put(
+        &self,
+        name: &str,
+        serving: &Serving,
+        replace: bool,
+    ) -> Operation<Result<(), DirectoryError>> {
         let interface = serving.interface(name);
-        let interface = interface.ok_or_else(|| DirectoryError::NotServed {
-            name: name.to_owned(),
-        })?;
         let addresses = serving.addresses().iter().map(Address::to_string);
-        let entry = Entry {
+        let entry = interface.map(|interface| Entry {
             name: name.to_owned(),
             interface: interface.name().to_owned(),
             id: interface.id(),
             description: interface.description().to_owned(),
             addresses: addresses.collect(),
-        };
+        });
+        let (names, name) = (self.clone(), name.to_owned());
+        Operation::blocking(THREAD, move || match entry {
+            Some(entry) => names.put_entry(&name, entry, replace),
+            None => Err(DirectoryError::NotServed { name }),
+        })
+    }
+
+    fn put_entry(&self, name: &str, entry: Entry, replace: bool) -> Result<(), DirectoryError> {
         self.link.keep().map_err(DirectoryError::Thread)?;
         let addresses: Vec<&str> = entry.addresses.iter().map(String::as_str).collect();
         // The entry is recorded first, because the connection may be replaced during the call.
@@ -134,7 +162,12 @@ impl Names {
     /// [`DirectoryError`] if the registry cannot be asked, or refuses: with [`Refusal::NotBinder`]
     /// if another connection has bound the name, unless the [registry](super#who-may-change-names)
     /// allows it.
-    pub fn unbind(&self, name: &str) -> Result<bool, DirectoryError> {
+    pub fn unbind(&self, name: &str) -> Operation<Result<bool, DirectoryError>> {
+        let (names, name) = (self.clone(), name.to_owned());
+        Operation::blocking(THREAD, move || names.free(&name))
+    }
+
+    fn free(&self, name: &str) -> Result<bool, DirectoryError> {
         let before = self.link.remember(name, None);
         let done = self.link.ask(false, |directory| {
             let done = directory.unbind(name).wait();
@@ -155,7 +188,15 @@ impl Names {
     ///
     /// [`LookupError`] if the name is not bound, if its object has another interface, or if the
     /// registry or the server can't be reached.
-    pub fn lookup<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
+    pub fn lookup<T: Remotable + ?Sized>(
+        &self,
+        name: &str,
+    ) -> Operation<Result<T::Stub, LookupError>> {
+        let (names, name) = (self.clone(), name.to_owned());
+        Operation::blocking(THREAD, move || names.find::<T>(&name))
+    }
+
+    fn find<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
         let interface = T::interface();
         let found = self
             .link
@@ -163,13 +204,6 @@ impl Names {
         let entry = found.get().ok_or_else(|| LookupError::Unknown {
             name: name.to_owned(),
         })?;
-        if entry.id != interface.id() {
-            return Err(LookupError::OtherInterface {
-                name: name.to_owned(),
-                expected: interface.differs_from(entry.description),
-                found: shown(entry.description),
-            });
-        }
         let reached = || {
             let owner = self.owner(entry.addresses);
             owner.map_err(|source| LookupError::Unreachable {
@@ -178,11 +212,26 @@ impl Names {
                 source: source.map(Box::new),
             })
         };
-        let owner = reached()?;
-        match owner.lookup::<T>(name) {
+        let owner = match reached() {
+            // Only the server can tell whether its object has these methods, too.
+            Err(_) if entry.id != interface.id() => {
+                let (expected, found) = (
+                    interface.differs_from(entry.description),
+                    shown(entry.description),
+                );
+                return Err(LookupError::OtherInterface {
+                    name: name.to_owned(),
+                    difference: format!("{expected} here, {found} there"),
+                    expected,
+                    found,
+                });
+            }
+            reached => reached?,
+        };
+        match owner.lookup::<T>(name).wait() {
             // An unused connection to the server had ended.
             Err(LookupError::Call(_)) if owner.connection().peer().has_ended() => {
-                reached()?.lookup::<T>(name)
+                reached()?.lookup::<T>(name).wait()
             }
             found => found,
         }
@@ -209,7 +258,12 @@ impl Names {
     /// # Errors
     ///
     /// [`CallError`] if the call to the registry fails.
-    pub fn list(&self) -> Result<Vec<Bound>, CallError> {
+    pub fn list(&self) -> Operation<Result<Vec<Bound>, CallError>> {
+        let names = self.clone();
+        Operation::blocking(THREAD, move || names.all())
+    }
+
+    fn all(&self) -> Result<Vec<Bound>, CallError> {
         let list = self.link.ask(true, |directory| directory.list().wait())?;
         let bound = list.get().iter().map(|of| Bound {
             name: of.name.to_owned(),

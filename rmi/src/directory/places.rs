@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use jstream_transport::Address;
+use jstream_base::Address;
 
 use crate::directory::protocol::Refusal;
 use crate::session::{Connection, context};

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Poll, Waker};
 
+use jstream_base::Address;
 use jstream_derive::remote;
-use jstream_transport::Address;
 
 use crate::call::Bound;
 use crate::directory::kept::{Holder, Kept, size};

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Poll, Waker};
 use std::thread::JoinHandle;
 use std::{io, thread};
@@ -38,12 +38,12 @@ struct Head {
 #[non_exhaustive]
 pub enum PersistError {
     /// The file can't be read or written, is damaged, or is no file of names.
-    #[error("the file of names {}", .path.display())]
+    #[error("the file of names {} can't be used: {source}", .path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// The error and its position.
-        source: FileError,
+        r#source: FileError,
     },
     /// The file contains names of another version.
     #[error("the file of names {} has version {found}; this registry reads and writes version {VERSION}", .path.display())]
@@ -64,8 +64,8 @@ pub enum PersistError {
         what: &'static str,
     },
     /// The thread that writes the file could not be started.
-    #[error("could not start the thread that writes the file of names")]
-    Thread(#[source] io::Error),
+    #[error("could not start the thread that writes the file of names: {0}")]
+    Thread(io::Error),
 }
 
 fn file_error(path: &Path) -> impl Fn(FileError) -> PersistError {
@@ -135,7 +135,7 @@ fn fits(entry: &EntryRef<'_>, options: &RegistrarOptions) -> Result<(), &'static
         return Err("it has no address, or too many");
     }
     let is_none =
-        |of: &&str| of.len() > LONGEST_ADDRESS || of.parse::<jstream_transport::Address>().is_err();
+        |of: &&str| of.len() > LONGEST_ADDRESS || of.parse::<jstream_base::Address>().is_err();
     if addresses.iter().any(is_none) {
         return Err("one of its addresses is invalid");
     }
@@ -264,7 +264,7 @@ impl Wanted {
                 return None;
             }
             let waited = self.changed.wait(progress);
-            progress = waited.unwrap_or_else(PoisonError::into_inner);
+            progress = jstream_sync::unpoisoned(waited);
         }
         Some(progress.wanted)
     }

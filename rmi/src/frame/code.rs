@@ -1,48 +1,41 @@
 //! Error codes of replies.
 
+use jstream_base::{Header, frames};
+
 use crate::support::Outcome;
 
-/// Error code of a reply. The value 9 is not used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Code {
-    UnknownObject = 1,
-    UnknownMethod = 2,
-    Arguments = 3,
-    Result = 4,
-    /// The deadline passed before the method started.
-    TooLate = 5,
-    /// The deadline passed while the method was suspended, which ended it.
-    Overdue = 6,
-    /// The limit for streams, or for calls that wait for the result of another call, is reached.
-    Streams = 7,
-    /// The producer of the items of a stream has panicked.
-    Panicked = 8,
-    /// The server is shutting down.
-    Ending = 10,
-    /// An interceptor has denied the call.
-    Denied = 11,
-    /// The call that should have returned the object returned none.
-    NotGiven = 12,
-    /// The result is large: the client fetches it by the number in the payload.
-    Kept = 13,
+frames! {
+    /// Error code of a reply, which is its word. The number 9 is not used.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Code by First[0..32], reserved Zero {
+        UNKNOWN_OBJECT = 1 => UnknownObject,
+        UNKNOWN_METHOD = 2 => UnknownMethod,
+        ARGUMENTS = 3 => Arguments,
+        RESULT = 4 => Result,
+        /// The deadline passed before the method started.
+        TOO_LATE = 5 => TooLate,
+        /// The deadline passed while the method was suspended, which ended it.
+        OVERDUE = 6 => Overdue,
+        /// The limit for streams, or for calls that wait for that of another call, is reached.
+        STREAMS = 7 => Streams,
+        /// The producer of the items of a stream has panicked.
+        PANICKED = 8 => Panicked,
+        /// The server is shutting down.
+        ENDING = 10 => Ending,
+        /// An interceptor has denied the call.
+        DENIED = 11 => Denied,
+        /// The call that should have returned the object returned none.
+        NOT_GIVEN = 12 => NotGiven,
+        /// The result is large: the client fetches it by the number in the payload.
+        KEPT = 13 => Kept,
+    }
 }
 
-impl Code {
-    pub(super) const ALL: [Self; 12] = [
-        Self::UnknownObject,
-        Self::UnknownMethod,
-        Self::Arguments,
-        Self::Result,
-        Self::TooLate,
-        Self::Overdue,
-        Self::Streams,
-        Self::Panicked,
-        Self::Ending,
-        Self::Denied,
-        Self::NotGiven,
-        Self::Kept,
-    ];
+/// Bit of a reply's word beside its code: the callee has received the references among the
+/// arguments, although the method did not run.
+const READ: u64 = 1 << 32;
 
+impl Code {
     /// Returns whether the method ran, for a call that this code answers.
     pub(crate) fn outcome(self) -> Outcome {
         match self {
@@ -59,7 +52,43 @@ impl Code {
         }
     }
 
+    /// Encodes the code in the word of a reply.
+    #[inline]
+    pub(crate) fn to_word(self) -> u64 {
+        self.header().tag()
+    }
+
+    /// Encodes the code in the word of a reply to a call whose references were received.
+    pub(crate) fn to_word_of_received(self) -> u64 {
+        self.to_word() | READ
+    }
+
+    /// Decodes the word of a reply. Returns `None` if it is not a code.
     pub(crate) fn of(word: u64) -> Option<Self> {
-        Self::ALL.into_iter().find(|code| *code as u64 == word)
+        Self::decode(&Header::tagged(word & !READ))
+    }
+
+    /// Returns true if the answer with this word implies that the callee has received the
+    /// references among the arguments.
+    pub(crate) fn implies_arrival(word: u64) -> bool {
+        let has_run = |code: Self| code.outcome() != Outcome::DidNotRun;
+        word == 0 || word & READ != 0 || Self::of(word).is_some_and(has_run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_come_back() {
+        for frame in Code::LAYOUT {
+            let code = Code::of(frame.number.into()).unwrap();
+            assert_eq!(code.to_word(), u64::from(frame.number));
+        }
+        assert_eq!(Code::of(3 | READ), Some(Code::Arguments));
+        for unknown in [0, READ, 9, 14, READ | 14, 1 << 33 | 1] {
+            assert_eq!(Code::of(unknown), None);
+        }
     }
 }

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use jstream_base::frame::FieldGroup;
+use jstream_base::frames;
+
 use crate::frame::time::{self, Span};
 
 /// Name of the handler of calls.
@@ -29,8 +32,35 @@ pub(crate) const PROMISES: u32 = 1 << 31;
 /// Flag in the number of an object: the object is the result of the call with this number.
 pub(crate) const PROMISED: u32 = 1 << 30;
 
-/// Limit at which the numbers of calls that other calls may name wrap around.
-pub(crate) const PROMISE_NUMBERS: u32 = 1 << 29;
+/// Flag in the number of an object: results of other calls are among the arguments. The numbers of
+/// these calls are behind the arguments.
+pub(crate) const PASSES_PROMISED: u32 = 1 << 29;
+
+/// Limit at which the numbers of objects wrap around.
+pub(crate) const OBJECT_NUMBERS: u32 = PASSES_PROMISED;
+
+/// Limit at which the numbers of calls that other calls may name wrap around. With it, no number
+/// with flags is one of the fixed numbers of objects that every server has.
+pub(crate) const PROMISE_NUMBERS: u32 = 1 << 28;
+
+/// Flag in the header word of a call: the payload ends with metadata.
+pub(crate) const HAS_METADATA: u64 = 1 << 47;
+
+/// Maximum number of methods of an interface.
+pub(crate) const MOST_METHODS: usize = 1 << 15;
+
+frames! {
+    /// The header word of a call's request.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub(crate) struct CallHeader {
+        pub(crate) object: u32 = First[0..32],
+        pub(crate) method: u16 = First[32..47],
+        /// 1 if the payload ends with metadata.
+        pub(crate) has_metadata: u8 = First[47..48],
+        /// Remaining time that the caller waits, as encoded by [`time`].
+        pub(crate) time: u16 = First[48..64],
+    }
+}
 
 /// Returns true if the call's object is the result of another call.
 pub(crate) fn names_a_call(word: u64) -> bool {
@@ -43,98 +73,104 @@ pub(crate) fn is_of_every_server(object: u32) -> bool {
     matches!(object, REFLECTION | RESULTS)
 }
 
-/// The header word of a call's request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct CallHeader {
-    pub(crate) object: u32,
-    pub(crate) method: u16,
-    /// Remaining time that the caller waits.
-    pub(crate) time: Option<Duration>,
-}
-
 impl CallHeader {
     /// Returns the header of a request that fetches a result kept by the server.
     pub(crate) fn results() -> Self {
         Self {
             object: RESULTS,
-            method: 0,
-            time: None,
+            ..Self::default()
         }
     }
 
-    pub(crate) fn to_wire(self) -> u64 {
-        let time = self.time.map_or(0, time::to_wire);
-        Self::joined(self.object, self.method, time)
-    }
-
-    /// Encodes a call whose caller waits for the whole of a limited time.
-    pub(crate) fn spanning(object: u32, method: u16, span: &Span) -> u64 {
-        Self::joined(object, method, span.wire())
-    }
-
-    fn joined(object: u32, method: u16, time: u16) -> u64 {
-        u64::from(object) | Self::placed(method) | u64::from(time) << 48
-    }
-
-    /// Returns the bits of the method.
-    #[inline]
-    pub(crate) fn placed(method: u16) -> u64 {
-        u64::from(method) << 32
-    }
-
-    /// Returns the encoded time that the caller waits: 0 means forever.
-    #[inline]
-    pub(crate) fn time_of(wire: u64) -> u64 {
-        wire >> 48
-    }
-
-    /// Returns the number of the object and the index of the method.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "each part is what its bits are"
-    )]
-    #[inline]
-    pub(crate) fn target(wire: u64) -> (u32, u16) {
-        (wire as u32, (wire >> 32) as u16)
-    }
-
-    /// Replaces the object of an encoded call.
-    pub(crate) fn aimed(wire: u64, object: u32) -> u64 {
-        wire & !u64::from(u32::MAX) | u64::from(object)
-    }
-
-    pub(crate) fn of(wire: u64) -> Self {
-        let (object, method) = Self::target(wire);
+    /// Returns the header of a call whose caller waits for `time`, or forever.
+    pub(crate) fn within(object: u32, method: u16, time: Option<Duration>) -> Self {
         Self {
             object,
             method,
-            time: time::from_wire(Self::time_of(wire)),
+            has_metadata: 0,
+            time: time.map_or(0, time::to_wire),
         }
+    }
+
+    /// Returns the header of the first method, for a caller that waits for the whole of a limited
+    /// time.
+    pub(crate) fn spanning(object: u32, span: &Span) -> Self {
+        Self {
+            object,
+            method: 0,
+            has_metadata: 0,
+            time: span.wire(),
+        }
+    }
+
+    /// Returns the header with another method.
+    #[inline]
+    pub(crate) fn of_method(self, method: u16) -> Self {
+        Self { method, ..self }
+    }
+
+    /// Returns the header with another object.
+    pub(crate) fn aimed(self, object: u32) -> Self {
+        Self { object, ..self }
+    }
+
+    /// Returns the header of a call that other calls may name.
+    pub(crate) fn promising(self) -> Self {
+        self.aimed(self.object | PROMISES)
+    }
+
+    /// Returns the header of a call with results of other calls among its arguments.
+    pub(crate) fn passing_promised(self) -> Self {
+        self.aimed(self.object | PASSES_PROMISED)
+    }
+
+    /// Returns the time that the caller waits, unless it waits forever.
+    pub(crate) fn duration(self) -> Option<Duration> {
+        time::from_wire(self.time)
+    }
+
+    /// Encodes the header.
+    #[inline]
+    pub(crate) fn to_word(self) -> u64 {
+        let mut slots = [0; 4];
+        self.put(&mut slots);
+        let [word, ..] = slots;
+        word
+    }
+
+    /// Decodes a header.
+    #[inline]
+    pub(crate) fn of(word: u64) -> Self {
+        // Each word is a header.
+        Self::get(&[word, 0, 0, 0]).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::code::Code;
 
     #[test]
     fn words_come_back() {
         for time in [None, Some(Duration::from_millis(2))] {
-            for (object, method) in [(0, 0), (1, 2), (u32::MAX, u16::MAX)] {
-                let word = CallHeader {
-                    object,
-                    method,
-                    time,
-                };
-                assert_eq!(CallHeader::of(word.to_wire()), word);
+            for (object, method) in [(0, 0), (1, 2), (u32::MAX, u16::MAX >> 1)] {
+                let header = CallHeader::within(object, method, time);
+                assert_eq!(CallHeader::of(header.to_word()), header);
+                assert_eq!(header.duration(), time);
             }
         }
-        for code in Code::ALL {
-            assert_eq!(Code::of(code as u64), Some(code));
-        }
-        for unknown in [0, 9, 14] {
-            assert_eq!(Code::of(unknown), None);
-        }
+        let header = CallHeader {
+            object: 0x0403_0201,
+            method: 0x0605,
+            has_metadata: 0,
+            time: 0x0807,
+        };
+        assert_eq!(header.to_word(), 0x0807_0605_0403_0201);
+        let with_metadata = CallHeader {
+            has_metadata: 1,
+            ..header
+        };
+        assert_eq!(with_metadata.to_word(), header.to_word() | HAS_METADATA);
+        assert_eq!(CallHeader::of(with_metadata.to_word()), with_metadata);
     }
 }

@@ -5,7 +5,10 @@ use std::any::TypeId;
 use std::cell::Cell;
 use std::io::IoSlice;
 
-use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
+use jstream::{
+    EmptyBuffer, Limits, MessageBuffer, ReadError, Reader, Received, Transportable, WriteError,
+    Writer,
+};
 
 thread_local! {
     /// Cached reader of a thread. It is taken out while it is in use, because the program's code
@@ -15,7 +18,7 @@ thread_local! {
 }
 
 /// Reads a message in place.
-pub(crate) fn read<T>(message: Filled, limits: Limits) -> Result<Received<T>, ReadError>
+pub(crate) fn read<T>(message: MessageBuffer, limits: Limits) -> Result<Received<T>, ReadError>
 where
     T: Transportable + 'static,
 {
@@ -45,6 +48,24 @@ where
     result
 }
 
+/// Writes a value, and returns its message in one piece.
+#[cold]
+pub(crate) fn written_copy<T: Transportable>(value: &T) -> Result<MessageBuffer, WriteError> {
+    written(value, copied)
+}
+
+/// Copies segments into a message on the heap.
+fn copied(segments: &[IoSlice<'_>]) -> MessageBuffer {
+    let bytes: Vec<u8> = segments
+        .iter()
+        .flat_map(|part| part.iter().copied())
+        .collect();
+    match EmptyBuffer::heap(bytes.len()).copy_from(&bytes) {
+        Ok(filled) => filled,
+        Err(_) => unreachable!("the buffer has room for all bytes"),
+    }
+}
+
 /// Returns true if messages of the type are empty.
 #[inline]
 pub(crate) fn is_nothing<T>() -> bool {
@@ -53,7 +74,7 @@ pub(crate) fn is_nothing<T>() -> bool {
 
 /// Returns the value of an empty message, if `T` is `()`.
 #[inline]
-pub(crate) fn nothing<T>(message: &Filled) -> Option<Received<T>>
+pub(crate) fn nothing<T>(message: &MessageBuffer) -> Option<Received<T>>
 where
     T: Transportable + 'static,
 {
@@ -97,7 +118,7 @@ pub(crate) fn length(segments: &[IoSlice<'_>]) -> usize {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "test code")]
 mod tests {
-    use jstream::Spent;
+    use jstream::EmptyBuffer;
 
     use super::*;
 
@@ -108,15 +129,15 @@ mod tests {
             |segments: &[IoSlice<'_>]| segments.iter().map(|part| part.len()).sum::<usize>();
         assert_eq!(written(&(), bytes).unwrap(), 0);
         assert!(written(&((), ()), bytes).unwrap() > 0);
-        let received = read::<()>(Filled::nothing(), limits).unwrap();
+        let received = read::<()>(MessageBuffer::nothing(), limits).unwrap();
         assert_eq!((*received.get(), received.capacity()), ((), 0));
         let (copy, _) = received.detach().unwrap();
         let shared = copy.share();
         assert_eq!(*shared.get(), ());
         // An encoded `()` is accepted, but other types must not be empty.
-        let message = Writer::new().write(&(), Spent::heap(256)).unwrap();
+        let message = Writer::new().write(&(), EmptyBuffer::heap(256)).unwrap();
         assert_eq!(*read::<()>(message, limits).unwrap().get(), ());
-        read::<u64>(Filled::nothing(), limits).unwrap_err();
-        read::<((), ())>(Filled::nothing(), limits).unwrap_err();
+        read::<u64>(MessageBuffer::nothing(), limits).unwrap_err();
+        read::<((), ())>(MessageBuffer::nothing(), limits).unwrap_err();
     }
 }

@@ -1,23 +1,45 @@
-//! Encoding of stream frames in the header word of active messages.
-//!
-//! | kind | sent by | word | payload |
-//! |---|---|---|---|
-//! | data | the sender | number of the frame, number of items | a slice of items |
-//! | grant | the receiver | number of frames that it has finished | |
-//! | close | the sender | total number of frames, reason | |
-//! | close | the receiver | | |
-//! | open | the receiver | its window | |
-//!
-//! | bits | |
-//! |---|---|
-//! | 62, 63 | kind |
-//! | 61 | 1 if the stream belongs to a call of the side that sends the frame |
-//! | 48 to 60 | number of items, or the reason of a close |
-//! | 32 to 47 | number of a frame, or a count of frames, both modulo 65,536; or KiB |
-//! | 0 to 31 | number of the stream, which the caller chose |
+//! Frames of streams, in the header word of active messages.
+
+use jstream_base::frame::FieldGroup;
+use jstream_base::{Header, frames};
 
 /// Maximum number of items in one frame.
 pub(crate) const MOST_ITEMS: u16 = (1 << 13) - 1;
+
+frames! {
+    /// A frame of a stream, without the stream.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Word by First[62..64], reserved Ignored {
+        /// Items, and the number of the frame modulo 65,536. Sent by the sender.
+        DATA = 0 => Data { place: u16 = First[32..48], items: u16 = First[48..61] },
+        /// The receiver has finished this many frames since the start of the stream, modulo 65,536.
+        GRANT = 1 => Grant { frames: u16 = First[32..48] },
+        /// The end of the stream. `frames` is the total number of frames if the sender closes it.
+        CLOSE = 2 => Close { frames: u16 = First[32..48], why: CloseReason = First[48..61] },
+        /// Announcement of the receiver.
+        OPEN = 3 => Open { window: Window = Group },
+    }
+}
+
+frames! {
+    /// The stream of a frame.
+    struct StreamId {
+        number: u32 = First[0..32],
+        /// 1 if the stream belongs to a call of the side that sends the frame.
+        of_sender: u8 = First[61..62],
+    }
+}
+
+frames! {
+    /// Limits for the items of a stream that are in flight.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(crate) struct Window {
+        /// Size in KiB. Never zero. The last frame may exceed it.
+        pub(crate) kib: u16 = First[32..48],
+        /// Number of items. Never zero.
+        pub(crate) items: u16 = First[48..61],
+    }
+}
 
 /// Identifies a stream of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,24 +47,6 @@ pub(crate) struct Key {
     /// True if the stream belongs to a call of this side.
     pub(crate) ours: bool,
     pub(crate) number: u32,
-}
-
-/// The header word of a frame, without the stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Word {
-    Data {
-        place: u16,
-        items: u16,
-    },
-    /// The receiver has finished this many frames since the start of the stream.
-    Grant {
-        frames: u16,
-    },
-    Close {
-        why: CloseReason,
-        frames: u16,
-    },
-    Open(Window),
 }
 
 /// The reason why a stream is closed.
@@ -58,13 +62,19 @@ pub(crate) enum CloseReason {
     Unsent = 3,
 }
 
-/// Limits for the items of a stream that are in flight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Window {
-    /// Number of items. Never zero.
-    pub(crate) items: u16,
-    /// Size in KiB. Never zero. The last frame may exceed it.
-    pub(crate) kib: u16,
+impl From<CloseReason> for u64 {
+    fn from(why: CloseReason) -> Self {
+        why as Self
+    }
+}
+
+impl TryFrom<u64> for CloseReason {
+    type Error = ();
+
+    fn try_from(code: u64) -> Result<Self, ()> {
+        let all = [Self::Ended, Self::GivenUp, Self::Panicked, Self::Unsent];
+        all.into_iter().find(|why| *why as u64 == code).ok_or(())
+    }
 }
 
 impl Window {
@@ -83,72 +93,43 @@ impl Window {
     }
 }
 
-const DATA: u64 = 0;
-
-const GRANT: u64 = 1;
-
-const CLOSE: u64 = 2;
-
-const OPEN: u64 = 3;
-
 impl Word {
+    /// Encodes the frame of a stream.
     pub(crate) fn pack(self, of: Key) -> u64 {
-        let (kind, upper, lower) = match self {
-            Self::Data { place, items } => (DATA, items, place),
-            Self::Grant { frames } => (GRANT, 0, frames),
-            Self::Close { why, frames } => (CLOSE, why as u16, frames),
-            Self::Open(Window { items, kib }) => (OPEN, items, kib),
+        let id = StreamId {
+            number: of.number,
+            of_sender: of.ours.into(),
         };
-        let upper = u64::from(upper & MOST_ITEMS);
-        kind << 62
-            | u64::from(of.ours) << 61
-            | upper << 48
-            | u64::from(lower) << 32
-            | u64::from(of.number)
+        let [word, second, third] = self.header().words;
+        // A frame and its stream share no bits.
+        let mut slots = [word, second, third, 0];
+        id.put(&mut slots);
+        let [word, ..] = slots;
+        word
     }
 
     /// Decodes a word of the peer. Returns `None` if it is invalid.
     pub(crate) fn parse(word: u64) -> Option<(Key, Self)> {
-        let part = |at: u32, mask: u64| (word >> at) & mask;
-        let (upper, lower) = (
-            u16::try_from(part(48, MOST_ITEMS.into())).ok()?,
-            u16::try_from(part(32, u16::MAX.into())).ok()?,
-        );
+        let id = StreamId::get(&[word, 0, 0, 0])?;
         let key = Key {
             // The sides are relative: the peer's own streams are not ours.
-            ours: part(61, 1) == 0,
-            number: u32::try_from(part(0, u32::MAX.into())).ok()?,
+            ours: id.of_sender == 0,
+            number: id.number,
         };
-        let of = match word >> 62 {
-            DATA if upper > 0 => Self::Data {
-                place: lower,
-                items: upper,
-            },
-            GRANT => Self::Grant { frames: lower },
-            CLOSE => Self::Close {
-                why: CloseReason::of(upper)?,
-                frames: lower,
-            },
-            OPEN if upper > 0 && lower > 0 => Self::Open(Window {
-                items: upper,
-                kib: lower,
-            }),
-            _ => return None,
+        let frame = Self::decode(&Header::tagged(word))?;
+        let is_valid = match frame {
+            Self::Data { items, .. } => items > 0,
+            Self::Open { window } => window.items > 0 && window.kib > 0,
+            Self::Grant { .. } | Self::Close { .. } => true,
         };
-        Some((key, of))
-    }
-}
-
-impl CloseReason {
-    fn of(code: u16) -> Option<Self> {
-        let all = [Self::Ended, Self::GivenUp, Self::Panicked, Self::Unsent];
-        all.into_iter().find(|why| *why as u16 == code)
+        is_valid.then_some((key, frame))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jstream_base::frame::assert_documented;
 
     #[test]
     fn words_come_back_from_the_other_side() {
@@ -166,8 +147,12 @@ mod tests {
             },
             Word::Data { place: 0, items: 1 },
             Word::Grant { frames: 12 },
-            Word::Open(Window::of(0, 0)),
-            Word::Open(Window::of(usize::MAX, u64::MAX)),
+            Word::Open {
+                window: Window::of(0, 0),
+            },
+            Word::Open {
+                window: Window::of(usize::MAX, u64::MAX),
+            },
         ];
         for word in closes.into_iter().chain(others) {
             for (ours, number) in [(true, 0), (false, u32::MAX)] {
@@ -182,13 +167,20 @@ mod tests {
     }
 
     #[test]
+    fn the_protocol_lists_these_frames() {
+        let page = include_str!("../../PROTOCOL.md");
+        let groups = [("stream id", StreamId::PLACES), ("window", Window::PLACES)];
+        assert_documented(page, "## Streams", Word::LAYOUT, &groups);
+    }
+
+    #[test]
     fn what_is_no_word_is_told() {
         for word in [
             0,
-            CLOSE << 62 | 4 << 48,
-            OPEN << 62,
-            OPEN << 62 | 1 << 48,
-            OPEN << 62 | 1 << 32,
+            u64::from(CLOSE) << 62 | 4 << 48,
+            u64::from(OPEN) << 62,
+            u64::from(OPEN) << 62 | 1 << 48,
+            u64::from(OPEN) << 62 | 1 << 32,
         ] {
             assert_eq!(Word::parse(word), None, "{word:#x}");
         }

@@ -31,8 +31,9 @@ pub(super) fn to_wire(time: Duration) -> u16 {
     u16::try_from(wire).unwrap_or(u16::MAX)
 }
 
-/// Decodes the upper bits of a call's header word.
-pub(super) fn from_wire(wire: u64) -> Option<Duration> {
+/// Decodes the time in a call's header.
+pub(super) fn from_wire(wire: u16) -> Option<Duration> {
+    let wire = u64::from(wire);
     let (shift, digits) = (wire >> BITS & u64::from(FARTHEST), wire & LARGEST);
     (wire != 0).then(|| Duration::from_micros(digits << shift))
 }
@@ -56,8 +57,8 @@ struct Ticking {
     zero: Option<Instant>,
     /// Minimum length of a long time.
     least: Duration,
-    /// Encoded form of that limit. `u64::MAX` if the zero of the clock is unknown.
-    least_on_wire: u64,
+    /// Encoded form of that limit. `u32::MAX` if the zero of the clock is unknown.
+    least_on_wire: u32,
 }
 
 #[inline]
@@ -74,11 +75,11 @@ fn ticking() -> &'static Ticking {
         let tick = of(clock_getres(ClockId::MonotonicCoarse));
         let least = tick.saturating_mul(TICKS);
         // The encoded form may be slightly shorter, so the limit is the next larger one.
-        let above = u64::from(to_wire(least)).saturating_add(1);
+        let above = u32::from(to_wire(least)).saturating_add(1);
         Ticking {
             zero,
             least,
-            least_on_wire: zero.map_or(u64::MAX, |_| above),
+            least_on_wire: zero.map_or(u32::MAX, |_| above),
         }
     })
 }
@@ -111,11 +112,11 @@ impl Deadline {
     /// Creates the deadline of a call from its encoded time and the tick at which it arrived.
     /// Returns `None` if the time is not long.
     #[inline]
-    pub(crate) fn since(time: u64, tick: Option<u64>) -> Option<Self> {
+    pub(crate) fn since(time: u16, tick: Option<u64>) -> Option<Self> {
         // Normalized encoded times have the same order as the times themselves.
-        let is_long = time >= ticking().least_on_wire && time & LEADING != 0;
-        let time = u16::try_from(time).ok().filter(|_| is_long)?;
-        Some(Self::Since { tick: tick?, time })
+        let is_long = u32::from(time) >= ticking().least_on_wire && u64::from(time) & LEADING != 0;
+        let tick = tick.filter(|_| is_long)?;
+        Some(Self::Since { tick, time })
     }
 
     /// Returns the deadline as a point in time, if there is one.
@@ -137,7 +138,7 @@ impl Deadline {
 
 #[inline(never)]
 fn worked_out(tick: u64, time: u16) -> Option<Instant> {
-    let since = Duration::from_nanos(tick).saturating_add(from_wire(time.into())?);
+    let since = Duration::from_nanos(tick).saturating_add(from_wire(time)?);
     ticking().zero?.checked_add(since)
 }
 
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     fn travelled(time: Duration) -> Duration {
-        from_wire(to_wire(time).into()).unwrap()
+        from_wire(to_wire(time)).unwrap()
     }
 
     #[test]
@@ -245,9 +246,10 @@ mod tests {
         let tick = Duration::from_secs(77);
         let nanos = Some(u64::try_from(tick.as_nanos()).unwrap());
         let (clock, zero) = (ticking(), ticking().zero.unwrap());
-        let least = u64::from(to_wire(clock.least));
-        let around = (least.saturating_sub(3)..least + 4).chain([least | LARGEST]);
-        let all = (0..42).map(|bits| u64::from(to_wire(Duration::from_micros((1 << bits) + 1))));
+        let least = to_wire(clock.least);
+        let largest = u16::try_from(LARGEST).unwrap();
+        let around = (least.saturating_sub(3)..least + 4).chain([least | largest]);
+        let all = (0..42).map(|bits| to_wire(Duration::from_micros((1 << bits) + 1)));
         let mut long = 0;
         for wire in around.chain(all) {
             let time = from_wire(wire).unwrap();
@@ -264,7 +266,7 @@ mod tests {
         assert!(long > 10);
         // Encodings that this side does not produce: not normalized, or zero.
         for digits in [0, 1, LEADING - 1] {
-            let wire = u64::from(FARTHEST) << BITS | digits;
+            let wire = u16::try_from(u64::from(FARTHEST) << BITS | digits).unwrap();
             assert!(Deadline::since(wire, nanos).is_none());
         }
         assert!(Deadline::since(0, nanos).is_none());

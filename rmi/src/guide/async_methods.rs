@@ -42,27 +42,72 @@
 //! server.bind::<dyn Prices>("prices", Arc::new(Exchange))?;
 //! let exchange = server.listen(&"inproc://guide-exchange".parse()?)?;
 //!
-//! let proxy = Proxy {
-//!     exchange: Client::connect(exchange.address())?.lookup::<dyn Prices>("prices")?,
-//! };
+//! let client = Client::connect(exchange.address()).wait()?;
+//! let exchange = client.lookup::<dyn Prices>("prices").wait()?;
+//! let proxy = Proxy { exchange };
 //! let server = Server::default();
 //! server.bind::<dyn Prices>("prices", Arc::new(proxy))?;
 //! let serving = server.listen(&"inproc://guide-proxy".parse()?)?;
 //!
-//! let prices = Client::connect(serving.address())?.lookup::<dyn Prices>("prices")?;
+//! let prices = Client::connect(serving.address()).wait()?.lookup::<dyn Prices>("prices").wait()?;
 //! let (one, two) = (prices.price("SX5E"), prices.price("DAX"));
 //! assert_eq!(*one.wait()?.get() + *two.wait()?.get(), 14.0);
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! If the attribute on the `impl` block is missing, the compiler reports that the method has an
+//! incompatible type or other lifetimes than in the trait (E0053, E0195). Without `async fn`, a
+//! method can be written by hand as a `fn` that returns a [`BoxFuture`](crate::BoxFuture); its
+//! block needs no attribute.
+//!
 //! A method that does not have to wait runs to its end on the thread that received its call, as a
 //! plain method does, at almost the same cost. If a method waits, it is suspended and other calls
 //! run. Its arguments stay in the receive buffer until it ends.
 //!
 //! The future is `Send`, so everything that a method keeps across an `.await` must be `Send` too.
-//! To keep a [`Received`](crate::Received) across an `.await`, put it in a struct of your own that
-//! names no lifetime; otherwise the compiler can't check the lifetimes.
+//! A [`Received`](crate::Received) of a type without lifetimes can be kept as it is. If the type
+//! has a lifetime, put the `Received` in a struct of your own, because the compiler can't check the
+//! lifetime otherwise:
+//!
+//! ```
+//! use jstream::Transportable;
+//! use jstream_rmi::{Received, remote};
+//!
+//! #[derive(Transportable)]
+//! struct Owned {
+//!     name: String,
+//! }
+//!
+//! #[derive(Transportable)]
+//! struct Borrowed<'b> {
+//!     name: &'b str,
+//! }
+//!
+//! struct Kept(Received<Borrowed<'static>>);
+//!
+//! #[remote]
+//! trait Names {
+//!     async fn owned(&self, of: Received<Owned>) -> u64;
+//!     async fn borrowed(&self, of: Received<Borrowed<'static>>) -> u64;
+//! }
+//!
+//! struct Plain;
+//!
+//! #[remote]
+//! impl Names for Plain {
+//!     async fn owned(&self, of: Received<Owned>) -> u64 {
+//!         std::future::ready(()).await;
+//!         of.get().name.len() as u64
+//!     }
+//!
+//!     async fn borrowed(&self, of: Received<Borrowed<'static>>) -> u64 {
+//!         let of = Kept(of);
+//!         std::future::ready(()).await;
+//!         of.0.get().name.len() as u64
+//!     }
+//! }
+//! ```
 //!
 //! # Plain or async
 //!

@@ -41,8 +41,8 @@
 //! server.bind::<dyn Jobs>("jobs", Arc::new(Queue::default()))?;
 //! let serving = server.listen(&"inproc://guide-conditions".parse()?)?;
 //!
-//! let worker = Client::connect(serving.address())?.lookup::<dyn Jobs>("jobs")?;
-//! let others = Client::connect(serving.address())?.lookup::<dyn Jobs>("jobs")?;
+//! let worker = Client::connect(serving.address()).wait()?.lookup::<dyn Jobs>("jobs").wait()?;
+//! let others = Client::connect(serving.address()).wait()?.lookup::<dyn Jobs>("jobs").wait()?;
 //! // The call waits at the server and blocks no other call.
 //! let job = worker.take();
 //! let puts = ["one", "two", "three", "four"].map(|job| others.put(job));

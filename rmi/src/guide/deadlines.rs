@@ -37,7 +37,7 @@
 //! # let server = Server::default();
 //! # server.bind::<dyn Search>("search", Arc::new(Patient { found: Guarded::new(None) }))?;
 //! # let serving = server.listen(&"inproc://guide-deadlines".parse()?)?;
-//! let search = Client::connect(serving.address())?.lookup::<dyn Search>("search")?;
+//! let search = Client::connect(serving.address()).wait()?.lookup::<dyn Search>("search").wait()?;
 //! let half = search.within(Duration::from_secs(30));
 //! assert!(half.patience().wait()?.get().is_some_and(|left| left < 30));
 //!

@@ -2,7 +2,24 @@
 //!
 //! The program `jcall` asks a server for its objects and calls them. It uses the description that
 //! the server gives of itself ([`Client::reflection`](crate::Client::reflection)) and does not need
-//! the trait.
+//! the trait:
+//!
+//! ```text
+//! $ jcall tcp://127.0.0.1:7000 bank
+//! bank: Bank
+//!   fn open(&self, balance: i64) -> Remote<dyn Account>
+//!   fn balance_of(&self, account: Remote<dyn Account>) -> i64
+//! $ jcall tcp://127.0.0.1:7000 bank open
+//! jcall: open: argument 1 (balance: i64) is missing; try '1'
+//! $ jcall tcp://127.0.0.1:7000 bank open 7 --json
+//! {"object":2,"reference":"dyn Account"}
+//! $ jcall tcp://127.0.0.1:7000 bank balance_of savings
+//! 40
+//! ```
+//!
+//! An argument that is a reference is the name of an object that is bound at the server. `--quiet`
+//! prints errors only. `--completions SHELL` prints completions for a shell, and `--man` the manual
+//! page; `jregistry` has the same options.
 //!
 //! A [`Capture`](crate::Capture) of a client or a server records the traffic of each connection:
 //! calls in both directions, results, streams and references, with times, and the schemas of the
@@ -36,8 +53,8 @@
 //! let capture = Capture::new(&folder)?;
 //! let mut options = ClientOptions::default();
 //! options.capture = Some(capture.clone());
-//! let client = Client::connect_with(serving.address(), &options)?;
-//! assert_eq!(*client.lookup::<dyn Adder>("adder")?.add(3, 4).wait()?.get(), 7);
+//! let client = Client::connect_with(serving.address(), &options).wait()?;
+//! assert_eq!(*client.lookup::<dyn Adder>("adder").wait()?.add(3, 4).wait()?.get(), 7);
 //! capture.flush();
 //!
 //! let file = std::fs::read_dir(&folder)?.next().ok_or("no file")??.path();

@@ -38,7 +38,8 @@
 //! let server = Server::default();
 //! server.bind::<dyn Account>("account", Arc::new(Fragile))?;
 //! let serving = server.listen(&"inproc://guide-failures".parse()?)?;
-//! let account = Client::connect(serving.address())?.lookup::<dyn Account>("account")?;
+//! let client = Client::connect(serving.address()).wait()?;
+//! let account = client.lookup::<dyn Account>("account").wait()?;
 //!
 //! // If a method panics, only its call fails. The connection and the server continue.
 //! let error = account.withdraw(5).wait().unwrap_err();
@@ -59,6 +60,10 @@
 //! # }
 //! ```
 //!
+//! The text of an error includes that of its cause, with the limit that was exceeded and the option
+//! that sets it. [`source`](std::error::Error::source) therefore returns `None`; the cause is a
+//! field of the variant.
+//!
 //! # At most once
 //!
 //! A call that may have run is repeated only if the program requests it, for example with
@@ -66,6 +71,47 @@
 //! [`can_be_repeated`](crate::CallError::can_be_repeated) returns true if repeating the call is
 //! safe, because its method did not run or is declared `#[remote(idempotent)]`. Repeating may still
 //! be useless: a lost connection stays lost, and the program has to connect again.
+//!
+//! # Servers that shut down
+//!
+//! While a server [shuts down](crate::Serving::shutdown), and after it has done so in order, calls
+//! fail with [`CallError::Ending`](crate::CallError::Ending): they did not run, and can be repeated
+//! over a connection to a server that runs. If the server was killed, or calls were cut off, calls
+//! in flight fail with [`CallError::Lost`](crate::CallError::Lost), and may have run.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//!
+//! use jstream_rmi::{CallError, Client, Outcome, Server, remote};
+//!
+//! #[remote]
+//! trait Greeter {
+//!     fn hello(&self, name: &str) -> String;
+//! }
+//!
+//! struct Polite;
+//!
+//! impl Greeter for Polite {
+//!     fn hello(&self, name: &str) -> String {
+//!         format!("hello {name}")
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::default();
+//! server.bind::<dyn Greeter>("greeter", Arc::new(Polite))?;
+//! let serving = server.listen(&"inproc://guide-shut-down".parse()?)?;
+//! let greeter = Client::connect(serving.address()).wait()?.lookup::<dyn Greeter>("greeter").wait()?;
+//! assert_eq!(*greeter.hello("Ada").wait()?.get(), "hello Ada");
+//!
+//! assert_eq!(serving.shutdown(Duration::from_secs(10)).wait().cut_off, 0);
+//! let error = greeter.hello("Ada").wait().unwrap_err();
+//! assert!(matches!(error, CallError::Ending { .. }));
+//! assert_eq!(error.outcome(), Outcome::DidNotRun);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Errors that keep the connection open
 //!

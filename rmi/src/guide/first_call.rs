@@ -29,8 +29,8 @@
 //! let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
 //!
 //! // The client, which is usually another process.
-//! let client = Client::connect(serving.address())?;
-//! let greeter = client.lookup::<dyn Greeter>("greeter")?;
+//! let client = Client::connect(serving.address()).wait()?;
+//! let greeter = client.lookup::<dyn Greeter>("greeter").wait()?;
 //! let reply = greeter.greet("Ada").wait()?;
 //! assert_eq!(*reply.get(), "Good morning, Ada");
 //! # Ok(())
@@ -56,7 +56,8 @@
 //! # let server = Server::default();
 //! # server.bind::<dyn Squares>("squares", Arc::new(Plain))?;
 //! # let serving = server.listen(&"inproc://guide-first".parse()?)?;
-//! # let squares = Client::connect(serving.address())?.lookup::<dyn Squares>("squares")?;
+//! # let client = Client::connect(serving.address()).wait()?;
+//! # let squares = client.lookup::<dyn Squares>("squares").wait()?;
 //! let calls: Vec<Call<u64>> = (0..100).map(|n| squares.square(n)).collect();
 //! let mut sum = 0;
 //! for call in calls {
@@ -77,11 +78,13 @@
 //! | `inproc://name` | threads of one process, and tests |
 //!
 //! Only the address differs; the rest of the program is the same.
-//! [`jstream_transport::guide::devices`] explains how to choose.
+//! The guide of `jstream-transport` explains how to choose (`jstream_transport::guide::devices`).
 //!
 //! # Agreement of both sides
 //!
 //! A client finds an object by its name and its interface. The interface includes the names and
 //! signatures of all methods of the trait, and the structure of all types in them. If the two sides
 //! were built from different definitions, [`lookup`](crate::Client::lookup) fails and shows the
-//! methods that differ. Put the trait in a crate or module that both programs use.
+//! methods that differ, and the field. Put the trait in a crate or module that both programs use. A
+//! server may add methods behind the others: clients with the older trait still find its objects,
+//! unless its methods have streams or references.

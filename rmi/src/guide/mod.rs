@@ -9,10 +9,12 @@
 //! | [`arguments`] | arguments of methods: references into the receive buffer, and buffers to keep |
 //! | [`results`] | results of methods, and application errors |
 //! | [`async_methods`] | methods that wait, and calls that are awaited |
+//! | `tokio` (feature `tokio`) | clients and servers in a program that uses tokio |
 //! | [`single_thread`] | methods on `&mut self`, with exclusive access |
 //! | [`conditions`] | methods that wait until their object is in a given state |
 //! | [`polymorphism`] | arguments that are trait objects |
 //! | [`deadlines`] | deadlines of calls, their propagation, and cancellation |
+//! | [`metadata`] | keys and values that travel with calls, such as trace contexts |
 //! | [`failures`] | errors of calls, and when to retry |
 //! | [`testing`] | mocks, servers within a test, and control of time |
 //! | [`threads`] | the threads that run methods and receive answers |
@@ -20,7 +22,7 @@
 //! | [`references`] | objects that are passed by reference, and their lifetime |
 //! | [`production`] | limits, secrets, interceptors, health, and shutdown |
 //! | [`debugging`] | calls by hand, captures of connections, spans |
-//! | [`coming_from`] | the terms of tarpc, tonic and Java RMI, and their counterparts |
+//! | [`coming_from`] | the terms of tarpc, Cap'n Proto, tonic and Java RMI, and their counterparts |
 
 pub mod arguments;
 pub mod async_methods;
@@ -31,6 +33,7 @@ pub mod deadlines;
 pub mod debugging;
 pub mod failures;
 pub mod first_call;
+pub mod metadata;
 pub mod polymorphism;
 pub mod production;
 pub mod references;
@@ -38,3 +41,5 @@ pub mod results;
 pub mod single_thread;
 pub mod testing;
 pub mod threads;
+#[cfg(feature = "tokio")]
+pub mod tokio;

@@ -65,7 +65,8 @@
 //! # let server = Server::default();
 //! # server.bind::<dyn Surveyor>("surveyor", Arc::new(Plain))?;
 //! # let serving = server.listen(&"inproc://guide-polymorphic".parse()?)?;
-//! let surveyor = Client::connect(serving.address())?.lookup::<dyn Surveyor>("surveyor")?;
+//! let client = Client::connect(serving.address()).wait()?;
+//! let surveyor = client.lookup::<dyn Surveyor>("surveyor").wait()?;
 //! let (room, corners) = (Rectangle { width: 3.0, height: 4.0 }, [(0.0, 0.0), (4.0, 0.0), (0.0, 3.0)]);
 //! let garden = Polygon { corners: &corners };
 //! assert_eq!(*surveyor.area(&garden).wait()?.get(), 6.0);

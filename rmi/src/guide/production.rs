@@ -32,11 +32,11 @@
 //!
 //! let mut options = ClientOptions::default();
 //! options.secret = Some(secret);
-//! let client = Client::connect_with(serving.address(), &options)?;
-//! assert_eq!(*client.lookup::<dyn Clock>("clock")?.ticks().wait()?.get(), 7);
+//! let client = Client::connect_with(serving.address(), &options).wait()?;
+//! assert_eq!(*client.lookup::<dyn Clock>("clock").wait()?.ticks().wait()?.get(), 7);
 //! assert!(client.reflection().health().wait()?.get().serving);
 //!
-//! let ended = serving.shutdown(Duration::from_secs(10));
+//! let ended = serving.shutdown(Duration::from_secs(10)).wait();
 //! assert_eq!((ended.cut_off, ended.abandoned), (0, false));
 //! # Ok(())
 //! # }
@@ -49,7 +49,7 @@
 //!
 //! | resource | limit per connection | limit over all connections |
 //! |---|---|---|
-//! | connections | | `max_connections`; `max_greeting` and `max_greeting_per_source` during the handshake; `max_failed_connections_per_second` |
+//! | connections | | `max_connections`, `max_connections_per_source`; `max_greeting` and `max_greeting_per_source` during the handshake; `max_failed_connections_per_second` |
 //! | unprocessed calls | `messages.window_messages` | |
 //! | bytes of unprocessed calls | `messages.window_bytes` | the limit of `transport.pool`, 1 GiB |
 //! | size of a message | `transport.max_message` | `transport.max_begun_bytes` for incomplete messages |
@@ -70,6 +70,26 @@
 //! they exchange anything else. The secret neither encrypts nor authenticates the messages that
 //! follow.
 //!
+//! The [peer](crate::Context::peer) of a call is known as far as its connection tells: over `uds`
+//! and `shm`, the operating system reports user, group and process, and over `tls`, the peer has
+//! shown a certificate. An [`Interceptor`](crate::Interceptor) can decide by it:
+//!
+//! ```
+//! use jstream_rmi::{CallInfo, Denied, Interceptor, Watch};
+//!
+//! /// Serves the processes of one user.
+//! struct OneUser(u32);
+//!
+//! impl Interceptor for OneUser {
+//!     fn before(&self, call: &CallInfo) -> Result<Box<dyn Watch>, Denied> {
+//!         match call.peer.user {
+//!             Some(user) if user == self.0 => Ok(Box::new(())),
+//!             _ => Err(Denied(format!("{} may not call {}", call.peer, call.method))),
+//!         }
+//!     }
+//! }
+//! ```
+//!
 //! # Monitoring
 //!
 //! An [`Interceptor`](crate::Interceptor) is called before and after each call, at either side, and
@@ -79,7 +99,7 @@
 //!
 //! # Shutdown
 //!
-//! [`shutdown`](crate::Serving::shutdown) lets running methods finish, refuses new calls, and ends
+//! [`shutdown`](crate::Serving::shutdown), which is waited for or awaited, lets running methods finish, refuses new calls, and ends
 //! the remaining methods when the timeout has passed. Each caller gets a result, or an error whose
 //! [`outcome`](crate::CallError::outcome) states whether its method ran. If the handle is dropped
 //! instead, all connections close immediately. The drop then blocks until all running methods have

@@ -2,10 +2,12 @@
 //!
 //! If a method has to call an object of its caller, it takes a [`Remote<dyn
 //! Trait>`](crate::Remote). If the caller has to call an object of the server, the method returns
-//! one. The object itself is not copied. An `Option`, `Vec` or `Result` of a `Remote` can also be
-//! passed. So can a struct with such fields among others: it derives `Referring`, and the method
-//! names it as [`Referring<Struct>`](type@crate::Referring). The object has to be
-//! [exported](crate::Server::export), but needs no name.
+//! one. The object itself is not copied. An `Option`, `Vec`, `Box<[T]>`, array or `Result` of a
+//! `Remote` can also be passed, and these can be nested. So can a struct or enum with such fields
+//! among others: it derives `Referring`, and the method names it as
+//! [`Referring<Type>`](type@crate::Referring). The object has to be
+//! exported by a [server](crate::Server::export) or a [client](crate::Client::export), but needs no
+//! name.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
@@ -75,11 +77,10 @@
 //! server.bind::<dyn Table>("table", Arc::new(table))?;
 //! let serving = server.listen(&"inproc://guide-references".parse()?)?;
 //!
-//! let own = Server::default();
+//! let client = Client::connect(serving.address()).wait()?;
 //! let heard = Arc::new(Heard(Mutex::default()));
-//! let export = own.export::<dyn Watcher>(heard.clone());
-//! let client = Client::connect(serving.address())?;
-//! let table = client.lookup::<dyn Table>("table")?;
+//! let export = client.export::<dyn Watcher>(heard.clone());
+//! let table = client.lookup::<dyn Table>("table").wait()?;
 //! table.watch(export.remote()).wait()?;
 //! table.set("a", 7).wait()?;
 //! assert_eq!(*heard.0.lock().unwrap(), [7]);
@@ -123,6 +124,10 @@
 //! immediately. The server holds them until the first call has ended, so a chain of calls takes a
 //! single round trip. The held calls begin in the order in which they were made. They do not run if
 //! the first call does not return an object of the server.
+//!
+//! Such a stub can also be an argument of another call over the same connection:
+//! `shop.keep(Remote::from_stub(make.pipelined()))`. The server holds that call, too, and its
+//! method gets an ordinary reference. A call passes the results of at most 16 calls in flight.
 //!
 //! # Leases
 //!

@@ -50,7 +50,7 @@
 //! # let server = Server::default();
 //! # server.bind::<dyn Shop>("shop", Arc::new(Plain { names: vec!["pear".to_owned(), "plum".to_owned()] }))?;
 //! # let serving = server.listen(&"inproc://guide-results".parse()?)?;
-//! let shop = Client::connect(serving.address())?.lookup::<dyn Shop>("shop")?;
+//! let shop = Client::connect(serving.address()).wait()?.lookup::<dyn Shop>("shop").wait()?;
 //! let names = shop.names().wait()?;
 //! // The reply is accessed in place in the buffer: its texts are `&str`.
 //! assert_eq!(*names.get(), ["pear", "plum"]);

@@ -39,7 +39,7 @@
 //! server.bind::<dyn Journal>("journal", journal.clone())?;
 //! let serving = server.listen(&"inproc://guide-alone".parse()?)?;
 //!
-//! let stub = Client::connect(serving.address())?.lookup::<dyn Journal>("journal")?;
+//! let stub = Client::connect(serving.address()).wait()?.lookup::<dyn Journal>("journal").wait()?;
 //! assert_eq!(*stub.add("one").wait()?.get(), 1);
 //! // Code of the server itself waits for access in the same queue.
 //! journal.with(|memory| memory.0.push("two".to_owned()));

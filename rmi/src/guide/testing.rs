@@ -34,7 +34,7 @@
 //! let server = Server::default();
 //! server.bind::<dyn Rates>("rates", mock.clone())?;
 //! let serving = server.listen(&"inproc://guide-testing".parse()?)?;
-//! let rates = Client::connect(serving.address())?.lookup::<dyn Rates>("rates")?;
+//! let rates = Client::connect(serving.address()).wait()?.lookup::<dyn Rates>("rates").wait()?;
 //!
 //! assert_eq!(convert(&rates, 2.0, "EUR", "EUR")?, Some(2.0));
 //! assert_eq!(convert(&rates, 2.0, "EUR", "SEK")?, Some(3.0));
@@ -95,8 +95,8 @@
 //! server.bind::<dyn Queue>("queue", Arc::new(Empty(Guarded::new(None))))?;
 //! let serving = server.listen(&"inproc://guide-time".parse()?)?;
 //!
-//! let client = Client::connect(serving.address())?;
-//! let queue = client.lookup::<dyn Queue>("queue")?;
+//! let client = Client::connect(serving.address()).wait()?;
+//! let queue = client.lookup::<dyn Queue>("queue").wait()?;
 //! let patient = queue.within(Duration::from_secs(3600)).next();
 //! while client.reflection().health().wait()?.get().waiting == 0 {
 //!     std::thread::yield_now();

@@ -1,6 +1,7 @@
 //! The threads that run methods and receive answers.
 //!
-//! Neither side needs a runtime.
+//! Neither side needs a runtime. A program that has one of tokio can run its methods there; see the
+//! guide page `tokio` (feature `tokio`).
 //!
 //! - At the client, a thread that waits for a call receives, for itself and for all other threads
 //!   that wait on the same connection. Stubs are cheap to clone, and any number of threads and

@@ -1,11 +1,12 @@
 //! Objects whose methods take `&mut self`: a fair read-write lock gives each call its turn.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+
+use jstream_sync::wakers::{WakerList, wake};
 
 use crate::support::{block_on, lock};
 
@@ -38,7 +39,7 @@ use crate::support::{block_on, lock};
 /// server.bind::<dyn Counter>("counter", counter.clone())?;
 /// let serving = server.listen(&"inproc://doc-counter".parse()?)?;
 ///
-/// let stub = Client::connect(serving.address())?.lookup::<dyn Counter>("counter")?;
+/// let stub = Client::connect(serving.address()).wait()?.lookup::<dyn Counter>("counter").wait()?;
 /// assert_eq!(*stub.add(2).wait()?.get(), 2);
 /// counter.with(|counter| counter.0 = 40);
 /// assert_eq!(*stub.add(2).wait()?.get(), 42);
@@ -54,17 +55,15 @@ struct ExclusiveState<O: ?Sized> {
     object: Option<Arc<O>>,
     readers: usize,
     /// Queue of waiters, in order of arrival. The first gets access as soon as possible.
-    waiting: VecDeque<(u64, Waker)>,
-    /// The number of the most recent waiter.
-    last: u64,
+    waiting: WakerList,
 }
 
 impl<O: ?Sized> ExclusiveState<O> {
     /// Takes the object if it is available and the caller is first in the queue, or the queue is
     /// empty.
-    fn take(&mut self, number: Option<u64>, alone: bool) -> Option<Arc<O>> {
-        let first = self.waiting.front().map(|(number, _)| *number);
-        if first.is_some() && first != number {
+    fn take(&mut self, key: Option<u64>, alone: bool) -> Option<Arc<O>> {
+        let first = self.waiting.first().map(|(first, _)| first);
+        if first.is_some() && first != key {
             return None;
         }
         if !alone {
@@ -80,11 +79,7 @@ impl<O: ?Sized> ExclusiveState<O> {
 
     /// Returns the waker of the first waiter, which may be able to take the object now.
     fn first(&self) -> Option<Waker> {
-        self.waiting.front().map(|(_, waker)| waker.clone())
-    }
-
-    fn forget(&mut self, number: u64) {
-        self.waiting.retain(|(waiting, _)| *waiting != number);
+        self.waiting.first().map(|(_, waker)| waker.clone())
     }
 }
 
@@ -108,8 +103,7 @@ impl<O: ?Sized> Exclusive<O> {
             state: Arc::new(Mutex::new(ExclusiveState {
                 object: Some(object),
                 readers: 0,
-                waiting: VecDeque::new(),
-                last: 0,
+                waiting: WakerList::new(),
             })),
         }
     }
@@ -158,8 +152,8 @@ impl<O: ?Sized> fmt::Debug for Exclusive<O> {
 struct Turn<O: ?Sized> {
     of: Exclusive<O>,
     alone: bool,
-    /// Number of this waiter in the queue, once it is queued.
-    number: Option<u64>,
+    /// Key of this waiter in the queue, once it is queued.
+    key: Option<u64>,
 }
 
 impl<O: ?Sized> Turn<O> {
@@ -167,7 +161,7 @@ impl<O: ?Sized> Turn<O> {
         Self {
             of,
             alone,
-            number: None,
+            key: None,
         }
     }
 }
@@ -178,32 +172,23 @@ impl<O: ?Sized> Future for Turn<O> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let mut state = lock(&this.of.state);
-        let Some(object) = state.take(this.number, this.alone) else {
-            let number = this.number;
-            let waiting = state.waiting.iter_mut();
-            match waiting
-                .filter(|(waiting, _)| Some(*waiting) == number)
-                .last()
-            {
-                Some((_, waker)) => waker.clone_from(context.waker()),
-                None => {
-                    let number = state.last.wrapping_add(1);
-                    state.last = number;
-                    state.waiting.push_back((number, context.waker().clone()));
-                    this.number = Some(number);
-                }
-            }
+        let Some(object) = state.take(this.key, this.alone) else {
+            let waker = context.waker().clone();
+            let before = state.waiting.register(&mut this.key, waker);
+            drop(state);
+            drop(before);
             return Poll::Pending;
         };
-        let mut next = None;
-        if let Some(number) = this.number.take() {
-            state.forget(number);
+        let (mut before, mut next) = (None, None);
+        if let Some(key) = this.key.take() {
+            before = state.waiting.remove(key);
             // The next waiter may be another reader.
             next = state.first();
         }
         drop(state);
+        drop(before);
         if let Some(next) = next {
-            next.wake();
+            wake(next);
         }
         Poll::Ready((this.of.state.clone(), Some(object)))
     }
@@ -211,13 +196,14 @@ impl<O: ?Sized> Future for Turn<O> {
 
 impl<O: ?Sized> Drop for Turn<O> {
     fn drop(&mut self) {
-        let Some(number) = self.number else { return };
+        let Some(key) = self.key else { return };
         let mut state = lock(&self.of.state);
-        state.forget(number);
+        let before = state.waiting.remove(key);
         let next = state.first();
         drop(state);
+        drop(before);
         if let Some(next) = next {
-            next.wake();
+            wake(next);
         }
     }
 }
@@ -250,7 +236,7 @@ macro_rules! guard {
                 let next = state.first();
                 drop(state);
                 if let Some(next) = next {
-                    next.wake();
+                    wake(next);
                 }
             }
         }

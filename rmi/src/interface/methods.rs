@@ -6,8 +6,22 @@ use jstream::schema::Schema;
 use jstream::{Covariant, Transportable};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::frame::MOST_METHODS;
+
 /// The return type of the async methods of a remote trait. It makes the trait dyn compatible.
+///
+/// With [`#[remote]`](crate::remote) on an `impl` block, its methods are written as `async fn`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The type that an async method of a remote trait returns. If an `impl` block has an `async fn`
+/// instead, the compiler shows the name of this macro as the origin of the error.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! async_fn_needs_remote_on_the_impl_block {
+    ($call:lifetime, $output:ty) => {
+        $crate::BoxFuture<$call, $output>
+    };
+}
 
 /// The methods of a remote trait. Each is identified by a hash of its name, of the name of the
 /// trait, and of the structure of its arguments and its result. A method that was changed on one
@@ -139,6 +153,12 @@ impl Method {
         !self.streams.is_empty()
     }
 
+    /// Returns true if an argument or the result has streams or references, whose types are not in
+    /// the schemas.
+    pub(crate) fn has_hidden_types(&self) -> bool {
+        self.has_streams() || !self.references.is_empty()
+    }
+
     /// Returns the schemas of the arguments' message and of the result's message, as accepted by
     /// [`Schema::from_bytes`].
     pub(crate) fn schemas(&self) -> [Vec<u8>; 2] {
@@ -159,6 +179,11 @@ impl Interface {
     #[doc(hidden)]
     #[must_use]
     pub fn new(name: &'static str, mut methods: Vec<Method>) -> Self {
+        assert!(
+            methods.len() <= MOST_METHODS,
+            "the trait {name} has {} methods, and the limit is {MOST_METHODS}: split it",
+            methods.len(),
+        );
         let mut all = name.as_bytes().to_vec();
         for method in &mut methods {
             let mut one = Vec::new();
@@ -249,6 +274,13 @@ impl Interface {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[should_panic(expected = "has 32769 methods, and the limit is 32768")]
+    fn a_trait_has_too_many_methods() {
+        let method = |_| Method::new::<(), ()>("f", "");
+        let _ = Interface::new("A", (0..=MOST_METHODS).map(method).collect());
+    }
 
     #[test]
     fn a_changed_method_is_another() {

@@ -2,8 +2,12 @@
 //!
 //! Imports the layers before it: `support` and `frame`.
 
+mod comparison;
 mod exclusive;
 mod methods;
+mod parameters;
 
+pub(crate) use self::comparison::DescribedMethod;
 pub use self::exclusive::{Alone, Exclusive, Shared};
 pub use self::methods::{BoxFuture, Interface, Method};
+pub use self::parameters::{Argument, Parameter, ParameterTarget, SentAs, argument};

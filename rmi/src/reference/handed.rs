@@ -46,6 +46,11 @@ pub enum Handed {
         /// The owner's address.
         address: String,
     },
+    /// An object of the receiver that a call in flight will return.
+    Promised {
+        /// Index of the call's number behind the arguments.
+        index: u32,
+    },
 }
 
 impl Handed {

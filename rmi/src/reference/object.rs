@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use jstream_transport::active::Handler;
-
-use crate::frame::{CallHeader, PROMISED, REGISTRY, Span};
+use crate::frame::{CallHeader, Metadata, PROMISED, REGISTRY, Span};
 use crate::reference::retries::Retries;
 use crate::session::{Connection, Import, Node};
 
@@ -47,6 +45,12 @@ impl Ahead {
         self.became.get()?.as_ref()
     }
 
+    /// Returns the connection and the number of the call. `None` for a call of a local object.
+    pub(super) fn call(&self) -> Option<(&Connection, u32)> {
+        let (connection, number) = self.at.as_ref()?;
+        Some((connection, *number))
+    }
+
     /// Returns the number by which the object is called before it is known.
     pub(super) fn way(&self) -> Option<(&Connection, u32)> {
         let (connection, number) = self.at.as_ref()?;
@@ -77,9 +81,10 @@ impl Ahead {
     /// Returns the reason why the object can't be called, if any.
     pub(crate) fn failure(&self) -> Option<&'static str> {
         match (self.became.get(), &self.at) {
-            (Some(None), _) => {
-                Some("the call that should have returned the object failed or returned none")
-            }
+            (Some(None), _) => Some(
+                "the call that should have returned the object failed or returned none: wait \
+                     for that call to see why",
+            ),
             (None, None) => Some(
                 "the object is the result of a local call, which has not ended: wait for it first",
             ),
@@ -96,8 +101,10 @@ pub struct Object {
     pub(crate) span: Span,
     /// Retries of failed calls.
     pub(crate) retries: Option<Retries>,
-    /// Precomputed header of its calls, if all of them use the same.
-    pub(crate) plain: Option<Plain>,
+    /// Header that all its calls share, except for the method.
+    pub(crate) shared_header: Option<CallHeader>,
+    /// Metadata of each call.
+    pub(crate) metadata: Metadata,
 }
 
 /// Location of an object.
@@ -117,10 +124,11 @@ impl Object {
     pub(crate) fn new(place: ObjectPlace, time: Duration) -> Self {
         let span = Span::new(time);
         Self {
-            plain: Plain::of(&place, &span),
+            shared_header: shared_header(&place, &span),
             place,
             span,
             retries: None,
+            metadata: Metadata::default(),
         }
     }
 
@@ -194,9 +202,19 @@ impl Object {
     }
 
     pub(crate) fn within(&self, time: Duration) -> Self {
-        Self {
+        let object = Self {
             retries: self.retries,
             ..Self::new(self.place.clone(), time)
+        };
+        object.with_metadata(self.metadata.clone())
+    }
+
+    pub(crate) fn with_metadata(&self, metadata: Metadata) -> Self {
+        let shared_header = shared_header(&self.place, &self.span);
+        Self {
+            shared_header: shared_header.filter(|_| metadata.is_empty()),
+            metadata,
+            ..self.clone()
         }
     }
 
@@ -227,30 +245,12 @@ impl fmt::Debug for Object {
     }
 }
 
-/// Shared header of the calls of an object. Requires a connection without interceptors, and a long
-/// timeout.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Plain {
-    pub(crate) handler: Handler,
-    /// Header of the first method.
-    word: u64,
-}
-
-impl Plain {
-    pub(super) fn of(place: &ObjectPlace, span: &Span) -> Option<Self> {
-        let (connection, number) = place.at_peer()?;
-        let session = connection.session();
-        (session.is_plain && span.is_long()).then(|| Self {
-            handler: session.calls(),
-            word: CallHeader::spanning(number, 0, span),
-        })
-    }
-
-    /// Returns the header of the method at `place`.
-    #[inline]
-    pub(crate) fn word(&self, place: u16) -> u64 {
-        self.word | CallHeader::placed(place)
-    }
+/// Returns the header that all calls of an object share, except for the method. There is none if
+/// interceptors or a clock of the program have to be asked for each call, or the timeout is short.
+fn shared_header(place: &ObjectPlace, span: &Span) -> Option<CallHeader> {
+    let (connection, number) = place.at_peer()?;
+    let is_shared = connection.session().is_plain && span.is_long();
+    is_shared.then(|| CallHeader::spanning(number, span))
 }
 
 impl ObjectPlace {

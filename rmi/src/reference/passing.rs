@@ -6,9 +6,10 @@ use std::time::Duration;
 use jstream::{Restore, Transportable};
 use smallvec::SmallVec;
 
+use crate::frame::MOST_PROMISED;
 use crate::interface::{Interface, Method};
 use crate::reference::handed::{Handed, HandedRef, Unfit};
-use crate::reference::object::{Object, ObjectPlace};
+use crate::reference::object::{Ahead, Object, ObjectPlace};
 use crate::reference::remote::Remote;
 use crate::reference::stub::Remotable;
 use crate::reference::third_party::offer;
@@ -29,13 +30,13 @@ impl Method {
     }
 }
 
-/// Types with references that can be arguments or results: a [`Remote`], a struct that is
-/// [`Referring`](super::Referring), and an [`Option`], [`Vec`] or [`Result`] of these. The error of
-/// a `Result` may be any transportable type.
+/// Types with references that can be arguments or results: a [`Remote`], a struct or enum that is
+/// [`Referring`](super::Referring), and an [`Option`], [`Vec`], boxed slice, array or [`Result`] of
+/// these, which can be nested. The error of a `Result` may be any transportable type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be passed by reference",
-    note = "`Remote<dyn Trait>` can, where the trait has `#[remote]`, and so can an `Option`, `Vec` or `Result` of it, and a \
-            struct that derives `Referring`"
+    note = "`Remote<dyn Trait>` can, where the trait has `#[remote]`, and so can an `Option`, `Vec`, boxed slice, array or \
+            `Result` of it, and a struct or enum that derives `Referring`"
 )]
 pub trait Passed: Sized + 'static {
     /// The wire form.
@@ -61,9 +62,12 @@ pub trait Passed: Sized + 'static {
     #[doc(hidden)]
     fn give(self, giving: &mut Giving) -> Self::Wire;
 
+    /// Converts a received form. All its references are taken, also if one of them or another part
+    /// is invalid: a reference that is not taken is not given back.
+    ///
     /// # Errors
     ///
-    /// The reason why the reference is invalid.
+    /// The reason why the first invalid part is invalid.
     #[doc(hidden)]
     fn take(
         form: &<Self::Wire as Transportable>::InPlace<'_>,
@@ -140,7 +144,47 @@ impl<P: Passed> Passed for Vec<P> {
         form: &<Self::Wire as Transportable>::InPlace<'_>,
         taking: &Taking,
     ) -> Result<Self, Unfit> {
-        form.iter().map(|one| P::take(one, taking)).collect()
+        all(form.iter().map(|one| P::take(one, taking)))
+    }
+}
+
+impl<P: Passed> Passed for Box<[P]> {
+    type Wire = Vec<P::Wire>;
+
+    fn describe(text: &mut String) {
+        Vec::<P>::describe(text);
+    }
+
+    fn give(self, giving: &mut Giving) -> Self::Wire {
+        self.into_vec().give(giving)
+    }
+
+    fn take(
+        form: &<Self::Wire as Transportable>::InPlace<'_>,
+        taking: &Taking,
+    ) -> Result<Self, Unfit> {
+        all(form.iter().map(|one| P::take(one, taking))).map(Vec::into_boxed_slice)
+    }
+}
+
+impl<P: Passed, const N: usize> Passed for [P; N] {
+    type Wire = [P::Wire; N];
+
+    fn describe(text: &mut String) {
+        text.push_str(&format!("[{N}]"));
+        P::describe(text);
+    }
+
+    fn give(self, giving: &mut Giving) -> Self::Wire {
+        self.map(|one| one.give(giving))
+    }
+
+    fn take(
+        form: &<Self::Wire as Transportable>::InPlace<'_>,
+        taking: &Taking,
+    ) -> Result<Self, Unfit> {
+        let taken = all(form.iter().map(|one| P::take(one, taking)))?;
+        taken.try_into().map_err(|_| Unfit::unknown())
     }
 }
 
@@ -176,6 +220,20 @@ impl<P: Passed, E: Restore + 'static> Passed for Result<P, E> {
             },
         }
     }
+}
+
+/// Collects the elements of a list. Unlike `collect`, it takes those after an invalid one, too.
+fn all<P>(taken: impl ExactSizeIterator<Item = Result<P, Unfit>>) -> Result<Vec<P>, Unfit> {
+    let mut all = Vec::with_capacity(taken.len());
+    let mut failed = None;
+    for one in taken {
+        match one {
+            Ok(one) if failed.is_none() => all.push(one),
+            Ok(_) => {}
+            Err(unfit) => failed = failed.or(Some(unfit)),
+        }
+    }
+    failed.map_or(Ok(all), Err)
 }
 
 /// Types with at most one reference, whose object can be called before it has arrived: see
@@ -220,11 +278,25 @@ pub struct Giving {
     given: SmallVec<[(u32, u64); 1]>,
     /// Objects that must exist until the other side has received them.
     kept: Vec<Object>,
-    failed: Option<String>,
+    /// Numbers of the calls in flight whose results are given.
+    promised: Vec<u32>,
+    failed: Option<GiveError>,
+}
+
+/// The reason why references can't be passed.
+pub(crate) enum GiveError {
+    Refused(&'static str),
+    /// A call that should have returned one of the objects has failed.
+    Failed(&'static str),
 }
 
 /// The references of a received message.
-pub struct Taking(Between);
+pub struct Taking {
+    from: Between,
+    /// Numbers of the objects of this side that other calls, whose results are arguments of this
+    /// call, have returned.
+    promised: Vec<u32>,
+}
 
 impl Giving {
     pub(crate) fn new(to: Between, how: As) -> Self {
@@ -233,6 +305,7 @@ impl Giving {
             how,
             given: SmallVec::new(),
             kept: Vec::new(),
+            promised: Vec::new(),
             failed: None,
         }
     }
@@ -255,8 +328,13 @@ impl Giving {
     }
 
     /// Returns the reason why the references can't be passed, if any.
-    pub(crate) fn take_failure(&mut self) -> Option<String> {
+    pub(crate) fn take_failure(&mut self) -> Option<GiveError> {
         self.failed.take()
+    }
+
+    /// Returns the numbers of the calls in flight whose results are given.
+    pub(crate) fn promised(&self) -> &[u32] {
+        &self.promised
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -285,26 +363,67 @@ impl Giving {
                         self.given.push((number, 0));
                         Ok(mine(to, node, number))
                     }
-                    None => {
-                        Err("the other side has reached its limit of references (max_references)")
-                    }
+                    None => Err(GiveError::Refused(
+                        "the other side has reached its limit of references (max_references)",
+                    )),
                 }
             }
             (Between::Peers(to), ObjectPlace::Import(import)) => {
                 let to = to.clone();
                 self.give_other(&to, object, import, interface)
+                    .map_err(GiveError::Refused)
             }
-            (Between::Peers(_), ObjectPlace::Ahead(_)) => {
-                Err("the call that returns the object has not ended: wait for it first")
+            (Between::Peers(to), ObjectPlace::Ahead(ahead)) => {
+                let to = to.clone();
+                self.promise(&to, object, ahead)
             }
-            (Between::Peers(_), ObjectPlace::Own(..)) => {
-                Err("the registry of a connection can't be passed to others")
-            }
+            (Between::Peers(_), ObjectPlace::Own(..)) => Err(GiveError::Refused(
+                "the registry of a connection can't be passed to others",
+            )),
         };
         handed.unwrap_or_else(|why| {
-            self.failed.get_or_insert_with(|| why.to_owned());
+            self.failed.get_or_insert(why);
             Handed::nothing()
         })
+    }
+
+    /// Gives the object that a call in flight will return.
+    fn promise(
+        &mut self,
+        to: &Connection,
+        object: &Object,
+        ahead: &Ahead,
+    ) -> Result<Handed, GiveError> {
+        if let Some(why) = ahead.failure() {
+            return Err(GiveError::Failed(why));
+        }
+        let number = match ahead.call() {
+            Some((at, number)) if is_same_connection(at, to) && self.how == As::Argument => number,
+            Some((at, _)) if is_same_connection(at, to) => {
+                let why = "the call that returns the object has not ended: wait for it first";
+                return Err(GiveError::Refused(why));
+            }
+            _ => {
+                return Err(GiveError::Refused(
+                    "the call that returns the object was made over another connection and has \
+                     not ended: wait for it first",
+                ));
+            }
+        };
+        let known = self.promised.iter().position(|known| *known == number);
+        let index = known.unwrap_or(self.promised.len());
+        if index >= MOST_PROMISED {
+            return Err(GiveError::Refused(
+                "the results of more than 16 calls that have not ended are arguments of one call: \
+                 wait for some of them first",
+            ));
+        }
+        if known.is_none() {
+            self.promised.push(number);
+            self.kept.push(object.clone());
+        }
+        let index = u32::try_from(index).unwrap_or(u32::MAX);
+        Ok(Handed::Promised { index })
     }
 
     fn give_other(
@@ -314,9 +433,7 @@ impl Giving {
         import: &Arc<Import>,
         interface: &'static Interface,
     ) -> Result<Handed, &'static str> {
-        let owner = import.connection();
-        let goes_home = std::ptr::eq::<References>(&**to.references(), &**owner.references());
-        if !goes_home {
+        if !is_same_connection(to, import.connection()) {
             let offered = offer(import, interface);
             self.kept.push(object.clone());
             return offered;
@@ -364,7 +481,13 @@ impl Drop for Giving {
 
 impl Taking {
     pub(crate) fn new(from: Between) -> Self {
-        Self(from)
+        Self::of_call(from, Vec::new())
+    }
+
+    /// Creates the references of a call among whose arguments are objects that other calls have
+    /// returned.
+    pub(crate) fn of_call(from: Between, promised: Vec<u32>) -> Self {
+        Self { from, promised }
     }
 
     pub(super) fn take(
@@ -372,7 +495,7 @@ impl Taking {
         form: &HandedRef<'_>,
         interface: &'static Interface,
     ) -> Result<Object, Unfit> {
-        let from = match (&self.0, form) {
+        let from = match (&self.from, form) {
             (Between::Here(passing), HandedRef::Yours { number, .. }) => {
                 let passing = lock(passing);
                 let object = usize::try_from(*number).ok().and_then(|i| passing.get(i));
@@ -387,9 +510,12 @@ impl Taking {
                 if kept != 0 {
                     references.give_back(from, 0, kept);
                 }
-                let node = references.object(number).ok_or_else(Unfit::unknown)?;
-                fits(node.interface().id(), interface)?;
-                Ok(Object::here(node))
+                object_of_this_side(references, number, interface)
+            }
+            HandedRef::Promised { index } => {
+                let index = usize::try_from(index).ok();
+                let number = index.and_then(|index| self.promised.get(index));
+                object_of_this_side(references, *number.ok_or_else(Unfit::unknown)?, interface)
             }
             HandedRef::Mine { number: 0, .. } => Err(Unfit::unknown()),
             HandedRef::Mine {
@@ -416,6 +542,22 @@ impl Taking {
             }
         }
     }
+}
+
+/// Returns true if both are handles of one connection.
+fn is_same_connection(one: &Connection, other: &Connection) -> bool {
+    std::ptr::eq::<References>(&**one.references(), &**other.references())
+}
+
+/// Returns the object of this side to which the other side refers by this number.
+fn object_of_this_side(
+    references: &References,
+    number: u32,
+    interface: &'static Interface,
+) -> Result<Object, Unfit> {
+    let node = references.object(number).ok_or_else(Unfit::unknown)?;
+    fits(node.interface().id(), interface)?;
+    Ok(Object::here(node))
 }
 
 /// Returns the wire form of an object of this side.

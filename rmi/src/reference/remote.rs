@@ -13,8 +13,8 @@ use crate::reference::stub::{Remotable, Stub};
 /// A reference to an object of a peer or of this program.
 ///
 /// A `Remote` can be an argument or the result of a remote method: by itself, in an [`Option`],
-/// [`Vec`] or [`Result`], or in a struct that is passed as [`Referring`](type@crate::Referring). It
-/// dereferences to the stub that calls the object. The owner keeps the object as long as the
+/// [`Vec`], boxed slice, array or [`Result`], or in a struct or enum that is passed as
+/// [`Referring`](type@crate::Referring). It dereferences to the stub that calls the object. The owner keeps the object as long as the
 /// receiver has a clone of the reference or of its stub. When the last one is dropped, or the
 /// receiver is gone, the owner is [notified](crate::Export::when_unreferenced).
 ///
@@ -67,10 +67,10 @@ use crate::reference::stub::{Remotable, Stub};
 /// server.bind::<dyn Room>("room", Arc::new(Plain::default()))?;
 /// let serving = server.listen(&"inproc://doc-remote".parse()?)?;
 ///
-/// let own = Server::default();
+/// let client = Client::connect(serving.address()).wait()?;
+/// let room = client.lookup::<dyn Room>("room").wait()?;
 /// let ear = Arc::new(Ear::default());
-/// let export = own.export::<dyn Listener>(ear.clone());
-/// let room = Client::connect(serving.address())?.lookup::<dyn Room>("room")?;
+/// let export = client.export::<dyn Listener>(ear.clone());
 /// room.join(export.remote()).wait()?;
 /// // A thread that waits for a call serves calls of the other side meanwhile.
 /// room.say("hello").wait()?;

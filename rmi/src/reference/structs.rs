@@ -1,13 +1,16 @@
-//! Structs with references in them.
+//! Structs and enums with references in them.
 
 use jstream::{Restore, Transportable};
 
 use crate::reference::handed::Unfit;
 
-/// A struct `T` with references to remote objects, as an argument or the result of a remote method.
+/// A struct or enum `T` with references to remote objects, as an argument or the result of a remote
+/// method.
 ///
 /// This is an alias of `T`, which tells `#[remote]` to pass the references in it; `T` derives
-/// `Referring`. The other fields are copied and arrive as owned values, so the struct can be kept.
+/// `Referring`. The other fields are copied and arrive as owned values, so the value can be kept.
+/// The number of levels of nesting is that of the types: a type that contains itself is not
+/// supported.
 ///
 /// ```
 /// use jstream_rmi::{Client, Referring, Remote, Server, remote};
@@ -53,10 +56,10 @@ use crate::reference::handed::Unfit;
 /// server.bind::<dyn Room>("room", Arc::new(Plain::default()))?;
 /// let serving = server.listen(&"inproc://doc-referring".parse()?)?;
 ///
-/// let own = Server::default();
+/// let client = Client::connect(serving.address()).wait()?;
+/// let room = client.lookup::<dyn Room>("room").wait()?;
 /// let ear = Arc::new(Ear::default());
-/// let export = own.export::<dyn Listener>(ear.clone());
-/// let room = Client::connect(serving.address())?.lookup::<dyn Room>("room")?;
+/// let export = client.export::<dyn Listener>(ear.clone());
 /// room.join(Guest { name: "Ada".to_owned(), listener: export.remote() }).wait()?;
 /// assert_eq!(*ear.0.lock().unwrap(), "hello, Ada");
 /// # Ok(())
@@ -64,7 +67,7 @@ use crate::reference::handed::Unfit;
 /// ```
 pub type Referring<T> = T;
 
-/// The in-place form of a struct's wire form.
+/// The in-place form of a wire form.
 pub type Form<'b, W> = <W as Transportable>::InPlace<'b>;
 
 /// Converts a field without references.

@@ -1,5 +1,6 @@
 //! Remote traits and their stubs.
 
+use crate::frame::Metadata;
 use crate::interface::Interface;
 use crate::reference::object::Object;
 use crate::reference::retries::Retries;
@@ -34,6 +35,15 @@ pub trait Stub: Clone {
     #[must_use = "the original stub is unchanged"]
     fn within(&self, time: std::time::Duration) -> Self {
         Self::new(self.object().within(time))
+    }
+
+    /// Returns a stub of the same object whose calls carry these entries. They replace the
+    /// stub's entries before, and inherited values of the same keys. If a call would carry more
+    /// than the limits of [`Metadata`], it fails with
+    /// [`CallError::Metadata`](crate::CallError::Metadata).
+    #[must_use = "the original stub is unchanged"]
+    fn with_metadata(&self, metadata: Metadata) -> Self {
+        Self::new(self.object().with_metadata(metadata))
     }
 
     /// Returns a stub of the same object that retries failed calls, within the timeout of the call.

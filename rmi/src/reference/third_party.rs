@@ -8,9 +8,10 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 
+use crate::frame::ReferenceMessage;
 use crate::interface::Interface;
 use crate::reference::handed::Handed;
-use crate::session::{Import, Key, OFFER};
+use crate::session::{Import, Key};
 
 /// Offers an object to its owner under a new key.
 pub(super) fn offer(import: &Arc<Import>, _: &'static Interface) -> Result<Handed, &'static str> {
@@ -22,7 +23,10 @@ pub(super) fn offer(import: &Arc<Import>, _: &'static Interface) -> Result<Hande
     let number = import.number().to_le_bytes();
     let segments = [IoSlice::new(&key.to_bytes()), IoSlice::new(&number)].map(|part| part.to_vec());
     let [key_bytes, number] = &segments;
-    let told = owner.tell_waiting(OFFER, &[IoSlice::new(key_bytes), IoSlice::new(number)]);
+    let told = owner.tell_waiting(
+        ReferenceMessage::Offer,
+        &[IoSlice::new(key_bytes), IoSlice::new(number)],
+    );
     if told.is_err() {
         return Err("the offer could not be sent to the owner");
     }

@@ -6,10 +6,11 @@
 //! connect and stay silent lose their own places, and new peers are served.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use jstream_transport::{Address, Cutter};
+use jstream_base::Address;
+use jstream_endpoint::Cutter;
 
 use crate::server::options::ServerOptions;
 use crate::server::places::{Place, Places};
@@ -97,7 +98,7 @@ impl Greeters {
                 Answer::Wait(until) => {
                     let left = until.saturating_duration_since(Instant::now());
                     let waited = self.changed.wait_timeout(table, left);
-                    table = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    table = jstream_sync::unpoisoned(waited).0;
                 }
             }
         }

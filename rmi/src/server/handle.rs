@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::{fmt, slice};
 
-use jstream_transport::Address;
-use jstream_transport::active::PollGroup;
+use jstream_active::PollGroup;
+use jstream_base::Address;
 
 use crate::call::{Health, Reflection, Registry, Serves};
 use crate::client::Client;
@@ -15,18 +15,82 @@ use crate::server::mirror::Mirror;
 use crate::server::names::Names;
 use crate::server::options::ServerOptions;
 use crate::server::serving::Serving;
+use crate::server::workers::Workers;
 use crate::session::{Exports, Home};
 use crate::support::{BindError, ServeError};
 
 /// Objects that the server of the connection may call.
 impl Client {
-    /// Exports the objects of a server to the other side of this connection, too. Returns false if
-    /// objects were exported before.
+    /// Exports an object without a name, like [`Server::export`], for a program that needs no
+    /// [`Server`]. Calls pass [references](crate::Remote) to it over this or any other connection.
     ///
-    /// Threads that wait for a call of this connection serve incoming calls. A program that does
-    /// not wait for calls must call [`serve`](Self::serve) or [`start`](Self::start).
+    /// Threads that wait for a call of a connection serve incoming calls. A program that does not
+    /// wait for calls must call [`serve`](Self::serve) or [`start`](Self::start).
+    ///
+    /// The object does not keep the connection open, except while one of its methods is suspended.
+    /// Suspended methods resume on the runtime of tokio in which the connection exported its first
+    /// object, with the feature `tokio`, or else on threads that end with the connection and its
+    /// exported objects. If the connection [exports a server](Self::export_server), the object
+    /// belongs to that server.
+    ///
+    /// ```
+    /// use jstream_rmi::{Client, Remote, Server, remote};
+    /// use std::sync::Arc;
+    ///
+    /// #[remote]
+    /// trait Progress {
+    ///     fn done(&self, percent: u32);
+    /// }
+    ///
+    /// #[remote]
+    /// trait Work {
+    ///     fn run(&self, progress: Remote<dyn Progress>);
+    /// }
+    ///
+    /// struct Plain;
+    ///
+    /// impl Work for Plain {
+    ///     fn run(&self, progress: Remote<dyn Progress>) {
+    ///         progress.done(100).wait().ok();
+    ///     }
+    /// }
+    ///
+    /// struct Printed;
+    ///
+    /// impl Progress for Printed {
+    ///     fn done(&self, percent: u32) {
+    ///         println!("{percent} %");
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = Server::default();
+    /// # server.bind::<dyn Work>("work", Arc::new(Plain))?;
+    /// # let serving = server.listen(&"inproc://doc-client-export".parse()?)?;
+    /// # let address = serving.address();
+    /// let client = Client::connect(address).wait()?;
+    /// let work = client.lookup::<dyn Work>("work").wait()?;
+    /// let progress = client.export::<dyn Progress>(Arc::new(Printed));
+    /// work.run(progress.remote()).wait()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn export<T: Remotable + ?Sized>(&self, object: impl Serves<T>) -> Export<T> {
+        let home = self.connection.session().home(|| {
+            let workers = Workers::default();
+            workers.start();
+            workers.tasks().clone()
+        });
+        Export::new(object.exported(home))
+    }
+
+    /// Exports all objects of a server, with their names, to the other side of this connection,
+    /// too. Returns false if a server was exported before.
+    ///
+    /// Incoming calls are served as for [`export`](Self::export).
     #[must_use = "returns false if the objects were not exported"]
-    pub fn export(&self, objects: &Server) -> bool {
+    pub fn export_server(&self, objects: &Server) -> bool {
+        objects.options.workers.start();
         self.connection.export(objects.exports().clone())
     }
 }
@@ -50,7 +114,8 @@ impl Default for Server {
 impl Server {
     /// Creates a server with custom options.
     #[must_use]
-    pub fn new(options: ServerOptions) -> Self {
+    pub fn new(mut options: ServerOptions) -> Self {
+        options.workers = options.workers.of_server();
         let load = Arc::new(Load::default());
         let home = Arc::new(Home::new(options.workers.tasks().clone()));
         let exports = Arc::new_cyclic(|exports| {
@@ -167,6 +232,7 @@ impl Server {
         group: Arc<PollGroup>,
         has_threads: bool,
     ) -> Result<Serving, ServeError> {
+        self.options.workers.start();
         let server = (self.exports.clone(), self.load.clone());
         Serving::start(server, &self.options, addresses, group, has_threads)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use jstream_transport::active::Handlers;
+use jstream_active::Handlers;
 
 use crate::call::Health;
 use crate::frame::CALLS;

@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::ThreadId;
 use std::{fmt, thread};
 
-use jstream_transport::Address;
-use jstream_transport::active::PollGroup;
+use jstream_active::PollGroup;
+use jstream_base::Address;
 
 use crate::call::Serves;
 use crate::server::handle::Server;
 use crate::server::options::ServerOptions;
 use crate::server::serving::Serving;
 use crate::server::workers::Workers;
-use crate::support::{BindError, ServeError};
+use crate::support::{BindError, ServeError, may_block};
 
 thread_local! {
     static VALUES: RefCell<HashMap<u64, Rc<dyn Any>>> = RefCell::default();
@@ -111,8 +111,8 @@ impl<T: 'static> fmt::Debug for Local<T> {
 /// let serving = server.listen(&"inproc://doc-local".parse()?)?;
 ///
 /// let client = std::thread::spawn(move || {
-///     let client = Client::connect(serving.address()).unwrap();
-///     let counter = client.lookup::<dyn Counter>("counter").unwrap();
+///     let client = Client::connect(serving.address()).wait().unwrap();
+///     let counter = client.lookup::<dyn Counter>("counter").wait().unwrap();
 ///     assert_eq!(*counter.next().wait().unwrap().get(), 7);
 ///     serving.stop();
 /// });
@@ -185,7 +185,13 @@ impl LocalServer {
     }
 
     /// Serves until all handles returned by [`listen`](Self::listen) have been dropped or stopped.
+    ///
+    /// # Panics
+    ///
+    /// With the feature `tokio`, in debug builds, if the thread runs tasks of tokio.
+    #[track_caller]
     pub fn serve(&self) {
+        may_block("LocalServer::serve");
         let listening = self.listening.take();
         self.group
             .serve_until(|| listening.iter().all(|listening| !listening.is_open()));

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jstream::Limits;
 use jstream::buffer::{Pool, PoolOptions};
-use jstream_transport::Options;
-use jstream_transport::active::Settings;
+use jstream_active::Settings;
+use jstream_base::Options;
 
 use crate::server::workers::Workers;
 use crate::session::{Capture, Clock, Interceptors, Secret};
@@ -29,6 +29,13 @@ pub struct ServerOptions {
     /// Maximum number of open connections over all listeners (default 256); further ones are closed
     /// on arrival. Protects against peers that open more connections than memory and threads allow.
     pub max_connections: usize,
+    /// Maximum number of connections per source, over all listeners (default: no limit besides
+    /// [`max_connections`](Self::max_connections)). For sources, see
+    /// [`max_greeting_per_source`](Self::max_greeting_per_source). A client has up to two
+    /// connections. Further connections are refused: their clients get a
+    /// [`ConnectError`](crate::ConnectError) that states the limit. Protects against one host that
+    /// occupies the places of all others.
+    pub max_connections_per_source: usize,
     /// Maximum number of connections over all listeners that are in the handshake (default 64).
     /// [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] limit its duration. If
     /// there are more, or if [`max_connections`](Self::max_connections) is reached, the oldest one
@@ -83,7 +90,8 @@ pub struct ServerOptions {
     /// started.
     pub threads: usize,
     /// Executor on which suspended methods resume, and on which calls run that are nested too
-    /// deeply.
+    /// deeply (default: the runtime of tokio in which the server starts listening, with the feature
+    /// `tokio`, or else a pool).
     pub workers: Workers,
     /// Timeout of calls that methods make to their [callers](crate::Context::caller) (default 60
     /// s), see [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).
@@ -135,6 +143,7 @@ impl Default for ServerOptions {
             messages: Settings::default(),
             limits: Limits::default(),
             max_connections: 256,
+            max_connections_per_source: usize::MAX,
             max_greeting: 64,
             max_greeting_per_source: 32,
             max_failed_connections_per_second: 500,
@@ -146,7 +155,7 @@ impl Default for ServerOptions {
             stream_items: 4096,
             stream_bytes: 1 << 20,
             threads: threads(),
-            workers: Workers::threads(threads()),
+            workers: Workers::default(),
             call_timeout: Duration::from_secs(60),
             max_name: 256,
             reflects: true,

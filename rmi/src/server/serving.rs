@@ -8,8 +8,10 @@ use std::thread;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use jstream_transport::active::{Handlers, Peer, PollGroup};
-use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, active};
+use jstream_active as active;
+use jstream_active::{Handlers, Peer, PollGroup};
+use jstream_base::{AcceptError, Address};
+use jstream_endpoint::{Closer, Incoming, Listener};
 
 use crate::call::{MOST_WAITING, handlers};
 use crate::client::claim;
@@ -19,13 +21,15 @@ use crate::server::connect_throttle::ConnectThrottle;
 use crate::server::greeters::{Greeting, Limits};
 use crate::server::load::Load;
 use crate::server::options::ServerOptions;
-use crate::server::places::Place;
+use crate::server::places::{Place, PlaceOfSource};
 use crate::session::{
     Alarm, Claim, Connection, Exports, Terms, Waiting, is_called, max_result_streams,
 };
-use crate::support::{ServeError, lock};
+use crate::support::{ServeError, lock, may_block, polls_tokio_task};
 
-/// A server that accepts connections. Dropping it ends all its connections.
+/// A server that accepts connections. Dropping it ends all its connections, and blocks until its
+/// methods have ended. Dropped by a task of tokio (feature `tokio`), it does not block: the methods
+/// might need the thread.
 #[derive(Debug)]
 pub struct Serving {
     addresses: Vec<Address>,
@@ -69,7 +73,7 @@ impl Serving {
         group: Arc<PollGroup>,
         has_threads: bool,
     ) -> Result<Self, ServeError> {
-        let listener = jstream_transport::listen_all(addresses, &options.transport)?;
+        let listener = jstream_endpoint::listen_all(addresses, &options.transport)?;
         let state = Arc::new(ServingState {
             exports,
             options: options.clone(),
@@ -139,7 +143,14 @@ impl Serving {
     }
 
     /// Blocks until the listener ends.
+    ///
+    /// # Panics
+    ///
+    /// With the feature `tokio`, in debug builds, if the thread runs tasks of tokio: keep the
+    /// handle there instead, and await the [shutdown](Self::shutdown) when the program ends.
+    #[track_caller]
     pub fn wait(mut self) {
+        may_block("Serving::wait");
         if let Some(accepting) = self.accepting.take() {
             // The thread panics only because of a bug in this crate, which has been reported then.
             let _ = accepting.join();
@@ -147,6 +158,7 @@ impl Serving {
     }
 
     /// Ends all connections and blocks until no method runs. Calls in flight fail at their callers.
+    /// A task of tokio should await the [shutdown](Self::shutdown) instead.
     pub fn stop(self) {
         drop(self);
     }
@@ -165,6 +177,13 @@ impl Drop for Serving {
             let _ = accepting.join();
         }
         self.state.close_all();
+        if polls_tokio_task() || self.state.options.workers.need_a_driver() {
+            if let Some(serving) = self.serving.take() {
+                // A thread waits in the background, because this one may be the only one that
+                // drives the methods.
+                drop(self.state.reap(serving));
+            }
+        }
         let has_threads = self.serving.is_some();
         self.serving = None;
         self.state.group.call();
@@ -250,10 +269,27 @@ impl ServingState {
             });
     }
 
+    /// Takes a place among the connections of the same source, if there is one.
+    fn admit(&self, incoming: &Incoming) -> Option<PlaceOfSource> {
+        let most = self.options.max_connections_per_source;
+        let source = incoming.peer().source();
+        self.load.places().take_of_source(source, most)
+    }
+
     /// Performs the handshake. Returns `None` if it fails.
     fn open(self: &Arc<Self>, number: u64, incoming: Incoming, greeting: Greeting) -> Option<()> {
-        let endpoint = incoming.establish().ok()?;
         let options = &self.options;
+        let of_source = self.admit(&incoming);
+        let Some(of_source) = of_source else {
+            incoming.refuse(&format!(
+                "too many connections from the same source: the limit is {} \
+                 (ServerOptions::max_connections_per_source)",
+                options.max_connections_per_source
+            ));
+            self.load.places().refuse();
+            return None;
+        };
+        let endpoint = incoming.establish().ok()?;
         let terms = Terms {
             limits: options.limits,
             time: options.call_timeout,
@@ -292,7 +328,7 @@ impl ServingState {
         let entry = Entry {
             state: Arc::downgrade(self),
             number,
-            _place: place,
+            _places: (place, of_source),
         };
         peer.on_end(move || drop(entry));
         self.group.add(peer);
@@ -347,7 +383,7 @@ impl Wake for Unused {
 struct Entry {
     state: Weak<ServingState>,
     number: u64,
-    _place: Place,
+    _places: (Place, PlaceOfSource),
 }
 
 impl Drop for Entry {

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream_transport::active;
-use jstream_transport::active::Peer;
+use jstream_active as active;
+use jstream_active::Peer;
 
 use crate::server::serving::{Serving, ServingState};
 use crate::session::Session;
-use crate::support::lock;
+use crate::support::{Operation, lock};
 
 /// Time that cancelled methods have to end.
 const GRACE: Duration = Duration::from_millis(500);
@@ -39,10 +39,32 @@ impl Serving {
     /// and their answers were sent, or when the time is over. Suspended async methods are then
     /// dropped; synchronous methods that do not return are left to their threads.
     ///
+    /// If all calls have ended, the clients are told. A call that a client makes later, or has sent
+    /// too late to be received, then fails as [`CallError::Ending`](crate::CallError::Ending), too,
+    /// so that the client may repeat it at another server. The clients of a
+    /// [`LocalServer`](crate::LocalServer) are not told: their later calls may fail as
+    /// [`CallError::Lost`](crate::CallError::Lost).
+    ///
     /// Meanwhile the server's [health](crate::Reflection::health) is available over the existing
     /// connections. A method must not shut its own server down this way: it would wait for itself.
-    #[must_use = "the result states whether all calls have ended"]
-    pub fn shutdown(mut self, within: Duration) -> Ended {
+    ///
+    /// The shutdown begins when it is waited for or first polled. As a future, it has a thread of
+    /// its own and blocks no thread of a runtime; if it is dropped after that, it still completes.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = jstream_rmi::Server::default();
+    /// let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
+    /// let ended = serving.shutdown(std::time::Duration::from_secs(10)).wait();
+    /// assert_eq!((ended.cut_off, ended.abandoned), (0, false));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shutdown(self, within: Duration) -> Operation<Ended> {
+        Operation::blocking("jstream-shutdown", move || self.end(within))
+    }
+
+    fn end(mut self, within: Duration) -> Ended {
         let until = Instant::now().checked_add(within);
         self.state.stop();
         self.state.waiting.end();
@@ -56,6 +78,7 @@ impl Serving {
             // A call is counted as done just before its answer is sent. Wait until the peers have
             // read all answers.
             cut_off = self.state.wait_for_calls(until);
+            self.state.announce_end();
         }
         self.state.close_all();
         let abandoned = match reaping {
@@ -71,7 +94,7 @@ impl Serving {
 }
 
 /// The end of the serving threads. `None` if no thread could be started to wait for them.
-struct Reaping(Option<mpsc::Receiver<()>>);
+pub(super) struct Reaping(Option<mpsc::Receiver<()>>);
 
 impl Reaping {
     /// Waits for the threads to end. Returns false if the time is over before that.
@@ -83,7 +106,7 @@ impl Reaping {
 
 impl ServingState {
     /// Ends the serving threads in the background.
-    fn reap(&self, serving: active::Serving) -> Reaping {
+    pub(super) fn reap(&self, serving: active::Serving) -> Reaping {
         let (done, ended) = mpsc::channel::<()>();
         let waiting = self.waiting.clone();
         let kept = Arc::new(Mutex::new(Some(serving)));
@@ -124,6 +147,18 @@ impl ServingState {
             let rest = until.map_or(pause, |until| until.saturating_duration_since(now));
             thread::sleep(pause.min(rest));
             pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Tells the clients whose calls were all answered that calls which were not answered did not
+    /// run. No thread of the server runs calls any more. A thread of the program does so while it
+    /// waits for a call of its own to a client; then nothing is announced.
+    fn announce_end(&self) {
+        let peers = self.peers();
+        let is_served = peers.iter().any(|peer| peer.status().outstanding > 0);
+        if !is_served {
+            let done = peers.iter().filter(|peer| calls(&[(*peer).clone()]) == 0);
+            done.for_each(|peer| peer.attendant().announce_end());
         }
     }
 

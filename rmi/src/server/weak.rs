@@ -34,8 +34,8 @@ use crate::session::Exports;
 /// let root = Arc::new(Plain(server.downgrade()));
 /// server.bind::<dyn Folder>("root", root.clone())?;
 /// let serving = server.listen(&"inproc://doc-weak".parse()?)?;
-/// let client = Client::connect(serving.address())?;
-/// client.lookup::<dyn Folder>("root")?.open("a").wait()?;
+/// let client = Client::connect(serving.address()).wait()?;
+/// client.lookup::<dyn Folder>("root").wait()?.open("a").wait()?;
 /// // The server and its objects are dropped with its last handle.
 /// drop((client, serving, server));
 /// # while Arc::strong_count(&root) > 1 {}

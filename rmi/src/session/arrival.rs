@@ -1,6 +1,6 @@
 //! Handlers of arriving messages that concern the tables of a session.
 
-use jstream_transport::active::Request;
+use jstream_active::Request;
 
 use crate::frame::{CallHeader, is_of_every_server};
 use crate::session::connection::Connection;
@@ -20,14 +20,14 @@ pub(crate) fn referenced(request: Request) {
     }
 }
 
-/// Admits calls that name others, or that others may name, in order of arrival. Returns `None` if
-/// the call is held.
+/// Admits calls that name others, that others may name, or that have metadata, in order of arrival.
+/// Returns `None` if the call is held.
 pub(crate) fn admit(request: Request) -> Option<Request> {
     let word = CallHeader::of(request.word());
     let Some(session) = request.attached::<Session>() else {
         return Some(request);
     };
-    if is_of_every_server(word.object) {
+    if is_of_every_server(word.object) && word.has_metadata == 0 {
         return Some(request);
     }
     let (may_wait, is_ending) = (session.may_wait(), session.is_ending());

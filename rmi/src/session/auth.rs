@@ -11,19 +11,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hmac::{Hmac, Mac};
-use jstream_transport::{Endpoint, Header, RecvError};
+use jstream_base::RecvError;
+use jstream_endpoint::Endpoint;
 use sha2::Sha256;
 
+use crate::frame::{SECRET_VERSION, SecretMessage};
 use crate::support::AuthError;
 
-/// Message kinds.
-const CHALLENGE: u32 = 0x6a73_7201;
+const CHALLENGE: SecretMessage = SecretMessage::Challenge {
+    version: SECRET_VERSION,
+};
 
-const PROOF: u32 = 0x6a73_7202;
+const PROOF: SecretMessage = SecretMessage::Proof {
+    version: SECRET_VERSION,
+};
 
-const COUNTERPROOF: u32 = 0x6a73_7203;
-
-const VERSION: u64 = 1;
+const COUNTERPROOF: SecretMessage = SecretMessage::Counterproof {
+    version: SECRET_VERSION,
+};
 
 /// A nonce or a proof.
 type Bytes = [u8; 32];
@@ -108,10 +113,7 @@ pub(crate) fn admit(
     within: Duration,
 ) -> Result<(), AuthError> {
     let ours = nonce()?;
-    endpoint.send_message(
-        Header::new(CHALLENGE, [VERSION, 0, 0]),
-        &[IoSlice::new(&ours)],
-    )?;
+    endpoint.send_message(CHALLENGE.header(), &[IoSlice::new(&ours)])?;
     let mut answer = [0; 64];
     receive(endpoint, PROOF, &mut answer, within)?;
     let (theirs, proof) = halves(&answer);
@@ -123,8 +125,7 @@ pub(crate) fn admit(
         .proof(Role::Server, &ours, &theirs)
         .finalize()
         .into_bytes();
-    let header = Header::new(COUNTERPROOF, [VERSION, 0, 0]);
-    endpoint.send_message(header, &[IoSlice::new(&counterproof)])?;
+    endpoint.send_message(COUNTERPROOF.header(), &[IoSlice::new(&counterproof)])?;
     Ok(())
 }
 
@@ -143,7 +144,7 @@ pub(crate) fn prove(
         .finalize()
         .into_bytes();
     let segments = [IoSlice::new(&ours), IoSlice::new(&proof)];
-    endpoint.send_message(Header::new(PROOF, [VERSION, 0, 0]), &segments)?;
+    endpoint.send_message(PROOF.header(), &segments)?;
     let mut counterproof = [0; 32];
     receive(endpoint, COUNTERPROOF, &mut counterproof, within)?;
     let expected = secret.proof(Role::Server, &theirs, &ours);
@@ -152,11 +153,11 @@ pub(crate) fn prove(
         .map_err(|_| AuthError::Wrong)
 }
 
-/// Receives the next message into `memory`. If its kind or length is not the expected one, returns
+/// Receives the next message into `memory`. If it is not `message`, or has another length, returns
 /// an error without allocating memory.
 fn receive(
     endpoint: &Endpoint,
-    kind: u32,
+    message: SecretMessage,
     memory: &mut [u8],
     within: Duration,
 ) -> Result<(), AuthError> {
@@ -164,8 +165,7 @@ fn receive(
         Err(RecvError::TooSmall { .. }) => return Err(AuthError::NotAsked),
         received => received?,
     };
-    let fits = header.kind == kind && header.words == [VERSION, 0, 0];
-    if fits && header.length == memory.len() as u64 {
+    if SecretMessage::decode(&header) == Some(message) && header.length == memory.len() as u64 {
         return Ok(());
     }
     Err(AuthError::NotAsked)

@@ -1,15 +1,16 @@
 //! Clocks for leases, deadlines and idle connections.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Wake as _, Waker};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-use jstream_transport::Reminder;
-use jstream_transport::active::WeakPeer;
+use jstream_active::WeakPeer;
+use jstream_endpoint::Reminder;
+use jstream_sync::timers::Timers;
 
-use crate::frame::{CallHeader, Deadline, begin};
+use crate::frame::{Deadline, begin};
 use crate::support::lock;
 
 /// The clock for leases, call deadlines and idle connections: the system clock, or a manual clock
@@ -43,6 +44,7 @@ pub(crate) struct Tender(pub(crate) WeakPeer);
 struct Paused {
     begun: Instant,
     state: Mutex<ClockState>,
+    alarms: Timers,
 }
 
 #[derive(Default)]
@@ -52,14 +54,15 @@ struct ClockState {
     moves: VecDeque<(Instant, Duration)>,
     /// Lease timers of the connections that use this clock.
     tenders: Vec<Weak<Tender>>,
-    /// Alarms that are set, by number.
-    alarms: HashMap<u64, (Instant, Waker)>,
-    next: u64,
 }
 
 impl Paused {
     fn at(&self, since: Duration) -> Instant {
         self.begun.checked_add(since).unwrap_or(self.begun)
+    }
+
+    fn now(&self) -> Instant {
+        self.at(lock(&self.state).since)
     }
 
     /// Returns how far the clock was advanced since `then`, or since its creation.
@@ -88,6 +91,7 @@ impl Clock {
         Self(Some(Arc::new(Paused {
             begun: Instant::now(),
             state: Mutex::default(),
+            alarms: Timers::default(),
         })))
     }
 
@@ -105,20 +109,17 @@ impl Clock {
         let now = paused.at(state.since);
         state.tenders.retain(|tender| tender.strong_count() > 0);
         let tenders: Vec<_> = state.tenders.iter().filter_map(Weak::upgrade).collect();
-        let alarms = state.alarms.values().filter(|(then, _)| *then <= now);
-        let due: Vec<_> = alarms.map(|(_, waker)| waker.clone()).collect();
-        state.alarms.retain(|_, (then, _)| *then > now);
         drop(state);
         for tender in tenders {
             tender.wake();
         }
-        due.into_iter().for_each(Waker::wake);
+        paused.alarms.expire(now);
     }
 
     pub(crate) fn now(&self) -> Instant {
         match &self.0 {
             None => Instant::now(),
-            Some(paused) => paused.at(lock(&paused.state).since),
+            Some(paused) => paused.now(),
         }
     }
 
@@ -131,12 +132,12 @@ impl Clock {
         }
     }
 
-    /// Returns the deadline of a call that arrives now with the header `word`, if the deadline can
-    /// be counted from the given tick of the system clock.
+    /// Returns the deadline of a call that arrives now with the encoded `time`, if the deadline
+    /// can be counted from the given tick of the system clock.
     #[inline]
-    pub(crate) fn deadline(&self, word: u64, tick: Option<u64>) -> Option<Deadline> {
+    pub(crate) fn deadline(&self, time: u16, tick: Option<u64>) -> Option<Deadline> {
         match &self.0 {
-            None => Deadline::since(CallHeader::time_of(word), tick),
+            None => Deadline::since(time, tick),
             Some(_) => None,
         }
     }
@@ -190,7 +191,7 @@ pub(crate) enum Alarm {
 /// An alarm of a paused clock.
 pub(crate) struct PausedAlarm {
     clock: Arc<Paused>,
-    number: u64,
+    timer: usize,
 }
 
 impl Alarm {
@@ -199,30 +200,22 @@ impl Alarm {
         let Some(clock) = &clock.0 else {
             return Reminder::new().map(Self::System);
         };
-        let mut state = lock(&clock.state);
-        let number = state.next;
-        state.next = number.wrapping_add(1);
-        drop(state);
-        let clock = clock.clone();
-        Ok(Self::Paused(PausedAlarm { clock, number }))
+        Ok(Self::Paused(PausedAlarm {
+            timer: clock.alarms.add(),
+            clock: clock.clone(),
+        }))
     }
 
     /// Sets the alarm to wake `waker` at `moment`. Replaces the previous setting.
     pub(crate) fn set(&self, moment: Instant, waker: &Waker) {
-        let PausedAlarm { clock, number } = match self {
+        let PausedAlarm { clock, timer } = match self {
             Self::System(reminder) => return reminder.set(moment, waker),
             Self::Paused(alarm) => alarm,
         };
-        let mut state = lock(&clock.state);
-        let is_due = moment <= clock.at(state.since);
-        let before = if is_due {
-            state.alarms.remove(number)
-        } else {
-            state.alarms.insert(*number, (moment, waker.clone()))
-        };
-        drop(state);
-        drop(before);
-        if is_due {
+        clock.alarms.set(*timer, moment, waker);
+        // An advance before this check is seen here. A later one finds the alarm.
+        if moment <= clock.now() {
+            clock.alarms.clear(*timer);
             waker.wake_by_ref();
         }
     }
@@ -230,14 +223,13 @@ impl Alarm {
 
 impl Drop for PausedAlarm {
     fn drop(&mut self) {
-        let waker = lock(&self.clock.state).alarms.remove(&self.number);
-        drop(waker);
+        self.clock.alarms.remove(self.timer);
     }
 }
 
 impl fmt::Debug for PausedAlarm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PausedAlarm").field(&self.number).finish()
+        f.debug_tuple("PausedAlarm").field(&self.timer).finish()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jstream_transport::active::Peer;
+use jstream_active::Peer;
 
 /// Handle of a connection, by which calls are made.
 #[derive(Clone)]

@@ -3,14 +3,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use jstream_transport::active::{Handlers, Peer, Settings};
-use jstream_transport::{Address, Endpoint, Options};
+use jstream_active::{Handlers, Peer, Settings};
+use jstream_base::{Address, Options};
+use jstream_endpoint::Endpoint;
 
 use crate::frame::{CALLS, REFERENCES, STREAMS};
 use crate::session::auth;
 use crate::session::connection::Connection;
 use crate::session::exports::Exports;
 use crate::session::lane::{ConnectLane, Lane};
+use crate::session::objects::Home;
 use crate::session::pipelining::Promises;
 use crate::session::references::References;
 use crate::session::state::Session;
@@ -22,6 +24,7 @@ use crate::support::ConnectError;
 /// Components of a session.
 struct Parts {
     exports: Arc<OnceLock<Arc<Exports>>>,
+    home: Arc<OnceLock<Arc<Home>>>,
     references: Arc<References>,
     lane: Option<Lane>,
     /// True if the connection shares the references of another one.
@@ -36,7 +39,7 @@ fn connect(
     settings: &Settings,
     terms: &Terms,
 ) -> Result<Endpoint, ConnectError> {
-    let endpoint = jstream_transport::connect(address, options)?;
+    let endpoint = jstream_endpoint::connect(address, options)?;
     if let Some(secret) = &terms.secret {
         auth::prove(&endpoint, secret, settings.handshake_timeout)?;
     }
@@ -58,6 +61,7 @@ impl Connection {
         }
         let parts = Parts {
             exports: Arc::new(OnceLock::from(exports)),
+            home: Arc::default(),
             references: terms.references(None),
             lane: None,
             is_lane: false,
@@ -77,6 +81,7 @@ impl Connection {
         let endpoint = connect(address, options, settings, &terms)?;
         let parts = Parts {
             exports: Arc::default(),
+            home: Arc::default(),
             references: terms.references(Some(address)),
             lane: Some(lane),
             is_lane: false,
@@ -93,6 +98,7 @@ impl Connection {
         let endpoint = connect(address, options, settings, &terms).ok()?;
         let parts = Parts {
             exports: session.exports.clone(),
+            home: session.home.clone(),
             references: session.references().clone(),
             lane: None,
             is_lane: true,
@@ -131,6 +137,7 @@ impl Connection {
             wire: Wire::new(&peer),
             tape,
             exports: parts.exports,
+            home: parts.home,
             references: parts.references,
             joined: OnceLock::new(),
             lane: parts.lane,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::frame::{REFLECTION, REGISTRY};
 use crate::interface::Interface;
@@ -56,11 +56,11 @@ impl Exports {
     /// Locks the names for reading. The table is consistent between statements, so a poisoned lock
     /// is safe to use.
     fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Owned>> {
-        self.names.read().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::unpoisoned(self.names.read())
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Owned>> {
-        self.names.write().unwrap_or_else(PoisonError::into_inner)
+        jstream_sync::unpoisoned(self.names.write())
     }
 
     pub(crate) fn bind(

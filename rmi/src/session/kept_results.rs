@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
 use std::time::Duration;
 
-use jstream_transport::active::{Backpressure, Replier, Reply, Request, RequestError, WeakPeer};
+use jstream_active::{Backpressure, Replier, Reply, Request, RequestError, WeakPeer};
 
 use crate::frame::{CallHeader, Code, length};
 use crate::session::connection::Connection;
@@ -90,7 +90,7 @@ impl Connection {
 /// Returns the number of the kept result that a reply names, if any.
 pub(crate) fn number_of(reply: &Reply) -> Option<[u8; 4]> {
     let number = reply.payload.as_bytes().try_into().ok()?;
-    (reply.word == Code::Kept as u64).then_some(number)
+    (reply.word == Code::Kept.to_word()).then_some(number)
 }
 
 /// A message that discards a kept result. It is sent as soon as there is credit.
@@ -111,7 +111,7 @@ impl Leaving {
     }
 
     fn is_stuck(&self, connection: &Connection) -> bool {
-        let word = CallHeader::results().to_wire();
+        let word = CallHeader::results().to_word();
         let handler = connection.session().calls;
         let (peer, number) = (connection.peer(), &self.number);
         let sent = peer.send_with(handler, word, number, Backpressure::Fail);
@@ -146,7 +146,7 @@ pub(crate) fn fetched(request: Request) {
     let result = number.and_then(|number| connection.references().results.take(number));
     let (_, replier) = request.into_parts();
     match result {
-        Some(result) => replier.reply_filled(0, result),
+        Some(result) => replier.reply_buffer(0, result),
         None => refuse(replier, Code::Result, "the result is no longer kept"),
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use jstream_transport::active::Settings;
-use jstream_transport::{Address, Options};
+use jstream_active::Settings;
+use jstream_base::{Address, Options};
 
 use crate::session::connection::Connection;
 use crate::support::lock;

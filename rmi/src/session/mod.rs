@@ -9,7 +9,7 @@
 //!
 //! | order | modules |
 //! |---|---|
-//! | 1 | `auth`, `clock`, `connection`, `intercept`, `capture`, `waiting`, `refusal` |
+//! | 1 | `auth`, `clock`, `connection`, `peer_info`, `intercept`, `capture`, `waiting`, `refusal` |
 //! | 2 | `pipelining`, `streams` |
 //! | 3 | `objects` |
 //! | 4 | `references` |
@@ -28,6 +28,7 @@ mod intercept;
 mod kept_results;
 mod lane;
 mod objects;
+mod peer_info;
 mod pipelining;
 mod references;
 mod refusal;
@@ -55,12 +56,13 @@ pub(crate) use self::kept_results::{fetched, keep_result, number_of};
 pub(crate) use self::lane::Lane;
 pub use self::objects::{Answer, Context, Failed, Incoming, context};
 pub(crate) use self::objects::{
-    Callee, Counts, Home, LocalOutcome, LocalSlot, Node, Owned, Plain, Rest, copied, entered,
-    has_deadline, inherited_deadline, is_called,
+    Callee, Counts, Home, LocalOutcome, LocalSlot, Node, Owned, Plain, Rest, entered, has_deadline,
+    inherited_deadline, inherited_metadata, is_called, passes_on,
 };
-pub(crate) use self::pipelining::{Aim, Named, Promise, Turn};
-pub(crate) use self::references::{As, Import, Key, OFFER, References, TOO_MANY};
-pub(crate) use self::refusal::{fail, refuse};
+pub use self::peer_info::PeerInfo;
+pub(crate) use self::pipelining::{Aim, Named, Promise, PromisedArguments, Turn};
+pub(crate) use self::references::{As, Import, Key, References, TOO_MANY};
+pub(crate) use self::refusal::{fail, refuse, refuse_received};
 pub(crate) use self::sending::MUCH;
 pub(crate) use self::state::Session;
 pub(crate) use self::streams::{

@@ -1,20 +1,31 @@
 //! Replies that refuse a call.
 
-use jstream_transport::active::{Replier, Request};
+use jstream_active::{Replier, Request};
 
 use crate::frame::Code;
 
 /// Maximum length in bytes of an error text that is sent to a peer.
 const LONGEST_REASON: usize = 1024;
 
-/// Replies with an error.
+/// Replies with an error. If the method did not run, the caller keeps the references among the
+/// arguments.
 pub(crate) fn refuse(replier: Replier, code: Code, why: &str) {
+    refuse_by(replier, code.to_word(), why);
+}
+
+/// Replies with an error to a call that did not run although the references among its arguments
+/// were received.
+pub(crate) fn refuse_received(replier: Replier, code: Code, why: &str) {
+    refuse_by(replier, code.to_word_of_received(), why);
+}
+
+fn refuse_by(replier: Replier, word: u64, why: &str) {
     let mut end = why.len().min(LONGEST_REASON);
     while !why.is_char_boundary(end) {
         end = end.saturating_sub(1);
     }
     let why = why.get(..end).unwrap_or_default();
-    replier.reply(code as u64, why.as_bytes());
+    replier.reply(word, why.as_bytes());
 }
 
 /// Refuses a request.

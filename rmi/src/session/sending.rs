@@ -3,12 +3,11 @@
 use std::io::IoSlice;
 use std::time::Instant;
 
-use jstream_transport::active::{Backpressure, RequestError, Ticket};
+use jstream_active::{Backpressure, RequestError, Ticket};
 
-use crate::frame::{CallHeader, length, names_a_call};
+use crate::frame::{CallHeader, ReferenceMessage, length, names_a_call};
 use crate::session::connection::Connection;
 use crate::session::lane::Lane;
-use crate::session::state::Session;
 
 /// Size in bytes from which on arguments and results use the lane.
 pub(crate) const MUCH: usize = 256 << 10;
@@ -24,23 +23,8 @@ impl Connection {
 
     /// Makes a call. Small calls are queued if there is no credit. Large calls block until there is
     /// credit, at most until `until`.
-    #[inline]
-    pub(crate) fn call(
-        &self,
-        session: &Session,
-        word: u64,
-        segments: &[IoSlice<'_>],
-        until: Option<Instant>,
-    ) -> Result<Ticket, RequestError> {
-        if length(segments) < MUCH {
-            let (peer, handler) = (&self.peer, session.calls);
-            return peer.request_with(handler, word, segments, Backpressure::QueueInPlace);
-        }
-        self.call_with_much(word, segments, until)
-    }
-
     #[cold]
-    fn call_with_much(
+    pub(crate) fn call(
         &self,
         word: u64,
         segments: &[IoSlice<'_>],
@@ -72,7 +56,7 @@ impl Connection {
     pub(crate) fn fetch(&self, number: [u8; 4]) -> Result<Ticket, RequestError> {
         let lane = self.session().lane.as_ref().and_then(Lane::current);
         let on = lane.as_ref().unwrap_or(self);
-        let word = CallHeader::results().to_wire();
+        let word = CallHeader::results().to_word();
         on.call_here(word, &[IoSlice::new(&number)], None)
     }
 
@@ -116,8 +100,13 @@ impl Connection {
     }
 
     /// Sends a message about references, without blocking.
-    pub(crate) fn tell(&self, word: u64, segments: &[IoSlice<'_>]) -> Result<(), RequestError> {
+    pub(crate) fn tell(
+        &self,
+        message: ReferenceMessage,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), RequestError> {
         let (peer, handler) = (&self.peer, self.session().referenced);
+        let word = message.to_word();
         let sent = peer.send_with(handler, word, segments, Backpressure::Fail);
         sent.map(drop)
     }
@@ -125,11 +114,11 @@ impl Connection {
     /// Sends a message about references. Blocks until there is credit.
     pub(crate) fn tell_waiting(
         &self,
-        word: u64,
+        message: ReferenceMessage,
         segments: &[IoSlice<'_>],
     ) -> Result<(), RequestError> {
         let handler = self.session().referenced;
-        let wait = Backpressure::Wait(None);
+        let (word, wait) = (message.to_word(), Backpressure::Wait(None));
         self.peer.send_with(handler, word, segments, wait).map(drop)
     }
 

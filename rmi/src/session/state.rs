@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use jstream_transport::active::{Handler, Mark};
+use jstream_active::{Executor, Handler, Mark};
 
 use crate::session::capture::Tape;
 use crate::session::clock::Clock;
 use crate::session::connection::Connection;
 use crate::session::exports::Exports;
 use crate::session::lane::Lane;
-use crate::session::objects::{Callable, Context, changed, recent};
+use crate::session::objects::{Callable, Context, Home, changed, recent};
 use crate::session::pipelining::Promises;
 use crate::session::references::References;
 use crate::session::streams::Wire;
@@ -20,11 +20,13 @@ use crate::session::waiting::CallCounts;
 pub(crate) struct Session {
     /// Unique number.
     pub(super) id: u64,
-    pub(super) calls: Handler,
+    pub(crate) calls: Handler,
     pub(super) streams: Handler,
     pub(super) referenced: Handler,
     /// Objects that the other side may call. Set when there are some.
     pub(super) exports: Arc<OnceLock<Arc<Exports>>>,
+    /// State of the objects that this side exports without a server. Shared with the lane.
+    pub(super) home: Arc<OnceLock<Arc<Home>>>,
     pub(super) references: Arc<References>,
     /// References of the connection that this one has joined, if it is a lane.
     pub(super) joined: OnceLock<Arc<References>>,
@@ -46,9 +48,13 @@ impl Session {
         self.exports.get()
     }
 
-    /// Returns the handler of calls at the other side.
-    pub(crate) fn calls(&self) -> Handler {
-        self.calls
+    /// Returns the state that objects exported over this connection share. If the connection
+    /// exports a server, it is the state of the server's objects.
+    pub(crate) fn home(&self, executor: impl FnOnce() -> Arc<dyn Executor>) -> &Arc<Home> {
+        match self.exports() {
+            Some(exports) => exports.home(),
+            None => self.home.get_or_init(|| Arc::new(Home::new(executor()))),
+        }
     }
 
     /// Returns the table of references in both directions.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jstream::Limits;
-use jstream_transport::Address;
-use jstream_transport::active::Settings;
+use jstream_active::Settings;
+use jstream_base::Address;
 
 use crate::frame::Window;
 use crate::interface::Interface;

@@ -1,7 +1,7 @@
 //! Counts of suspended methods and held calls, for each connection and for a whole listener.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 
 use crate::support::lock;
 
@@ -140,7 +140,7 @@ impl Waiting {
         let mut count = lock(&self.count);
         while *count > 0 {
             let waited = self.changed.wait(count);
-            count = waited.unwrap_or_else(PoisonError::into_inner);
+            count = jstream_sync::unpoisoned(waited);
         }
     }
 }

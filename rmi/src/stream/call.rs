@@ -16,6 +16,7 @@ use crate::stream::handle::{Of, Stream};
 use crate::stream::local_call::LocalCallStreams;
 use crate::stream::pump::{Ended, Pump, Pumps};
 use crate::stream::receiving::Receiving;
+use crate::support::FirstWait;
 
 /// The streams and references of a call that is about to be made.
 pub struct Carried {
@@ -93,7 +94,7 @@ impl Carried {
         let inbox = Arc::new(Inbox::new(window));
         let key = line.streams().begin(Half::Takes(inbox.clone()));
         let taken = Taken(Receiving::new(line, key, inbox));
-        (taken, Word::Open(window).pack(key))
+        (taken, Word::Open { window }.pack(key))
     }
 
     /// Returns the pumps of the streams, the references, and whether there are streams.
@@ -114,6 +115,7 @@ impl<T: Transportable + 'static> Taken<T> {
         receiving.belongs_to(call, deadline, clock);
         Stream {
             of: Of::Peer(receiving),
+            waits: FirstWait::default(),
         }
     }
 }
@@ -127,8 +129,9 @@ impl<T: Transportable + 'static> Stream<T> {
         let number = u32::try_from(number).ok()?;
         let key = line.streams().join(number, Half::Takes(inbox.clone()))?;
         let of = Of::Peer(Receiving::new(line.clone(), key, inbox));
-        line.post(Word::Open(window).pack(key));
-        Some(Self { of })
+        line.post(Word::Open { window }.pack(key));
+        let waits = FirstWait::default();
+        Some(Self { of, waits })
     }
 
     /// Sends the items as the result of a call of the peer. `word` represents the stream in the
@@ -140,7 +143,7 @@ impl<T: Transportable + 'static> Stream<T> {
                 ours: false,
                 number,
             },
-            Word::Open(window),
+            Word::Open { window },
         )) = Word::parse(word)
         else {
             return Err(broken);
@@ -162,6 +165,7 @@ impl<T: Transportable + 'static> Stream<T> {
     pub(crate) fn failed(error: StreamError) -> Self {
         Self {
             of: Of::Failed(Some(error)),
+            waits: FirstWait::default(),
         }
     }
 }

@@ -27,13 +27,13 @@ pub enum StreamError {
     #[error("the other side could not send an item of a stream")]
     Unsent,
     /// An item could not be encoded, in a stream that is taken in the program that makes it.
-    #[error("an item of a stream could not be written")]
-    WriteFailure(#[source] WriteError),
+    #[error("an item of a stream could not be written: {0}")]
+    WriteFailure(WriteError),
     /// Items could not be read.
-    #[error("could not read an item of a stream")]
+    #[error("could not read an item of a stream: {source}")]
     Item {
         /// The reason why they are invalid.
-        source: ReadError,
+        r#source: ReadError,
     },
     /// The peer has violated the protocol of streams.
     #[error("the peer has violated the protocol of streams: {rule}")]

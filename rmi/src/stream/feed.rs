@@ -5,7 +5,7 @@ use std::sync::Weak;
 use std::task::{Context, Poll};
 
 use jstream::{Transportable, WriteError};
-use jstream_transport::SendError;
+use jstream_base::SendError;
 
 use crate::frame::{CloseReason, MOST_ITEMS, written};
 use crate::session::Frame;

@@ -13,6 +13,7 @@ use crate::stream::item::{Item, Items};
 use crate::stream::made::{Here, here};
 use crate::stream::receiving::Receiving;
 use crate::stream::source::{Iterated, Make, Polled, Source};
+use crate::support::FirstWait;
 
 /// A sequence of values of type `T`, as an argument or the result of a remote method.
 ///
@@ -54,7 +55,8 @@ use crate::stream::source::{Iterated, Make, Polled, Source};
 /// let server = Server::default();
 /// server.bind::<dyn Numbers>("numbers", Arc::new(Plain))?;
 /// let serving = server.listen(&"inproc://doc-streams".parse()?)?;
-/// let numbers = Client::connect(serving.address())?.lookup::<dyn Numbers>("numbers")?;
+/// let client = Client::connect(serving.address()).wait()?;
+/// let numbers = client.lookup::<dyn Numbers>("numbers").wait()?;
 ///
 /// let mut sum = 0;
 /// for square in numbers.squares(1000) {
@@ -95,6 +97,7 @@ use crate::stream::source::{Iterated, Make, Polled, Source};
 /// waited for, and end with it.
 pub struct Stream<T: Transportable + 'static> {
     pub(super) of: Of<T>,
+    pub(super) waits: FirstWait,
 }
 
 pub(super) enum Of<T: Transportable + 'static> {
@@ -134,6 +137,7 @@ impl<T: Transportable + Send + 'static> Stream<T> {
     pub(super) fn made(source: Source<T>) -> Self {
         Self {
             of: Of::Here(here(source), Items::none()),
+            waits: FirstWait::default(),
         }
     }
 }
@@ -205,16 +209,24 @@ impl<T: Transportable + 'static> Next<'_, T> {
     /// # Errors
     ///
     /// A [`StreamError`], after which there are no more items.
+    ///
+    /// # Panics
+    ///
+    /// With the feature `tokio`, in debug builds, if the thread runs tasks of tokio.
+    #[track_caller]
     pub fn wait(self) -> Option<Result<Item<T>, StreamError>> {
         self.wait_until(None).flatten()
     }
 
     /// Like [`wait`](Self::wait), with a timeout. Returns `None` if the time is over.
+    #[track_caller]
     pub fn wait_timeout(self, timeout: Duration) -> Option<Option<Result<Item<T>, StreamError>>> {
         self.wait_until(Instant::now().checked_add(timeout))
     }
 
+    #[track_caller]
     fn wait_until(self, until: Option<Instant>) -> Option<Option<Result<Item<T>, StreamError>>> {
+        self.stream.waits.may_block("Stream::next");
         let line = self.stream.line();
         until_ready(
             || line.clone(),

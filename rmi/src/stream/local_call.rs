@@ -5,8 +5,8 @@ use std::task::{Poll, Waker};
 use std::time::Instant;
 
 use jstream::Limits;
-use jstream_transport::SendError;
-use jstream_transport::active::Attendant;
+use jstream_active::Attendant;
+use jstream_base::SendError;
 
 use crate::frame::Window;
 use crate::session::{Line, Signal, Streams};

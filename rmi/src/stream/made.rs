@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use jstream::{Limits, Received, Spent, Transportable};
+use jstream::{EmptyBuffer, Limits, Received, Transportable};
 
 use crate::frame::{Key, length, read, written};
 use crate::session::{Flow, Line};
@@ -98,7 +98,7 @@ impl<T: Transportable + Send + 'static> Here<T> for Local<T> {
 /// Encodes the items and reads them in place, as a peer would receive them.
 fn frame<T: Transportable + 'static>(items: &[T]) -> Frame<T> {
     let filled = written(&items, |segments| {
-        let mut filling = Spent::heap(length(segments)).filling();
+        let mut filling = EmptyBuffer::heap(length(segments)).writer();
         for segment in segments {
             let fits = filling.extend(segment);
             debug_assert!(fits, "there is room for all of them");

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::{fmt, thread};
 
 use jstream::WriteError;
-use jstream_transport::SendError;
+use jstream_base::SendError;
 
 use crate::frame::{CloseReason, Key, Word, length};
 use crate::session::{Flow, Line, Room, Stop};

@@ -7,13 +7,13 @@ use std::task::{Context, Poll, Waker};
 use std::{fmt, thread};
 
 use jstream::Transportable;
-use jstream_transport::active::Attendant;
+use jstream_active::Attendant;
 
 use crate::session::{Tasks, until_ready};
 use crate::stream::channel::{Channel, Put, SenderState};
 use crate::stream::handle::Stream;
 use crate::stream::source::Source;
-use crate::support::lock;
+use crate::support::{FirstWait, lock};
 
 /// Creates a stream whose items come from a [`Sender`]. Up to `capacity` items are buffered (at
 /// least one).
@@ -47,7 +47,8 @@ where
         filled: Tasks::default(),
     });
     let stream = Stream::made(Source::Channel(channel.clone()));
-    (Sender { channel }, stream)
+    let waits = FirstWait::default();
+    (Sender { channel, waits }, stream)
 }
 
 /// Sends the items of a [`stream`]. Clones send items of the same stream, which ends when the last
@@ -60,6 +61,7 @@ where
 /// [`StreamError::Panicked`]: super::StreamError::Panicked
 pub struct Sender<T: Transportable + Send + 'static> {
     channel: Arc<Channel<T>>,
+    waits: FirstWait,
 }
 
 /// Error of a sender whose stream is no longer consumed: the stream was dropped, its peer wants no
@@ -93,6 +95,7 @@ impl<T: Transportable + Send + 'static> Clone for Sender<T> {
         drop(state);
         Self {
             channel: self.channel.clone(),
+            waits: FirstWait::default(),
         }
     }
 }
@@ -141,8 +144,11 @@ impl<T: Transportable + Send + 'static> Sending<'_, T> {
     ///
     /// # Panics
     ///
-    /// If the future was polled before and has completed.
+    /// If the future was polled before and has completed. With the feature `tokio`, in debug
+    /// builds, also if the thread runs tasks of tokio.
+    #[track_caller]
     pub fn wait(mut self) -> Result<(), Unwanted<T>> {
+        self.sender.waits.may_block("Sending::wait");
         if let Some(sent) = self.attempt(None) {
             return sent;
         }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use jstream::{Filled, Limits, Spent};
-use jstream_transport::SendError;
-use jstream_transport::active::Attendant;
+use jstream::{EmptyBuffer, Limits, MessageBuffer};
+use jstream_active::Attendant;
+use jstream_base::SendError;
 use proptest::prelude::*;
 
 use crate::frame::{CloseReason, Key, Window, Word, written};
@@ -69,8 +69,10 @@ impl Side {
     }
 }
 
-fn filled(bytes: &[u8]) -> Filled {
-    Spent::heap(bytes.len().max(1)).copy_from(bytes).unwrap()
+fn filled(bytes: &[u8]) -> MessageBuffer {
+    EmptyBuffer::heap(bytes.len().max(1))
+        .copy_from(bytes)
+        .unwrap()
 }
 
 impl Line for Side {
@@ -265,11 +267,12 @@ fn taking(window: Window) -> ([Arc<Side>; 2], Arc<Inbox>, Stream<u64>) {
     let line: Arc<dyn Line> = sides[0].clone();
     let stream = Stream {
         of: crate::stream::handle::Of::Peer(Receiving::new(line, key, inbox.clone())),
+        waits: crate::support::FirstWait::default(),
     };
     (sides, inbox, stream)
 }
 
-fn frame(items: &[u64]) -> Filled {
+fn frame(items: &[u64]) -> MessageBuffer {
     written(&items, |segments| {
         let bytes: Vec<u8> = segments.iter().flat_map(|of| of.iter().copied()).collect();
         filled(&bytes)

@@ -1,10 +1,15 @@
 //! Errors of calls, lookups and servers.
+//!
+//! The text of an error includes that of its cause, so `source()` returns `None`, and a report of
+//! the chain shows no text twice. The cause is a public field; the raw identifier `r#source` keeps
+//! `thiserror` from returning it by `source()`.
 
-use std::io;
+use std::{fmt, io};
 
 use jstream::{ReadError, WriteError};
-use jstream_transport::active::JoinError;
-use jstream_transport::{ListenError, RecvError, SendError, active};
+use jstream_active as active;
+use jstream_active::JoinError;
+use jstream_base::{Address, ListenError, RecvError, SendError};
 
 /// Returns text from a peer in a form that is safe to print: truncated, and with control characters
 /// escaped.
@@ -25,6 +30,14 @@ pub(crate) fn shown(text: &str) -> String {
     shown
 }
 
+/// Returns the reason after a colon, or nothing if there is no reason.
+fn after_colon(reason: &str) -> String {
+    match reason {
+        "" => String::new(),
+        reason => format!(": {reason}"),
+    }
+}
+
 /// Execution state of the method of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -36,25 +49,44 @@ pub enum Outcome {
     Ran,
 }
 
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DidNotRun => "did not run",
+            Self::MayHaveRun => "may have run",
+            Self::Ran => "ran",
+        })
+    }
+}
+
 /// Error of a call.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The arguments could not be written.
-    #[error("could not write the arguments of {method}")]
+    #[error("could not write the arguments of {method}, which did not run: {source}")]
     Arguments {
         /// The method.
         method: &'static str,
         /// The error of the writer.
-        source: WriteError,
+        r#source: WriteError,
+    },
+    /// The call would carry too much metadata: that of the stub and what it inherits from the
+    /// method that makes the call exceed a limit together.
+    #[error("{method} was not called: {source}")]
+    Metadata {
+        /// The method.
+        method: &'static str,
+        /// The limit that is exceeded.
+        r#source: MetadataError,
     },
     /// The call could not be sent.
-    #[error("could not send the call of {method}")]
+    #[error("could not send the call of {method}: {source}")]
     NotSent {
         /// The method.
         method: &'static str,
         /// The error of the transport.
-        source: SendError,
+        r#source: SendError,
     },
     /// The connection ended while the call was in flight.
     #[error("the connection ended during the call of {method}: {reason}")]
@@ -67,7 +99,10 @@ pub enum CallError {
         idempotent: bool,
     },
     /// The deadline of the call passed before its result arrived.
-    #[error("{method} returned no result in time")]
+    #[error(
+        "{method} returned no result before its deadline and {outcome}; allow it more time \
+         (ClientOptions::call_timeout or the stub's `within`)"
+    )]
     Deadline {
         /// The method.
         method: &'static str,
@@ -78,7 +113,7 @@ pub enum CallError {
     },
     /// The call was cancelled. Only code that waits for a call at another place than where it was
     /// made gets this error.
-    #[error("the call of {method} was cancelled")]
+    #[error("the call of {method} was cancelled; the method {outcome}")]
     Cancelled {
         /// The method.
         method: &'static str,
@@ -92,14 +127,17 @@ pub enum CallError {
         /// The method.
         method: &'static str,
     },
-    /// The peer is shutting down and accepts no more calls.
-    #[error("the peer is shutting down and refused the call of {method}")]
+    /// The peer has shut down, or is shutting down, and did not run the call.
+    #[error(
+        "the peer has shut down or is shutting down, and did not run {method}; \
+         repeat the call over a new connection"
+    )]
     Ending {
         /// The method.
         method: &'static str,
     },
     /// The peer does not export the object, or no longer does.
-    #[error("{method}: the peer does not export the object")]
+    #[error("{method}: the peer does not export the object, or no longer does; look it up again")]
     UnknownObject {
         /// The method.
         method: &'static str,
@@ -129,10 +167,13 @@ pub enum CallError {
         reason: String,
     },
     /// The method panicked. The server continues.
-    #[error("{method} panicked at the peer")]
+    #[error("{method} panicked at the peer{}", after_colon(reason))]
     Panicked {
         /// The method.
         method: &'static str,
+        /// The advice of the peer if the method lacks a runtime, else empty: the text of a panic
+        /// stays at the server.
+        reason: String,
         /// True if the method is declared idempotent.
         idempotent: bool,
     },
@@ -177,12 +218,12 @@ pub enum CallError {
         reason: String,
     },
     /// The result could not be read.
-    #[error("could not read the result of {method}")]
+    #[error("could not read the result of {method}, which ran: {source}")]
     Result {
         /// The method.
         method: &'static str,
         /// The error of the reader.
-        source: ReadError,
+        r#source: ReadError,
     },
 }
 
@@ -192,6 +233,7 @@ impl CallError {
     pub fn outcome(&self) -> Outcome {
         match self {
             Self::Arguments { .. }
+            | Self::Metadata { .. }
             | Self::UnknownObject { .. }
             | Self::UnknownMethod { .. }
             | Self::Busy { .. }
@@ -233,13 +275,50 @@ impl CallError {
     }
 }
 
+/// Maximum number of entries of metadata.
+pub(crate) const MOST_METADATA_ENTRIES: usize = 32;
+
+/// Maximum length of metadata in bytes.
+pub(crate) const MOST_METADATA_BYTES: usize = 4096;
+
+/// Error of adding an entry to [`Metadata`](crate::Metadata).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetadataError {
+    /// The key is empty, or has other characters than visible ASCII without upper-case letters.
+    #[error(
+        "the metadata key {key:?} is invalid: use one or more visible ASCII characters, without \
+         upper-case letters"
+    )]
+    Key {
+        /// The key.
+        key: String,
+    },
+    /// There would be more entries than [`Metadata::MAX_ENTRIES`](crate::Metadata::MAX_ENTRIES).
+    #[error(
+        "the metadata would have more than {} entries (Metadata::MAX_ENTRIES): remove others first",
+        MOST_METADATA_ENTRIES
+    )]
+    Entries,
+    /// The entries would take more bytes than [`Metadata::MAX_BYTES`](crate::Metadata::MAX_BYTES).
+    #[error(
+        "the metadata would take {bytes} bytes, and the limit is {} (Metadata::MAX_BYTES): shorten \
+         or remove values",
+        MOST_METADATA_BYTES
+    )]
+    Bytes {
+        /// The number of bytes.
+        bytes: usize,
+    },
+}
+
 /// Error of connecting to a server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The connection could not be established.
     #[error(transparent)]
-    Connect(#[from] jstream_transport::ConnectError),
+    Connect(#[from] jstream_base::ConnectError),
     /// The peer is not an RMI peer, or closed the connection at once, as a server does that has
     /// reached its limit of connections. If the server requires a
     /// [secret](crate::ClientOptions::secret) and this side has none, the handshake fails with this
@@ -251,7 +330,13 @@ pub enum ConnectError {
     Secret(#[from] AuthError),
     /// The peer uses active messages, but does not serve calls.
     #[error("the peer does not serve calls: {0}")]
-    NoCalls(#[from] active::LookupError),
+    NoCalls(active::LookupError),
+}
+
+impl From<active::LookupError> for ConnectError {
+    fn from(error: active::LookupError) -> Self {
+        Self::NoCalls(error)
+    }
 }
 
 /// Error of looking up a name.
@@ -266,8 +351,8 @@ pub enum LookupError {
     },
     /// The object that is bound to the name has another interface.
     #[error(
-        "\"{name}\" is bound to a {found}, which differs from the {expected} of this program; \
-         build both sides from the same definition"
+        "\"{name}\" is bound to an object of another interface: {difference}; build both sides from \
+         the same definition"
     )]
     OtherInterface {
         /// The name.
@@ -276,20 +361,70 @@ pub enum LookupError {
         expected: String,
         /// The interface of the object, with its methods.
         found: String,
+        /// The methods that differ, and in which type. Methods that the object has in addition
+        /// are no difference.
+        difference: String,
     },
     /// The call of the registry failed.
-    #[error("the call of the registry failed")]
-    Call(#[from] CallError),
+    #[error("the lookup failed: {0}")]
+    Call(CallError),
     /// The name is bound, but its server could not be reached at any of its addresses.
-    #[error("\"{name}\" is bound, but its server can't be reached at {addresses}")]
+    #[error(
+        "\"{name}\" is bound, but its server can't be reached at {addresses}{}",
+        LastFailure(source)
+    )]
     Unreachable {
         /// The name.
         name: String,
         /// The addresses.
         addresses: String,
         /// The error of the last address, if there is one.
-        source: Option<Box<ConnectError>>,
+        r#source: Option<Box<ConnectError>>,
     },
+    /// The registry of several servers could not be reached.
+    #[error("the registry at {address} can't be reached: {source}")]
+    RegistryUnreachable {
+        /// The address of the registry.
+        address: Address,
+        /// The reason.
+        r#source: Box<ConnectError>,
+    },
+    /// The server at the address has no registry of several servers.
+    #[error(
+        "the server at {address} is not a registry of several servers; \
+         start one with `jregistry serve`, or bind a `Registrar`"
+    )]
+    NotARegistry {
+        /// The address.
+        address: Address,
+    },
+    /// The registry at the address has another version than this program.
+    #[error(
+        "the registry at {address} has another version than this program; \
+         build both from the same release"
+    )]
+    RegistryVersion {
+        /// The address.
+        address: Address,
+    },
+}
+
+impl From<CallError> for LookupError {
+    fn from(error: CallError) -> Self {
+        Self::Call(error)
+    }
+}
+
+/// Formats the reason for which no address could be reached, if one is known.
+struct LastFailure<'e>(&'e Option<Box<ConnectError>>);
+
+impl fmt::Display for LastFailure<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Error of binding a name.
@@ -320,8 +455,8 @@ pub enum ServeError {
     #[error(transparent)]
     Listen(#[from] ListenError),
     /// The thread of the listener could not be started.
-    #[error("could not start the thread of the listener")]
-    Thread(#[source] std::io::Error),
+    #[error("could not start the thread of the listener: {0}")]
+    Thread(io::Error),
 }
 
 /// Errors of mutual authentication. The connection is closed after each of them.
@@ -329,25 +464,90 @@ pub enum ServeError {
 #[non_exhaustive]
 pub enum AuthError {
     /// The operating system did not provide random numbers.
-    #[error("the operating system provided no random numbers")]
-    Random(#[source] io::Error),
+    #[error("the operating system provided no random numbers: {0}")]
+    Random(io::Error),
     /// The challenge or the proof could not be sent.
-    #[error("could not send the proof of the secret")]
-    Send(#[from] SendError),
+    #[error("could not send the proof of the secret: {0}")]
+    Send(SendError),
     /// The peer did not answer. A server that rejects a proof closes the connection.
     #[error("received no proof of the secret from the peer, which may have another secret: {0}")]
-    Receive(#[from] RecvError),
+    Receive(RecvError),
     /// The peer sent something other than the expected authentication message.
     #[error("the peer did not ask for a secret: set the same secret on both sides, or on neither")]
     NotAsked,
     /// The proof of the peer is wrong.
-    #[error("the peer has another secret")]
+    #[error("the peer has another secret; set the same one on both sides")]
     Wrong,
+}
+
+impl From<SendError> for AuthError {
+    fn from(error: SendError) -> Self {
+        Self::Send(error)
+    }
+}
+
+impl From<RecvError> for AuthError {
+    fn from(error: RecvError) -> Self {
+        Self::Receive(error)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::shown;
+    use std::error::Error;
+
+    use jstream_base::SendError;
+
+    use super::{CallError, LookupError, Outcome, shown};
+
+    #[test]
+    fn texts_include_those_of_the_causes_and_what_to_do() {
+        let refused = || CallError::NotSent {
+            method: "big",
+            source: SendError::TooLarge {
+                length: 5_000_000,
+                max: 4_000_000,
+                peer: "inproc://server".parse().unwrap(),
+            },
+        };
+        let text = refused().to_string();
+        for part in [
+            "big",
+            "5000000",
+            "4000000",
+            "raise the Options::max_message",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(refused().source().is_none());
+        let lookup = LookupError::from(refused());
+        assert!(lookup.to_string().ends_with(&text), "{lookup}");
+        assert!(lookup.source().is_none());
+        let late = CallError::Deadline {
+            method: "slow",
+            outcome: Outcome::MayHaveRun,
+            idempotent: false,
+        };
+        assert!(late.to_string().contains("slow"), "{late}");
+        assert!(late.to_string().contains("may have run"), "{late}");
+    }
+
+    #[test]
+    fn errors_of_a_registry_name_its_address_only() {
+        let address = || "tcp://127.0.0.1:7000".parse().unwrap();
+        for error in [
+            LookupError::RegistryUnreachable {
+                address: address(),
+                source: Box::new(jstream_base::ConnectError::NoAddress.into()),
+            },
+            LookupError::NotARegistry { address: address() },
+            LookupError::RegistryVersion { address: address() },
+        ] {
+            let text = error.to_string();
+            assert!(text.contains("tcp://127.0.0.1:7000"), "{text}");
+            assert!(!text.contains("jstream.directory"), "{text}");
+        }
+    }
 
     #[test]
     fn what_peers_say_is_tamed() {

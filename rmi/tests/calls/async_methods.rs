@@ -195,8 +195,8 @@ fn served_with<T: Remotable + ?Sized>(
     let server = Server::new(options);
     server.bind::<T>("object", object).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let stub = client.lookup::<T>("object").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let stub = client.lookup::<T>("object").wait().unwrap();
     (serving, stub)
 }
 
@@ -409,8 +409,8 @@ impl Ledger for Book {
 fn methods_on_mut_self_run_one_at_a_time() {
     let object = Exclusive::new(Book::default());
     let (serving, first) = served::<dyn Ledger>(TCP, object.clone());
-    let second = Client::connect(serving.address()).unwrap();
-    let second = second.lookup::<dyn Ledger>("object").unwrap();
+    let second = Client::connect(serving.address()).wait().unwrap();
+    let second = second.lookup::<dyn Ledger>("object").wait().unwrap();
     thread::scope(|scope| {
         for stub in [first.clone(), second, first.clone()] {
             scope.spawn(move || {

@@ -47,11 +47,15 @@ impl Here {
 
 fn other_side() -> NodeStub {
     let caller = context().caller().unwrap();
-    caller.lookup::<dyn Node>("node").unwrap()
+    caller.lookup::<dyn Node>("node").wait().unwrap()
 }
 
 fn try_other_side() -> Result<NodeStub, LookupError> {
-    context().caller().unwrap().lookup::<dyn Node>("node")
+    context()
+        .caller()
+        .unwrap()
+        .lookup::<dyn Node>("node")
+        .wait()
 }
 
 #[remote]
@@ -132,7 +136,7 @@ fn set_up_with(address: &str, options: ServerOptions) -> Setup {
     server.bind::<dyn Node>("node", there.clone()).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
     let (client, here) = client_of(&serving);
-    let node = client.lookup::<dyn Node>("node").unwrap();
+    let node = client.lookup::<dyn Node>("node").wait().unwrap();
     Setup {
         client,
         node,
@@ -143,12 +147,12 @@ fn set_up_with(address: &str, options: ServerOptions) -> Setup {
 }
 
 fn client_of(serving: &Serving) -> (Client, Arc<Here>) {
-    let client = Client::connect(serving.address()).unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
     let here = Here::new(100);
     let objects = Server::default();
     objects.bind::<dyn Node>("node", here.clone()).unwrap();
-    assert!(client.export(&objects));
-    assert!(!client.export(&objects));
+    assert!(client.export_server(&objects));
+    assert!(!client.export_server(&objects));
     (client, here)
 }
 
@@ -176,8 +180,8 @@ fn without_a_method_there_is_no_caller() {
 #[test]
 fn who_exports_nothing_is_told_so() {
     let of = set_up(TCP);
-    let bare = Client::connect(of._serving.address()).unwrap();
-    let node = bare.lookup::<dyn Node>("node").unwrap();
+    let bare = Client::connect(of._serving.address()).wait().unwrap();
+    let node = bare.lookup::<dyn Node>("node").wait().unwrap();
     let error = node.pings(1).wait().unwrap_err();
     assert!(matches!(error, CallError::Panicked { .. }), "{error}");
     assert_eq!(*node.ping().wait().unwrap().get(), 1);
@@ -264,8 +268,10 @@ fn a_long_method_does_not_hold_up_others() {
     server.bind::<dyn Slow>("slow", gate).unwrap();
     let serving = server.listen(&TCP.parse().unwrap()).unwrap();
     let stub = || {
-        let client = Client::connect_with(serving.address(), &ClientOptions::default()).unwrap();
-        client.lookup::<dyn Slow>("slow").unwrap()
+        let client = Client::connect_with(serving.address(), &ClientOptions::default())
+            .wait()
+            .unwrap();
+        client.lookup::<dyn Slow>("slow").wait().unwrap()
     };
     let (one, other) = (stub(), stub());
     let waiting = one.waits();

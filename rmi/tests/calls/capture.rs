@@ -113,8 +113,10 @@ fn both_sides_capture_the_same_calls() {
     options.capture = Some(captures[1].clone());
     options.secret = Some(secret);
     for _ in 0..2 {
-        let client = Client::connect_with(serving.address(), &options).unwrap();
-        let desk = client.lookup::<dyn Desk>("desk").unwrap();
+        let client = Client::connect_with(serving.address(), &options)
+            .wait()
+            .unwrap();
+        let desk = client.lookup::<dyn Desk>("desk").wait().unwrap();
         assert_eq!(*desk.sum(&[1.0, 2.5]).wait().unwrap().get(), 3.5);
         desk.note("a word").unwrap();
         assert!(desk.fails().wait().is_err());
@@ -159,7 +161,7 @@ fn both_sides_capture_the_same_calls() {
             // turns places into pointers.
             let sent = calls[1].payload.clone();
             let filled = jstream::Writer::new()
-                .write(&(&[1.0, 2.5][..],), jstream::Spent::heap(4096))
+                .write(&(&[1.0, 2.5][..],), jstream::EmptyBuffer::heap(4096))
                 .unwrap();
             assert_eq!(sent, filled.as_bytes());
             let answer = |number| {
@@ -185,8 +187,8 @@ fn a_folder_that_can_not_be_written_to_disturbs_no_call() {
     let mut options = ServerOptions::default();
     options.capture = Some(capture.clone());
     let (_server, serving) = serve(options, "inproc://capture-unwritable");
-    let client = Client::connect(serving.address()).unwrap();
-    let desk = client.lookup::<dyn Desk>("desk").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let desk = client.lookup::<dyn Desk>("desk").wait().unwrap();
     for _ in 0..100 {
         assert_eq!(*desk.sum(&[1.0, 2.5]).wait().unwrap().get(), 3.5);
     }
@@ -212,8 +214,10 @@ fn what_exceeds_a_limit_is_counted_and_marked() {
             ServerOptions::default(),
             &format!("inproc://capture-limited-{which}"),
         );
-        let client = Client::connect_with(serving.address(), &options).unwrap();
-        let desk = client.lookup::<dyn Desk>("desk").unwrap();
+        let client = Client::connect_with(serving.address(), &options)
+            .wait()
+            .unwrap();
+        let desk = client.lookup::<dyn Desk>("desk").wait().unwrap();
         let much = vec![7; 100_000];
         assert_eq!(*desk.length(&much).wait().unwrap().get(), 100_000);
         assert_eq!(*desk.sum(&[]).wait().unwrap().get(), 0.0);

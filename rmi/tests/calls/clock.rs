@@ -75,7 +75,7 @@ impl Waits for Plain {
 
     fn ask_back(&self) -> u64 {
         let caller = context().caller().unwrap();
-        let waits = caller.lookup::<dyn Waits>("waits").unwrap();
+        let waits = caller.lookup::<dyn Waits>("waits").wait().unwrap();
         *waits.left().wait().unwrap().get()
     }
 
@@ -116,7 +116,9 @@ fn connect(to: &Setting, clock: &Clock) -> Client {
     let mut options = ClientOptions::default();
     options.clock = clock.clone();
     options.call_timeout = HOUR * 24;
-    Client::connect_with(to.serving.address(), &options).unwrap()
+    Client::connect_with(to.serving.address(), &options)
+        .wait()
+        .unwrap()
 }
 
 fn is_overdue(error: &CallError, of: Outcome) -> bool {
@@ -129,7 +131,7 @@ fn a_call_ends_by_the_clock_of_its_client() {
     let setting = serve("client");
     let clock = Clock::paused();
     let client = connect(&setting, &clock);
-    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let waits = client.lookup::<dyn Waits>("waits").wait().unwrap();
     let brief = waits.within(SECOND);
     let blocked = {
         let brief = brief.clone();
@@ -162,7 +164,7 @@ fn who_awaits_a_call_is_woken_by_the_clock() {
     let setting = serve("awaited");
     let clock = Clock::paused();
     let client = connect(&setting, &clock);
-    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let waits = client.lookup::<dyn Waits>("waits").wait().unwrap();
     let woken = Arc::new(Woken(AtomicU64::new(0)));
     let waker = Waker::from(woken.clone());
     let mut task = Context::from_waker(&waker);
@@ -188,7 +190,7 @@ fn a_stream_ends_by_the_clock() {
     let setting = serve("stream");
     let clock = Clock::paused();
     let client = connect(&setting, &clock);
-    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let waits = client.lookup::<dyn Waits>("waits").wait().unwrap();
     let mut items = waits.within(SECOND).items();
     assert_eq!(*items.next().wait().unwrap().unwrap().get(), 7);
     let blocked = thread::spawn(move || items.next().wait().map(|item| item.map(drop)));
@@ -206,7 +208,7 @@ fn a_stream_ends_by_the_clock() {
 fn a_method_ends_by_the_clock_of_its_server() {
     let setting = serve("server");
     let client = connect(&setting, &Clock::system());
-    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let waits = client.lookup::<dyn Waits>("waits").wait().unwrap();
     let calls = [waits.within(HOUR).wait(), waits.wait()];
     let health = || *client.reflection().health().wait().unwrap().get();
     until(|| health().waiting == 2);
@@ -242,14 +244,14 @@ fn a_connection_that_is_not_used_ends_by_the_clock() {
         health().connections == 1
     });
     assert!(moves < 100, "{moves}");
-    unused.lookup::<dyn Waits>("waits").unwrap_err();
+    unused.lookup::<dyn Waits>("waits").wait().unwrap_err();
 }
 
 #[test]
 fn what_is_left_goes_by_the_clock() {
     let setting = serve("left");
     let client = connect(&setting, &Clock::system());
-    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let waits = client.lookup::<dyn Waits>("waits").wait().unwrap();
     waits.within(HOUR).keep().wait().unwrap();
     let kept = setting.object.kept.lock().unwrap().take().unwrap();
     let before = kept.time_left().unwrap();
@@ -271,8 +273,8 @@ fn a_deadline_is_handed_on_from_one_clock_to_another() {
         let own = Server::default();
         own.bind::<dyn Waits>("waits", Arc::new(Plain::default()))
             .unwrap();
-        assert!(client.export(&own));
-        let waits = client.lookup::<dyn Waits>("waits").unwrap();
+        assert!(client.export_server(&own));
+        let waits = client.lookup::<dyn Waits>("waits").wait().unwrap();
         let left = *waits.within(HOUR).ask_back().wait().unwrap().get();
         assert!((3000..=3600).contains(&left), "{left}");
     }
@@ -288,8 +290,8 @@ fn a_connection_that_has_no_time_ends() {
     let server = Server::new(options);
     let serving = server.listen(&"inproc://clock-no-time".parse().unwrap());
     let serving = serving.unwrap();
-    let unused = Client::connect(serving.address()).unwrap();
-    until(|| unused.lookup::<dyn Waits>("waits").is_err());
+    let unused = Client::connect(serving.address()).wait().unwrap();
+    until(|| unused.lookup::<dyn Waits>("waits").wait().is_err());
     until(|| server.health().connections == 0);
 }
 
@@ -349,8 +351,8 @@ fn what_waits_to_begin_has_its_time_from_its_arrival() {
     // The client's clock is paused, so the client does not end the calls.
     let mut options = ClientOptions::default();
     options.clock = Clock::paused();
-    let client = Client::connect_with(&address, &options).unwrap();
-    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let client = Client::connect_with(&address, &options).wait().unwrap();
+    let waits = client.lookup::<dyn Waits>("waits").wait().unwrap();
     gate.store(false, Ordering::SeqCst);
     let before = arrived.0.load(Ordering::SeqCst);
     let brief = waits.within(HOUR);

@@ -102,8 +102,8 @@ fn serve(address: &str) -> Serving {
 
 /// Returns a stub with a connection of its own.
 fn joined(serving: &Serving) -> BufferStub {
-    let client = Client::connect(serving.address()).unwrap();
-    client.lookup::<dyn Buffer>("buffer").unwrap()
+    let client = Client::connect(serving.address()).wait().unwrap();
+    client.lookup::<dyn Buffer>("buffer").wait().unwrap()
 }
 
 /// Blocks until `count` methods wait at the server.

@@ -169,8 +169,10 @@ fn set_up_with(address: &str, options: ServerOptions) -> Setup {
 }
 
 fn connected(serving: &Serving, options: &ClientOptions) -> SlowStub {
-    let client = Client::connect_with(serving.address(), options).unwrap();
-    client.lookup::<dyn Slow>("slow").unwrap()
+    let client = Client::connect_with(serving.address(), options)
+        .wait()
+        .unwrap();
+    client.lookup::<dyn Slow>("slow").wait().unwrap()
 }
 
 const SECOND: u64 = 1_000_000;
@@ -335,8 +337,8 @@ fn calls_are_made_again_where_that_is_harmless() {
         let object = Arc::new(Fails::default());
         server.bind::<dyn Flaky>("flaky", object.clone()).unwrap();
         let serving = server.listen(&address.parse().unwrap()).unwrap();
-        let client = Client::connect(serving.address()).unwrap();
-        let plain = client.lookup::<dyn Flaky>("flaky").unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let plain = client.lookup::<dyn Flaky>("flaky").wait().unwrap();
         let mut retries = Retries::default();
         retries.pause = Duration::from_millis(1);
         let stub = plain.retrying(retries);
@@ -393,9 +395,13 @@ fn who_waits_long_waits_no_longer() {
     let server = Server::new(ServerOptions::default());
     server.bind::<dyn Stuck>("stuck", latch.clone()).unwrap();
     let serving = server.listen(&TCP.parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
     let time = Duration::from_secs(5);
-    let stuck = client.lookup::<dyn Stuck>("stuck").unwrap().within(time);
+    let stuck = client
+        .lookup::<dyn Stuck>("stuck")
+        .wait()
+        .unwrap()
+        .within(time);
     let begun = Instant::now();
     let calls = [
         stuck.stays(),

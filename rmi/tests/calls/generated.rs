@@ -13,8 +13,8 @@ fn served<T: Remotable + ?Sized>(address: &str, object: impl Serves<T>) -> (Serv
     let server = Server::default();
     server.bind::<T>("object", object).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let stub = client.lookup::<T>("object").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let stub = client.lookup::<T>("object").wait().unwrap();
     (serving, stub)
 }
 
@@ -109,8 +109,11 @@ fn instances_are_interfaces_of_their_own() {
     let many = stub.many([0, 9]).wait().unwrap();
     assert_eq!(*many.get(), [Some(7), None]);
 
-    let client = Client::connect(serving.address()).unwrap();
-    let error = client.lookup::<dyn Store<String, 3>>("object").unwrap_err();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let error = client
+        .lookup::<dyn Store<String, 3>>("object")
+        .wait()
+        .unwrap_err();
     let LookupError::OtherInterface {
         expected, found, ..
     } = error
@@ -214,8 +217,11 @@ mod changed {
 fn a_changed_signature_is_shown_with_the_one_it_was() {
     let mock = Exclusive::new(CounterMock::default());
     let (serving, _counter) = served::<dyn Counter>("inproc://changed", mock);
-    let client = Client::connect(serving.address()).unwrap();
-    let error = client.lookup::<dyn changed::Counter>("object").unwrap_err();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let error = client
+        .lookup::<dyn changed::Counter>("object")
+        .wait()
+        .unwrap_err();
     let LookupError::OtherInterface {
         expected, found, ..
     } = &error
@@ -229,7 +235,10 @@ fn a_changed_signature_is_shown_with_the_one_it_was() {
     );
     let words = error.to_string();
     assert!(
-        words.contains("fn add(&mut self, n: u32) -> u64"),
+        words.contains(
+            "another interface: `fn add(&mut self, n: u32) -> u64` here, \
+             `fn add(&mut self, n: u64) -> u64` there; build"
+        ),
         "{words}"
     );
 }

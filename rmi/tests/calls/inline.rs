@@ -72,9 +72,9 @@ fn methods_that_do_not_wait_run_inline(address: &str) {
     let total = Exclusive::new(Total(0));
     server.bind::<dyn Sum>("sum", total).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let counter = client.lookup::<dyn Counter>("counter").unwrap();
-    let sum = client.lookup::<dyn Sum>("sum").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").wait().unwrap();
+    let sum = client.lookup::<dyn Sum>("sum").wait().unwrap();
     let before = server.health();
     thread::scope(|scope| {
         let call = |kind: u64| {

@@ -77,7 +77,7 @@ impl Interceptor for Logs {
         let takes = matches!(call.method, "add" | "note" | "lookup");
         assert_eq!(call.side == Side::Callee && takes, call.bytes > 0);
         assert!(call.deadline.is_some());
-        assert_eq!(call.peer.scheme(), "inproc");
+        assert_eq!(call.peer.address.scheme(), "inproc");
         Ok(Box::new(Logged(self.0.clone())))
     }
 }
@@ -112,8 +112,8 @@ fn connected(
     let serving = objects.listen(&address).unwrap();
     let mut options = ClientOptions::default();
     options.interceptors = client;
-    let client = Client::connect_with(&address, &options).unwrap();
-    let seen = client.lookup::<dyn Seen>("seen").unwrap();
+    let client = Client::connect_with(&address, &options).wait().unwrap();
+    let seen = client.lookup::<dyn Seen>("seen").wait().unwrap();
     (serving, client, seen)
 }
 

@@ -70,26 +70,62 @@ fn listeners_share_the_places() {
     assert_eq!(first.addresses()[1], inproc);
 
     let clients = [&first.addresses()[0], &inproc, second.address()].map(|address| {
-        let client = Client::connect(address).unwrap();
-        client.lookup::<dyn Load>("load").unwrap();
+        let client = Client::connect(address).wait().unwrap();
+        client.lookup::<dyn Load>("load").wait().unwrap();
         client
     });
     for address in [first.address(), &inproc, second.address()] {
-        Client::connect(address).unwrap_err();
+        Client::connect(address).wait().unwrap_err();
     }
     let health = *clients[0].reflection().health().wait().unwrap().get();
     assert_eq!((health.connections, health.refused_connections), (3, 3));
     // A connection slot that was freed at one listener can be used at any of them.
     let [one, .., last] = clients;
     drop(one);
-    let again = || Client::connect(&inproc).ok();
+    let again = || Client::connect(&inproc).wait().ok();
     let again = std::iter::repeat_with(|| {
         thread::sleep(Duration::from_millis(1));
         again()
     });
     let again = again.flatten().next().unwrap();
-    again.lookup::<dyn Load>("load").unwrap();
+    again.lookup::<dyn Load>("load").wait().unwrap();
     drop(last);
+}
+
+#[test]
+fn one_source_takes_its_own_places_only() {
+    let mut options = ServerOptions::default();
+    options.max_connections_per_source = 2;
+    let server = server(options);
+    let uds: Address = "uds://@limits-sources".parse().unwrap();
+    let serving = server.listen_all(&[tcp(), uds.clone()]).unwrap();
+    let kept = [(); 2].map(|()| {
+        let client = Client::connect(serving.address()).wait().unwrap();
+        client.lookup::<dyn Load>("load").wait().unwrap()
+    });
+    for _ in 0..3 {
+        let refused = Client::connect(serving.address()).wait().unwrap_err();
+        let text = refused.to_string();
+        assert!(text.contains("the limit is 2"), "{text}");
+        assert!(text.contains("max_connections_per_source"), "{text}");
+    }
+    // A client learns of the limit before its connection is counted as refused.
+    until(|| {
+        let health = server.health();
+        (health.connections, health.refused_connections) == (2, 3)
+    });
+    // Another source has places of its own.
+    let local = [(); 2].map(|()| Client::connect(&uds).wait().unwrap());
+    assert!(Client::connect(&uds).wait().is_err());
+    for client in &local {
+        client.lookup::<dyn Load>("load").wait().unwrap();
+    }
+    // Places of connections that have ended are free again.
+    drop(kept);
+    until(|| server.health().connections == 2);
+    let again = [(); 2].map(|()| Client::connect(serving.address()).wait().unwrap());
+    assert!(Client::connect(serving.address()).wait().is_err());
+    drop((again, local));
 }
 
 #[test]
@@ -102,7 +138,7 @@ fn silent_peers_take_few_places_and_for_a_while_only() {
     let serving = server.listen(&tcp()).unwrap();
     let address = serving.address().to_string();
     let address = address.strip_prefix("tcp://").unwrap();
-    let client = Client::connect(serving.address()).unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
     let refused = || {
         client
             .reflection()
@@ -120,10 +156,10 @@ fn silent_peers_take_few_places_and_for_a_while_only() {
     // Silent peers occupy the slots for a limited time only, and other peers are served meanwhile.
     let another = std::iter::repeat_with(|| {
         thread::sleep(Duration::from_millis(1));
-        Client::connect(serving.address()).ok()
+        Client::connect(serving.address()).wait().ok()
     });
     let another = another.flatten().next().unwrap();
-    let load = another.lookup::<dyn Load>("load").unwrap();
+    let load = another.lookup::<dyn Load>("load").wait().unwrap();
     assert_eq!(load.bytes(3).wait().unwrap().get(), &[7, 7, 7]);
     drop(silent);
 }
@@ -157,10 +193,10 @@ fn a_flood_of_silent_peers_locks_nobody_out() {
                 scope.spawn(|| {
                     let mut found = None;
                     until(|| {
-                        found = Client::connect(serving.address()).ok();
+                        found = Client::connect(serving.address()).wait().ok();
                         found.is_some()
                     });
-                    let load = found.unwrap().lookup::<dyn Load>("load").unwrap();
+                    let load = found.unwrap().lookup::<dyn Load>("load").wait().unwrap();
                     load.bytes(3).wait().unwrap().get().len()
                 })
             })
@@ -183,17 +219,17 @@ fn connections_that_come_to_nothing_hold_up_no_calls() {
     let serving = server.listen(&tcp()).unwrap();
     let address = serving.address().to_string();
     let address = address.strip_prefix("tcp://").unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let load = client.lookup::<dyn Load>("load").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let load = client.lookup::<dyn Load>("load").wait().unwrap();
     for _ in 0..20 {
         for _ in 0..20 {
             drop(TcpStream::connect(address).unwrap());
         }
         assert_eq!(load.bytes(2).wait().unwrap().get(), &[7, 7]);
     }
-    let another = std::iter::repeat_with(|| Client::connect(serving.address()).ok());
+    let another = std::iter::repeat_with(|| Client::connect(serving.address()).wait().ok());
     let another = another.flatten().next().unwrap();
-    let load = another.lookup::<dyn Load>("load").unwrap();
+    let load = another.lookup::<dyn Load>("load").wait().unwrap();
     assert_eq!(load.bytes(3).wait().unwrap().get(), &[7, 7, 7]);
 }
 
@@ -205,10 +241,14 @@ fn methods_that_wait_are_counted_over_all_connections() {
     let serving = server.listen(&tcp()).unwrap();
     let mut options = ClientOptions::default();
     options.messages.retries = 1;
-    let clients = [(); 2].map(|()| Client::connect_with(serving.address(), &options).unwrap());
-    let [one, other] = clients.map(|client| client.lookup::<dyn Load>("load").unwrap());
+    let clients = [(); 2].map(|()| {
+        Client::connect_with(serving.address(), &options)
+            .wait()
+            .unwrap()
+    });
+    let [one, other] = clients.map(|client| client.lookup::<dyn Load>("load").wait().unwrap());
     let mut waits = vec![one.wait(), one.wait(), other.wait()];
-    let client = Client::connect(serving.address()).unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
     let waiting = || client.reflection().health().wait().unwrap().get().waiting;
     until(|| waiting() == 3);
     for load in [&one, &other] {
@@ -217,11 +257,12 @@ fn methods_that_wait_are_counted_over_all_connections() {
         assert_eq!(busy.outcome(), Outcome::DidNotRun);
     }
     // A client without waiting calls is served as usual, and may have one waiting call.
-    let load = client.lookup::<dyn Load>("load").unwrap();
+    let load = client.lookup::<dyn Load>("load").wait().unwrap();
     assert_eq!(load.bytes(1).wait().unwrap().get(), &[7]);
     let its_own = load.wait();
     until(|| {
         Client::connect(serving.address())
+            .wait()
             .is_ok_and(|watch| watch.reflection().health().wait().unwrap().get().waiting == 4)
     });
     drop(its_own);
@@ -258,8 +299,8 @@ fn who_does_not_read_is_answered_to_a_limit() {
     let pool = options.transport.pool.clone();
     let server = server(options);
     let serving = server.listen(&tcp()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let load = client.lookup::<dyn Load>("load").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let load = client.lookup::<dyn Load>("load").wait().unwrap();
 
     let calls = 200u64;
     let peer = greeted(&serving);
@@ -319,7 +360,7 @@ fn what_waits_for_its_caller_ends_with_it() {
     until(|| pool.stats().in_use > 0);
     drop(peer);
     until(|| pool.stats().in_use == 0);
-    assert_eq!(serving.shutdown(Duration::from_secs(60)).cut_off, 0);
+    assert_eq!(serving.shutdown(Duration::from_secs(60)).wait().cut_off, 0);
 }
 
 /// Each side has to send far more than the backlog limit of the other side, in both directions at
@@ -337,8 +378,10 @@ fn both_sides_answer_much_at_once() {
         let serving = server.listen(&address.parse().unwrap()).unwrap();
         let mut options = ClientOptions::default();
         options.max_backlog = 64 << 10;
-        let client = Client::connect_with(serving.address(), &options).unwrap();
-        let load = client.lookup::<dyn Load>("load").unwrap();
+        let client = Client::connect_with(serving.address(), &options)
+            .wait()
+            .unwrap();
+        let load = client.lookup::<dyn Load>("load").wait().unwrap();
         let own = Server::default();
         let export = own.export::<dyn Load>(Arc::new(Plain));
         thread::scope(|scope| {

@@ -173,8 +173,8 @@ fn served<T: Remotable + ?Sized>(address: &str, object: impl Serves<T>) -> (Serv
     let server = Server::default();
     server.bind::<T>("object", object).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let stub = client.lookup::<T>("object").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let stub = client.lookup::<T>("object").wait().unwrap();
     (serving, stub)
 }
 

@@ -8,6 +8,7 @@
     reason = "test code"
 )]
 
+mod arrays;
 mod async_methods;
 mod both_ways;
 mod capture;
@@ -21,11 +22,15 @@ mod inline;
 mod interceptors;
 mod limits;
 mod macros;
+mod metadata;
 mod much;
 mod odd_uses;
+mod owners;
 mod panics;
+mod peers;
 mod pipelining;
 mod plain;
+mod promises;
 mod references;
 mod reflection;
 mod secrets;
@@ -33,4 +38,5 @@ mod shutdown;
 mod stream_relays;
 mod streams;
 mod turns;
+mod versions;
 mod workers;

@@ -43,7 +43,7 @@ impl Store for Here {
 
     fn back(&self, count: u64) -> u64 {
         let caller = context().caller().unwrap();
-        let store = caller.lookup::<dyn Store>("store").unwrap();
+        let store = caller.lookup::<dyn Store>("store").wait().unwrap();
         let numbers = vec![1; usize::try_from(count).unwrap()];
         *store.sum(&numbers).wait().unwrap().get()
     }
@@ -78,8 +78,8 @@ fn small_calls_go_beside_large_ones() {
     for address in ["tcp://127.0.0.1:0", &name, "inproc://much"] {
         let server = server(ServerOptions::default());
         let serving = server.listen(&address.parse().unwrap()).unwrap();
-        let client = Client::connect(serving.address()).unwrap();
-        let store = client.lookup::<dyn Store>("store").unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let store = client.lookup::<dyn Store>("store").wait().unwrap();
         let numbers = vec![1u64; MUCH];
         let (sending, beside) = (AtomicBool::new(false), AtomicU64::new(0));
         let over = AtomicBool::new(false);
@@ -118,9 +118,9 @@ fn both_sides_send_much_to_each_other() {
         let mut options = ServerOptions::default();
         options.threads = 1;
         let serving = server(options).listen(&address.parse().unwrap()).unwrap();
-        let client = Client::connect(serving.address()).unwrap();
-        assert!(client.export(&server(ServerOptions::default())));
-        let store = client.lookup::<dyn Store>("store").unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        assert!(client.export_server(&server(ServerOptions::default())));
+        let store = client.lookup::<dyn Store>("store").wait().unwrap();
         let numbers = vec![1u64; MUCH / 4];
         thread::scope(|scope| {
             for _ in 0..3 {
@@ -147,8 +147,10 @@ fn a_full_server_takes_large_calls_too() {
     let serving = server(options)
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
-    let client = Client::connect_with(serving.address(), &ClientOptions::default()).unwrap();
-    let store = client.lookup::<dyn Store>("store").unwrap();
+    let client = Client::connect_with(serving.address(), &ClientOptions::default())
+        .wait()
+        .unwrap();
+    let store = client.lookup::<dyn Store>("store").wait().unwrap();
     for _ in 0..3 {
         store.tell(&vec![1u64; MUCH / 8]).unwrap();
         let sum = store.sum(&vec![2u64; MUCH / 8]).wait().unwrap();
@@ -226,8 +228,8 @@ fn small_calls_go_beside_large_results() {
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
     let (gate, address) = Gate::before(serving.address());
-    let client = Client::connect(&address).unwrap();
-    let store = client.lookup::<dyn Store>("store").unwrap();
+    let client = Client::connect(&address).wait().unwrap();
+    let store = client.lookup::<dyn Store>("store").wait().unwrap();
     let count = MUCH as u64 / 4;
     // Other calls are in flight beside the large results, so the client eventually opens a second
     // connection. The server counts that connection before the client uses it.
@@ -267,8 +269,8 @@ fn results_that_are_given_up_take_no_room() {
     let serving = server(options)
         .listen(&"inproc://much-given-up".parse().unwrap())
         .unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let store = client.lookup::<dyn Store>("store").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let store = client.lookup::<dyn Store>("store").wait().unwrap();
     let waiting = store.wait();
     for _ in 0..50 {
         let calls: Vec<_> = (0..3).map(|_| store.many(MUCH as u64 / 10)).collect();
@@ -289,8 +291,8 @@ fn results_that_are_given_up_are_let_go() {
     let serving = server(ServerOptions::default())
         .listen(&"inproc://much-let-go".parse().unwrap())
         .unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let store = client.lookup::<dyn Store>("store").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let store = client.lookup::<dyn Store>("store").wait().unwrap();
     let waiting = store.wait();
     let count = MUCH as u64 / 16;
     loop {
@@ -315,7 +317,7 @@ fn results_that_are_given_up_are_let_go() {
         drop(many);
     }
     drop(waiting);
-    assert_eq!(serving.shutdown(Duration::from_secs(40)).cut_off, 0);
+    assert_eq!(serving.shutdown(Duration::from_secs(40)).wait().cut_off, 0);
 }
 
 fn tokio_block_on<F: Future>(future: F) -> F::Output {

@@ -159,7 +159,11 @@ impl Odd for Object {
         if times == 0 {
             return 0;
         }
-        let odd = Client::connect(&address).unwrap().lookup::<dyn Odd>("odd");
+        let odd = Client::connect(&address)
+            .wait()
+            .unwrap()
+            .lookup::<dyn Odd>("odd")
+            .wait();
         1 + *odd.unwrap().deeper(times - 1).wait().unwrap().get()
     }
 
@@ -194,9 +198,11 @@ fn set_up(address: &str) -> Setup {
     let mut options = ClientOptions::default();
     // A call that hangs fails.
     options.call_timeout = Duration::from_secs(20);
-    let client = Client::connect_with(serving.address(), &options).unwrap();
+    let client = Client::connect_with(serving.address(), &options)
+        .wait()
+        .unwrap();
     Setup {
-        odd: client.lookup::<dyn Odd>("odd").unwrap(),
+        odd: client.lookup::<dyn Odd>("odd").wait().unwrap(),
         object,
         server,
         serving,
@@ -256,8 +262,8 @@ fn arguments_and_results_have_a_longest() {
         let error = of.odd.bytes(&large).wait().unwrap_err();
         // The call fails before anything is sent, or the connection ends. The server never runs it.
         assert_ne!(error.outcome(), Outcome::Ran);
-        let odd = Client::connect(of.serving.address()).unwrap();
-        let odd = odd.lookup::<dyn Odd>("odd").unwrap();
+        let odd = Client::connect(of.serving.address()).wait().unwrap();
+        let odd = odd.lookup::<dyn Odd>("odd").wait().unwrap();
         assert_eq!(*odd.bytes(&large[..1000]).wait().unwrap().get(), 1000);
         let error = odd.repeated(100 << 20).wait().unwrap_err();
         assert!(matches!(error, CallError::NoResult { .. }), "{error}");
@@ -289,7 +295,7 @@ fn long_chains_are_refused_and_no_stack_is_used_up() {
 #[test]
 fn names_are_any_text() {
     each_device("names", |of| {
-        let client = Client::connect(of.serving.address()).unwrap();
+        let client = Client::connect(of.serving.address()).wait().unwrap();
         let odd: Arc<Object> = Arc::default();
         for name in [
             "",
@@ -301,7 +307,7 @@ fn names_are_any_text() {
             &"x".repeat(256),
         ] {
             of.server.bind::<dyn Odd>(name, odd.clone()).unwrap();
-            let stub = client.lookup::<dyn Odd>(name).unwrap();
+            let stub = client.lookup::<dyn Odd>(name).wait().unwrap();
             assert_eq!(*stub.add(1, 1).wait().unwrap().get(), 2);
         }
         let long = of.server.bind::<dyn Odd>(&"x".repeat(257), odd);
@@ -310,12 +316,15 @@ fn names_are_any_text() {
             Err(BindError::TooLong { len: 257, max: 256 })
         ));
         // No lookup is sent for a name that is too long to be bound.
-        let error = client.lookup::<dyn Odd>(&"x".repeat(100_000)).unwrap_err();
+        let error = client
+            .lookup::<dyn Odd>(&"x".repeat(100_000))
+            .wait()
+            .unwrap_err();
         assert!(matches!(error, LookupError::Unknown { .. }), "{error}");
         let all = client.registry().list().wait().unwrap();
         assert_eq!(all.get().len(), 8);
         // A stub may outlive its client and the name of its object.
-        let stub = client.lookup::<dyn Odd>("").unwrap();
+        let stub = client.lookup::<dyn Odd>("").wait().unwrap();
         drop(client);
         assert!(of.server.unbind(""));
         let error = stub.add(1, 1).wait().unwrap_err();
@@ -339,8 +348,8 @@ fn objects_end_while_they_run() {
         let odd = Arc::new(odd);
         of.server.bind::<dyn Odd>("odd", odd.clone()).unwrap();
         *odd.server.lock().unwrap() = Some(of.server.clone());
-        let client = Client::connect(of.serving.address()).unwrap();
-        let stub = client.lookup::<dyn Odd>("odd").unwrap();
+        let client = Client::connect(of.serving.address()).wait().unwrap();
+        let stub = client.lookup::<dyn Odd>("odd").wait().unwrap();
         drop(odd);
         // The call holds the last handle of the object. Either it has ended before the panic, or
         // the panic ends it.
@@ -352,7 +361,7 @@ fn objects_end_while_they_run() {
         of.server
             .bind::<dyn Odd>("odd", Arc::new(Object::default()))
             .unwrap();
-        let stub = client.lookup::<dyn Odd>("odd").unwrap();
+        let stub = client.lookup::<dyn Odd>("odd").wait().unwrap();
         assert_eq!(*stub.add(1, 2).wait().unwrap().get(), 3);
     });
 }
@@ -461,8 +470,8 @@ fn methods_call_their_own_server() {
 #[test]
 fn methods_that_block_hold_up_nobody() {
     each_device("block", |of| {
-        let client = Client::connect(of.serving.address()).unwrap();
-        let other = client.lookup::<dyn Odd>("odd").unwrap();
+        let client = Client::connect(of.serving.address()).wait().unwrap();
+        let other = client.lookup::<dyn Odd>("odd").wait().unwrap();
         for turn in 1..=3 {
             let until = 12 * turn;
             let blocked: Vec<_> = (1..12).map(|_| of.odd.blocks(until)).collect();

@@ -149,8 +149,8 @@ fn setup() -> Setup {
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
     let [frail, other] = [(); 2].map(|()| {
-        let client = Client::connect(serving.address()).unwrap();
-        client.lookup::<dyn Frail>("frail").unwrap()
+        let client = Client::connect(serving.address()).wait().unwrap();
+        client.lookup::<dyn Frail>("frail").wait().unwrap()
     });
     Setup {
         _serving: serving,
@@ -302,9 +302,9 @@ fn in_drop_of_the_object() {
     let serving = server
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let last = client.lookup::<dyn Last>("last").unwrap();
-    let frail = client.lookup::<dyn Frail>("frail").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let last = client.lookup::<dyn Last>("last").wait().unwrap();
+    let frail = client.lookup::<dyn Frail>("frail").wait().unwrap();
     let waits = last.wait();
     {
         let (inside, changed) = &*door;

@@ -140,8 +140,8 @@ fn side(address: &str, options: ServerOptions) -> Side {
     };
     server.bind::<dyn Folder>("root", Arc::new(root)).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let root = client.lookup::<dyn Folder>("root").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let root = client.lookup::<dyn Folder>("root").wait().unwrap();
     Side {
         server,
         gate,
@@ -161,6 +161,10 @@ fn each(name: &str, test: impl Fn(&Side)) {
 fn not_given<T: std::fmt::Debug>(result: Result<T, CallError>) {
     let error = result.unwrap_err();
     assert!(matches!(error, CallError::NotGiven { .. }), "{error:?}");
+    assert!(
+        error.to_string().contains("wait for that call to see why"),
+        "{error}"
+    );
     assert_eq!(error.outcome(), Outcome::DidNotRun);
 }
 

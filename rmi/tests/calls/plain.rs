@@ -128,8 +128,8 @@ fn set_up_with(address: &str, mut options: ServerOptions) -> Setup {
     };
     server.bind::<dyn Book>("book", Arc::new(object)).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let book = client.lookup::<dyn Book>("book").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let book = client.lookup::<dyn Book>("book").wait().unwrap();
     Setup {
         client,
         book,
@@ -278,7 +278,7 @@ fn lost_peers_are_told(of: Setup) {
     );
     assert!(of.book.ping().wait().is_err());
     assert!(matches!(
-        of.client.lookup::<dyn Book>("book"),
+        of.client.lookup::<dyn Book>("book").wait(),
         Err(LookupError::Call(_))
     ));
 }
@@ -292,9 +292,13 @@ mod other {
 }
 
 fn names_and_interfaces(of: Setup) {
-    let error = of.client.lookup::<dyn Book>("no such").unwrap_err();
+    let error = of.client.lookup::<dyn Book>("no such").wait().unwrap_err();
     assert_eq!(error.to_string(), "nothing is bound to \"no such\"");
-    let error = of.client.lookup::<dyn other::Book>("book").unwrap_err();
+    let error = of
+        .client
+        .lookup::<dyn other::Book>("book")
+        .wait()
+        .unwrap_err();
     let LookupError::OtherInterface { found, .. } = &error else {
         panic!("{error}");
     };
@@ -319,14 +323,14 @@ fn names_and_interfaces(of: Setup) {
     assert_eq!(*names.get(), ["another", "book"]);
 
     // A stub of an object that was rebound or unbound does not reach the new object.
-    let stale = of.client.lookup::<dyn Book>("another").unwrap();
+    let stale = of.client.lookup::<dyn Book>("another").wait().unwrap();
     of.server.rebind::<dyn Book>("another", object()).unwrap();
     let error = stale.ping().wait().unwrap_err();
     assert!(matches!(error, CallError::UnknownObject { .. }), "{error}");
     assert_eq!(error.outcome(), Outcome::DidNotRun);
     assert!(of.server.unbind("another"));
     assert!(!of.server.unbind("another"));
-    assert!(of.client.lookup::<dyn Book>("another").is_err());
+    assert!(of.client.lookup::<dyn Book>("another").wait().is_err());
 }
 
 fn threads_share_a_connection(of: Setup) {
@@ -412,7 +416,7 @@ fn deep_graphs_are_refused(of: Setup) {
     of.server
         .bind::<dyn Lists>("lists", Arc::new(Recursive))
         .unwrap();
-    let lists = of.client.lookup::<dyn Lists>("lists").unwrap();
+    let lists = of.client.lookup::<dyn Lists>("lists").wait().unwrap();
     let nodes = typed_arena::Arena::new();
     let list = |len: usize| {
         let end = List { next: None };
@@ -436,8 +440,10 @@ fn a_client_without_room_goes_on_when_it_has() {
     let mut pool = PoolOptions::default();
     pool.max_mapped = 1 << 20;
     options.transport.pool = Pool::new(pool);
-    let client = Client::connect_with(of.serving.address(), &options).unwrap();
-    let book = client.lookup::<dyn Book>("book").unwrap();
+    let client = Client::connect_with(of.serving.address(), &options)
+        .wait()
+        .unwrap();
+    let book = client.lookup::<dyn Book>("book").wait().unwrap();
     let mut held = Vec::new();
     let error = loop {
         match book.large(100_000).wait() {
@@ -467,8 +473,8 @@ fn a_server_without_room_waits_for_it() {
     let serving = server
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let book = client.lookup::<dyn Book>("book").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let book = client.lookup::<dyn Book>("book").wait().unwrap();
     let symbol = "x".repeat(200_000);
     let order = Order {
         id: 1,
@@ -514,11 +520,11 @@ fn peers_that_never_call_give_their_places_back() {
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
     let silent: Vec<_> = (0..4)
-        .map(|_| Client::connect(serving.address()).unwrap())
+        .map(|_| Client::connect(serving.address()).wait().unwrap())
         .collect();
     let served = (0..1000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
-        let client = Client::connect(serving.address());
+        let client = Client::connect(serving.address()).wait();
         client.is_ok_and(|client| client.registry().list().wait().is_ok())
     });
     assert!(served);
@@ -534,9 +540,10 @@ fn one_server_listens_in_several_places() {
     let places = ["tcp://127.0.0.1:0", "inproc://several"];
     let serving = places.map(|place| server.listen(&place.parse().unwrap()).unwrap());
     for serving in &serving {
-        let client = Client::connect(serving.address()).unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
         client
             .lookup::<dyn Book>("book")
+            .wait()
             .unwrap()
             .ping()
             .wait()
@@ -552,7 +559,7 @@ fn connections_are_limited() {
     let serving = server
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
-    let connect = || Client::connect(serving.address());
+    let connect = || Client::connect(serving.address()).wait();
     let list = |client: &Client| client.registry().list().wait().is_ok();
     let (first, second) = (connect().unwrap(), connect().unwrap());
     assert!(list(&first) && list(&second));
@@ -574,8 +581,8 @@ fn options_are_the_clients_own() {
     options.transport.max_message = 1000;
     let pool = options.transport.pool.clone();
     let address: &Address = of.serving.address();
-    let client = Client::connect_with(address, &options).unwrap();
-    let book = client.lookup::<dyn Book>("book").unwrap();
+    let client = Client::connect_with(address, &options).wait().unwrap();
+    let book = client.lookup::<dyn Book>("book").wait().unwrap();
     let reply = book.large(500).wait().unwrap();
     assert!(
         pool.contains(*reply.get()),

@@ -88,7 +88,7 @@ fn message<T: Transportable>(of: &T) -> Vec<u8> {
 #[test]
 fn what_is_bound_is_told_with_its_signatures() {
     let (_server, serving) = serve("bound", ServerOptions::default());
-    let client = Client::connect(serving.address()).unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
     let bound = client.reflection().bound().wait().unwrap();
     let bound: Vec<_> = bound
         .get()
@@ -97,7 +97,7 @@ fn what_is_bound_is_told_with_its_signatures() {
         .collect();
     assert_eq!(bound, [("another", "Other"), ("desk", "Desk")]);
 
-    let desk = client.describe("desk").unwrap();
+    let desk = client.describe("desk").wait().unwrap();
     let description = desk.description();
     assert_eq!(description.name, "Desk");
     let id = client.reflection().bound().wait().unwrap().get()[1].id;
@@ -146,8 +146,8 @@ fn what_is_bound_is_told_with_its_signatures() {
 #[test]
 fn methods_are_called_by_their_descriptions() {
     let (_server, serving) = serve("called", ServerOptions::default());
-    let client = Client::connect(serving.address()).unwrap();
-    let desk = client.describe("desk").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let desk = client.describe("desk").wait().unwrap();
     let legs = [
         Leg {
             price: 2.0,
@@ -179,12 +179,13 @@ fn methods_are_called_by_their_descriptions() {
     assert!(matches!(panicked, CallError::Panicked { .. }), "{panicked}");
     let late = client
         .describe("desk")
+        .wait()
         .unwrap()
         .within(Duration::from_millis(20));
     let late = late.call(5, &message(&(1u64,))).unwrap_err();
     assert!(matches!(late, CallError::Deadline { .. }), "{late}");
 
-    let nobody = client.describe("nobody").unwrap_err();
+    let nobody = client.describe("nobody").wait().unwrap_err();
     assert!(matches!(nobody, LookupError::Unknown { .. }), "{nobody}");
 }
 
@@ -193,7 +194,7 @@ fn health_counts_what_is_under_way() {
     let mut options = ServerOptions::default();
     options.max_connections = 2;
     let (_server, serving) = serve("health", options);
-    let client = Client::connect(serving.address()).unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
     let health = || *client.reflection().health().wait().unwrap().get();
     let before = health();
     assert!(before.serving);
@@ -203,13 +204,13 @@ fn health_counts_what_is_under_way() {
     );
     assert_eq!((before.refused_connections, before.refused_calls), (0, 0));
 
-    let other = Client::connect(serving.address()).unwrap();
-    let desk = other.lookup::<dyn Desk>("desk").unwrap();
+    let other = Client::connect(serving.address()).wait().unwrap();
+    let desk = other.lookup::<dyn Desk>("desk").wait().unwrap();
     let waits = desk.waits(1);
     // Calls of one connection begin in order.
     desk.name().wait().unwrap();
     assert_eq!((health().connections, health().waiting), (2, 1));
-    Client::connect(serving.address()).unwrap_err();
+    Client::connect(serving.address()).wait().unwrap_err();
     assert_eq!(health().refused_connections, 1);
     drop(waits);
     until(|| health().waiting == 0);
@@ -220,12 +221,12 @@ fn who_is_to_know_nothing_is_told_nothing() {
     let mut options = ServerOptions::default();
     options.reflects = false;
     let (_server, serving) = serve("nothing", options);
-    let client = Client::connect(serving.address()).unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
     let refused = client.reflection().bound().wait().unwrap_err();
     assert!(
         matches!(refused, CallError::UnknownObject { .. }),
         "{refused}"
     );
     assert_eq!(refused.outcome(), Outcome::DidNotRun);
-    client.lookup::<dyn Desk>("desk").unwrap();
+    client.lookup::<dyn Desk>("desk").wait().unwrap();
 }

@@ -44,12 +44,12 @@ fn serve(secret: Option<Secret>, change: impl FnOnce(&mut ServerOptions)) -> Ser
 fn client(serving: &Serving, secret: Option<Secret>) -> Result<Client, ConnectError> {
     let mut options = ClientOptions::default();
     options.secret = secret;
-    Client::connect_with(serving.address(), &options)
+    Client::connect_with(serving.address(), &options).wait()
 }
 
 fn assert_serves(serving: &Serving) {
     let client = client(serving, Some(secret("all"))).unwrap();
-    let sum = client.lookup::<dyn Sum>("sum").unwrap();
+    let sum = client.lookup::<dyn Sum>("sum").wait().unwrap();
     assert_eq!(*sum.sum(&[1, 2, 3]).wait().unwrap().get(), 6);
     // Large arguments use the second connection.
     let much = vec![1; 100_000];
@@ -132,7 +132,7 @@ fn proofs_are_of_one_connection() {
     let known = thread::spawn(move || {
         let mut options = ClientOptions::default();
         options.secret = Some(secret("all"));
-        Client::connect_with(&address, &options)
+        Client::connect_with(&address, &options).wait()
     });
     let victim = listener.accept().unwrap().establish().unwrap();
     // A proof for one connection is not valid on the next one.
@@ -163,7 +163,7 @@ fn words_that_say_nothing_are_no_challenge() {
         let asked = thread::spawn(move || {
             let mut options = ClientOptions::default();
             options.secret = Some(secret("all"));
-            Client::connect_with(&address, &options)
+            Client::connect_with(&address, &options).wait()
         });
         let server = listener.accept().unwrap().establish().unwrap();
         let header = Header::new(CHALLENGE, words);

@@ -1,7 +1,6 @@
 //! Orderly shutdown of servers: running calls end, new calls are refused with an error, and nothing
 //! hangs.
 
-use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
@@ -11,6 +10,7 @@ use jstream_rmi::{
     CallError, Client, LocalServer, Outcome, Server, ServerOptions, Serving, remote,
 };
 
+use testing::transport::fresh;
 use testing::until;
 
 /// Long enough for any machine. Only a hang reaches it.
@@ -88,14 +88,14 @@ fn serve(name: &str) -> (Serving, Arc<Door>, Arc<AtomicBool>) {
 fn what_runs_ends_and_what_comes_is_refused() {
     let (serving, door, _) = serve("order");
     let address = serving.address().clone();
-    let client = Client::connect(&address).unwrap();
-    let work = client.lookup::<dyn Work>("work").unwrap();
+    let client = Client::connect(&address).wait().unwrap();
+    let work = client.lookup::<dyn Work>("work").wait().unwrap();
     let blocked = {
         let work = work.clone();
         thread::spawn(move || work.block().wait().map(|reply| *reply.get()))
     };
     until(|| door.waiting.load(Ordering::SeqCst) == 1);
-    let ending = thread::spawn(move || serving.shutdown(LONG));
+    let ending = thread::spawn(move || serving.shutdown(LONG).wait());
 
     let watch = client.reflection();
     until(|| !watch.health().wait().unwrap().get().serving);
@@ -103,32 +103,61 @@ fn what_runs_ends_and_what_comes_is_refused() {
     let refused = work.add(1, 2).wait().unwrap_err();
     assert!(matches!(refused, CallError::Ending { .. }), "{refused}");
     assert_eq!(refused.outcome(), Outcome::DidNotRun);
-    let looked_up = client.lookup::<dyn Work>("work").unwrap_err();
-    let why = looked_up.source().unwrap().to_string();
+    let looked_up = client.lookup::<dyn Work>("work").wait().unwrap_err();
+    let why = looked_up.to_string();
     assert!(why.contains("shutting down"), "{why}");
-    Client::connect(&address).unwrap_err();
+    Client::connect(&address).wait().unwrap_err();
     assert!(!ending.is_finished());
 
     door.open();
     assert_eq!(blocked.join().unwrap().unwrap(), 7);
     let ended = ending.join().unwrap();
     assert_eq!((ended.cut_off, ended.abandoned), (0, false));
-    let lost = work.add(1, 2).wait().unwrap_err();
-    assert_ne!(lost.outcome(), Outcome::Ran);
+    did_not_run(&work);
+}
+
+/// Checks that a call fails because the server has shut down, and says that it did not run.
+fn did_not_run(work: &WorkStub) {
+    let refused = work.add(1, 2).wait().unwrap_err();
+    assert!(matches!(refused, CallError::Ending { .. }), "{refused}");
+    assert_eq!(refused.outcome(), Outcome::DidNotRun);
+    assert!(refused.can_be_repeated());
+    assert!(refused.to_string().contains("shut down"), "{refused}");
+}
+
+#[test]
+fn calls_after_an_orderly_shutdown_did_not_run() {
+    for address in ["inproc", "tcp", "uds", "shm"].map(fresh) {
+        let server = Server::default();
+        let object = Arc::new(Plain::default());
+        server.bind::<dyn Work>("work", object).unwrap();
+        let serving = server.listen(&address).unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let work = client.lookup::<dyn Work>("work").wait().unwrap();
+        assert_eq!(*work.add(1, 2).wait().unwrap().get(), 3);
+        let ended = serving.shutdown(LONG).wait();
+        assert_eq!((ended.cut_off, ended.abandoned), (0, false), "{address}");
+        // The first call finds out that the server is gone, the others know.
+        for _ in 0..3 {
+            did_not_run(&work);
+        }
+        let looked_up = client.lookup::<dyn Work>("work").wait().unwrap_err();
+        assert!(looked_up.to_string().contains("shut down"), "{looked_up}");
+    }
 }
 
 #[test]
 fn what_does_not_end_is_ended_or_left() {
     let (serving, door, dropped) = serve("cut-off");
-    let client = Client::connect(serving.address()).unwrap();
-    let work = client.lookup::<dyn Work>("work").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let work = client.lookup::<dyn Work>("work").wait().unwrap();
     let pending = work.pend();
     let blocked = {
         let work = work.clone();
         thread::spawn(move || work.block().wait().map(|reply| *reply.get()))
     };
     until(|| door.waiting.load(Ordering::SeqCst) == 1);
-    let ended = serving.shutdown(Duration::from_millis(50));
+    let ended = serving.shutdown(Duration::from_millis(50)).wait();
     assert_eq!((ended.cut_off, ended.abandoned), (2, true));
     for error in [
         pending.wait().unwrap_err(),
@@ -144,11 +173,11 @@ fn what_does_not_end_is_ended_or_left() {
 #[test]
 fn an_idle_server_ends_at_once() {
     let (serving, ..) = serve("idle");
-    let clients = [(); 3].map(|()| Client::connect(serving.address()).unwrap());
+    let clients = [(); 3].map(|()| Client::connect(serving.address()).wait().unwrap());
     for client in &clients {
-        client.lookup::<dyn Work>("work").unwrap();
+        client.lookup::<dyn Work>("work").wait().unwrap();
     }
-    let ended = serving.shutdown(Duration::MAX);
+    let ended = serving.shutdown(Duration::MAX).wait();
     assert_eq!((ended.cut_off, ended.abandoned), (0, false));
 }
 
@@ -164,11 +193,11 @@ fn a_server_of_one_thread_ends_in_order() {
         server.serve();
     });
     let serving = address.recv().unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let work = client.lookup::<dyn Work>("work").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let work = client.lookup::<dyn Work>("work").wait().unwrap();
     let pending = work.pend();
     assert_eq!(*work.add(1, 2).wait().unwrap().get(), 3);
-    let ended = serving.shutdown(Duration::from_millis(50));
+    let ended = serving.shutdown(Duration::from_millis(50)).wait();
     assert_eq!(ended.cut_off, 1);
     assert_eq!(pending.wait().unwrap_err().outcome(), Outcome::MayHaveRun);
     server.join().unwrap();

@@ -103,8 +103,10 @@ fn serve(object: &Arc<Plain>, address: &str) -> Serving {
 fn lookup(serving: &Serving, items: usize) -> WordsStub {
     let mut options = ClientOptions::default();
     options.stream_items = items;
-    let client = Client::connect_with(serving.address(), &options).unwrap();
-    client.lookup::<dyn Words>("words").unwrap()
+    let client = Client::connect_with(serving.address(), &options)
+        .wait()
+        .unwrap();
+    client.lookup::<dyn Words>("words").wait().unwrap()
 }
 
 fn setup(name: &str, items: usize) -> [Setup; 2] {

@@ -166,8 +166,10 @@ fn serve(address: &str) -> Serving {
 }
 
 fn lookup(serving: &Serving, options: &ClientOptions) -> NumbersStub {
-    let client = Client::connect_with(serving.address(), options).unwrap();
-    client.lookup::<dyn Numbers>("numbers").unwrap()
+    let client = Client::connect_with(serving.address(), options)
+        .wait()
+        .unwrap();
+    client.lookup::<dyn Numbers>("numbers").wait().unwrap()
 }
 
 /// Runs a test over each device.
@@ -531,8 +533,8 @@ fn nobody_has_the_object_while_its_items_go() {
     let object = Exclusive::new(Counter::default());
     server.bind::<dyn Alone>("alone", object).unwrap();
     let serving = server.listen(&addresses()[0].parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let alone = client.lookup::<dyn Alone>("alone").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let alone = client.lookup::<dyn Alone>("alone").wait().unwrap();
     let mut items = alone.count(Stream::of([1_000_000, 2]));
     items.next().wait().unwrap().unwrap();
     assert_eq!(*alone.seen().wait().unwrap().get(), 1_000_002);
@@ -550,8 +552,11 @@ mod other {
 #[test]
 fn other_items_are_another_method() {
     let serving = serve(&addresses()[0]);
-    let client = Client::connect(serving.address()).unwrap();
-    let error = client.lookup::<dyn other::Numbers>("numbers").unwrap_err();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let error = client
+        .lookup::<dyn other::Numbers>("numbers")
+        .wait()
+        .unwrap_err();
     let LookupError::OtherInterface {
         expected, found, ..
     } = error
@@ -576,8 +581,8 @@ fn mocks_have_streams() {
     let server = Server::default();
     server.bind::<dyn Feed>("feed", feed.clone()).unwrap();
     let serving = server.listen(&addresses()[0].parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let stub = client.lookup::<dyn Feed>("feed").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let stub = client.lookup::<dyn Feed>("feed").wait().unwrap();
     assert_eq!(stub.prices("abc").count(), 3);
     let orders = (0..4).map(|number| Line {
         number,

@@ -48,7 +48,7 @@ struct Asking {
 impl Asker for Asking {
     async fn doubled(&self, number: u64) -> u64 {
         let caller = context().caller().unwrap();
-        let answerer = caller.lookup::<dyn Answerer>("answerer").unwrap();
+        let answerer = caller.lookup::<dyn Answerer>("answerer").wait().unwrap();
         *answerer.double(number).await.unwrap().get()
     }
 
@@ -113,9 +113,11 @@ fn setup(address: &str) -> Setup {
     options.messages.window_messages = 2;
     options.messages.credit_timeout = LONG;
     options.call_timeout = LONG;
-    let client = Client::connect_with(serving.address(), &options).unwrap();
+    let client = Client::connect_with(serving.address(), &options)
+        .wait()
+        .unwrap();
     Setup {
-        asker: client.lookup::<dyn Asker>("asker").unwrap(),
+        asker: client.lookup::<dyn Asker>("asker").wait().unwrap(),
         asking,
         client,
         _serving: serving,
@@ -138,7 +140,7 @@ fn a_thousand_calls_of_one_thread_that_is_called_back(address: &str) {
     let answers = Server::default();
     let answering = Arc::new(Answering(sender));
     answers.bind::<dyn Answerer>("answerer", answering).unwrap();
-    assert!(setup.client.export(&answers));
+    assert!(setup.client.export_server(&answers));
     let sum: u64 = block_on(async {
         tokio::spawn(async move {
             while let Some((number, answer)) = asked.recv().await {

@@ -53,7 +53,7 @@ impl Counter for Here {
 
     fn add_there(&self, n: u64) -> u64 {
         let caller = context().caller().unwrap();
-        let counter = caller.lookup::<dyn Counter>("counter").unwrap();
+        let counter = caller.lookup::<dyn Counter>("counter").wait().unwrap();
         *counter.add(n).wait().unwrap().get()
     }
 }
@@ -89,12 +89,12 @@ fn all_methods_run_on_one_thread() {
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    let client = Client::connect(serving.address()).unwrap();
+                    let client = Client::connect(serving.address()).wait().unwrap();
                     let objects = Server::default();
                     let there = Arc::new(There(Default::default()));
                     objects.bind::<dyn Counter>("counter", there).unwrap();
-                    assert!(client.export(&objects));
-                    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+                    assert!(client.export_server(&objects));
+                    let counter = client.lookup::<dyn Counter>("counter").wait().unwrap();
                     let last = counter.reaches(400);
                     for n in 1..=100 {
                         counter.add(1).wait().unwrap();
@@ -143,8 +143,8 @@ fn a_method_that_wakes_itself_lets_calls_come() {
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
     let caller = thread::spawn(move || {
-        let client = Client::connect(serving.address()).unwrap();
-        let flag = client.lookup::<dyn Flag>("flag").unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let flag = client.lookup::<dyn Flag>("flag").wait().unwrap();
         let waits = flag.is_set();
         flag.set().wait().unwrap();
         waits.wait().unwrap();
@@ -204,8 +204,8 @@ fn who_stops_a_server_waits_for_its_methods() {
         let serving = server
             .listen(&"tcp://127.0.0.1:0".parse().unwrap())
             .unwrap();
-        let client = Client::connect(serving.address()).unwrap();
-        let slow = client.lookup::<dyn Slow>("slow").unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let slow = client.lookup::<dyn Slow>("slow").wait().unwrap();
         let call = slow.runs(1);
         until(|| runs.load(Ordering::SeqCst));
         serving.stop();
@@ -261,8 +261,8 @@ fn methods_use_the_runtime() {
     let serving = server
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let sleeps = client.lookup::<dyn Sleeps>("sleeps").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let sleeps = client.lookup::<dyn Sleeps>("sleeps").wait().unwrap();
     assert!(*sleeps.spawns().wait().unwrap().get());
     let calls: Vec<_> = (0..20).map(|n| (n, sleeps.sleep(n))).collect();
     for (n, call) in calls {

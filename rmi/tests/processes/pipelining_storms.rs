@@ -238,12 +238,12 @@ fn chain(root: &StepStub, random: &mut Random) {
 
 fn storm(address: &str) {
     let (server, serving) = serve(address, |_| {});
-    let clients = [(); 2].map(|()| Client::connect(serving.address()).unwrap());
+    let clients = [(); 2].map(|()| Client::connect(serving.address()).wait().unwrap());
     thread::scope(|scope| {
         for caller in 0..CALLERS {
             let client = &clients[usize::try_from(caller % 2).unwrap()];
             scope.spawn(move || {
-                let root = client.lookup::<dyn Step>("root").unwrap();
+                let root = client.lookup::<dyn Step>("root").wait().unwrap();
                 let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (caller + 1));
                 for _ in 0..CHAINS {
                     chain(&root, &mut random);
@@ -288,8 +288,8 @@ fn who_waits_lets_those_behind_it_go_on() {
     for address in ["inproc://pipelining-waits", "tcp://127.0.0.1:0"] {
         for threads in [1, 4] {
             let (server, serving) = serve(address, |options| options.threads = threads);
-            let client = Client::connect(serving.address()).unwrap();
-            let root = client.lookup::<dyn Step>("root").unwrap();
+            let client = Client::connect(serving.address()).wait().unwrap();
+            let root = client.lookup::<dyn Step>("root").wait().unwrap();
             let next = root.next_later(1, 5);
             let step = next.pipelined();
             let waits = Arc::new(Waits(Mutex::default()));
@@ -314,8 +314,8 @@ fn who_waits_lets_those_behind_it_go_on() {
 fn what_is_held_ends_with_the_server() {
     for address in ["inproc://pipelining-shutdown", "tcp://127.0.0.1:0"] {
         let (_server, serving) = serve(address, |_| {});
-        let client = Client::connect(serving.address()).unwrap();
-        let root = client.lookup::<dyn Step>("root").unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let root = client.lookup::<dyn Step>("root").wait().unwrap();
         // This call waits for longer than the server runs.
         let next = root.next_later(1, u64::MAX);
         let step = next.pipelined();
@@ -323,7 +323,7 @@ fn what_is_held_ends_with_the_server() {
         let below = step.next(2);
         let held_below = below.pipelined().note(1);
         root.way().wait().unwrap();
-        let ending = thread::spawn(move || serving.shutdown(Duration::from_secs(5)));
+        let ending = thread::spawn(move || serving.shutdown(Duration::from_secs(5)).wait());
         for call in held {
             let error = call.wait().unwrap_err();
             assert!(matches!(error, CallError::Ending { .. }), "{error:?}");

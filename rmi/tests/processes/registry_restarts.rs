@@ -3,7 +3,6 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,12 +78,12 @@ fn kept(file: &Path) -> Registrar {
 }
 
 fn listed(names: &Names) -> Vec<String> {
-    let all = names.list().unwrap();
+    let all = names.list().wait().unwrap();
     all.into_iter().map(|bound| bound.name).collect()
 }
 
 fn sum(names: &Names, name: &str) -> i64 {
-    let adder = names.lookup::<dyn Adder>(name).unwrap();
+    let adder = names.lookup::<dyn Adder>(name).wait().unwrap();
     *adder.add(40, 2).wait().unwrap().get()
 }
 
@@ -98,28 +97,17 @@ fn event(event: Event, name: &str) -> (Event, String) {
     (event, name.to_owned())
 }
 
-/// Returns the text of an error with those of its sources.
-fn text(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text = format!("{text}: {error}");
-        source = error.source();
-    }
-    text
-}
-
 fn names_are_bound_again(at: &Address) {
     let first = registry(at, Registrar::default());
     let at = first.address().clone();
     let serving = owner(&["a", "b"]);
-    let of_server = Names::connect(&at).unwrap();
-    of_server.bind("a", &serving).unwrap();
-    of_server.bind("b", &serving).unwrap();
-    let other = Names::connect(&at).unwrap();
+    let of_server = Names::connect(&at).wait().unwrap();
+    of_server.bind("a", &serving).wait().unwrap();
+    of_server.bind("b", &serving).wait().unwrap();
+    let other = Names::connect(&at).wait().unwrap();
     let passing = owner(&["c"]);
-    other.bind("c", &passing).unwrap();
-    let client = Names::connect(&at).unwrap();
+    other.bind("c", &passing).wait().unwrap();
+    let client = Names::connect(&at).wait().unwrap();
     let mut changes = client.watch().unwrap();
     for name in ["a", "b", "c"] {
         assert_eq!(next(&mut changes), event(Event::Bound, name));
@@ -129,12 +117,12 @@ fn names_are_bound_again(at: &Address) {
     drop(first);
     // While the registry is down.
     drop(other);
-    let gone = client.list().unwrap_err();
+    let gone = client.list().wait().unwrap_err();
     assert!(!gone.to_string().is_empty());
     let registry = registry(&at, Registrar::default());
     until(|| listed(&client) == ["a", "b"]);
     assert_eq!(sum(&client, "a"), 42);
-    assert!(!of_server.unbind("c").unwrap());
+    assert!(!of_server.unbind("c").wait().unwrap());
     // The watcher sees the names that go with the first registry, or finds the differences when it
     // is connected again. A name that is bound again before that may produce no event, whichever
     // events came earlier.
@@ -150,7 +138,7 @@ fn names_are_bound_again(at: &Address) {
         }
     };
     until_bound(&["a", "b"]);
-    assert!(of_server.unbind("b").unwrap());
+    assert!(of_server.unbind("b").wait().unwrap());
     until_bound(&["a"]);
     drop(of_server);
     until_bound(&[]);
@@ -175,9 +163,9 @@ fn names_that_others_have_bound_meanwhile_stay_theirs() {
     let first = registry(&"tcp://127.0.0.1:0".parse().unwrap(), Registrar::default());
     let at = first.address().clone();
     let (one, other) = (owner(&["a", "b"]), owner(&["a"]));
-    let of_one = Names::connect(&at).unwrap();
-    of_one.bind("a", &one).unwrap();
-    of_one.bind("b", &one).unwrap();
+    let of_one = Names::connect(&at).wait().unwrap();
+    of_one.bind("a", &one).wait().unwrap();
+    of_one.bind("b", &one).wait().unwrap();
     drop(first);
     let again = Registrar::default();
     // Binds the name before the other client can reconnect.
@@ -187,8 +175,8 @@ fn names_that_others_have_bound_meanwhile_stay_theirs() {
         .unwrap();
     let near = local.listen(&"inproc://registry-restarts".parse().unwrap());
     let near = near.unwrap();
-    let of_other = Names::connect(near.address()).unwrap();
-    of_other.bind("a", &other).unwrap();
+    let of_other = Names::connect(near.address()).wait().unwrap();
+    of_other.bind("a", &other).wait().unwrap();
     let _served = local.listen(&at).unwrap();
     until(|| listed(&of_other) == ["a", "b"]);
     let found = of_other.directory().lookup("a").wait().unwrap();
@@ -203,12 +191,12 @@ fn what_is_kept_outlives_the_registry() {
     let first = registry(&"tcp://127.0.0.1:0".parse().unwrap(), kept(&file));
     let at = first.address().clone();
     let (staying, going) = (owner(&["a", "b"]), owner(&["c"]));
-    let of_staying = Names::connect(&at).unwrap();
-    of_staying.bind("a", &staying).unwrap();
-    of_staying.bind("b", &staying).unwrap();
-    let of_going = Names::connect(&at).unwrap();
-    of_going.bind("c", &going).unwrap();
-    let client = Names::connect(&at).unwrap();
+    let of_staying = Names::connect(&at).wait().unwrap();
+    of_staying.bind("a", &staying).wait().unwrap();
+    of_staying.bind("b", &staying).wait().unwrap();
+    let of_going = Names::connect(&at).wait().unwrap();
+    of_going.bind("c", &going).wait().unwrap();
+    let client = Names::connect(&at).wait().unwrap();
     let mut changes = client.watch().unwrap();
     for name in ["a", "b", "c"] {
         assert_eq!(next(&mut changes), event(Event::Bound, name));
@@ -222,34 +210,34 @@ fn what_is_kept_outlives_the_registry() {
     drop(of_going);
     drop(going);
     let second = registry(&at, kept(&file));
-    let fresh = Names::connect(&at).unwrap();
+    let fresh = Names::connect(&at).wait().unwrap();
     assert_eq!(listed(&fresh), ["a", "b", "c"]);
     assert_eq!(sum(&fresh, "a"), 42);
     // The server of `c` is gone, which this lookup detects.
-    let gone = fresh.lookup::<dyn Adder>("c").unwrap_err();
+    let gone = fresh.lookup::<dyn Adder>("c").wait().unwrap_err();
     assert!(matches!(gone, LookupError::Unreachable { .. }), "{gone}");
     assert!(
-        text(&gone).contains("\"c\" is bound, but its server"),
+        gone.to_string().contains("\"c\" is bound, but its server"),
         "{}",
-        text(&gone)
+        gone.to_string()
     );
     let other = owner(&["c"]);
-    let refused = fresh.bind("c", &other).unwrap_err();
+    let refused = fresh.bind("c", &other).wait().unwrap_err();
     let DirectoryError::Refused { source, .. } = refused else {
         panic!("{refused}");
     };
     assert_eq!(source, Refusal::Taken);
-    assert!(fresh.unbind("c").unwrap());
+    assert!(fresh.unbind("c").wait().unwrap());
     // The first event of the watcher: the names that were bound before are still bound.
     assert_eq!(next(&mut changes), event(Event::Unbound, "c"));
 
     drop(fresh);
-    until(|| ["a", "b"].map(|name| of_staying.bind(name, &staying).is_ok()) == [true; 2]);
+    until(|| ["a", "b"].map(|name| of_staying.bind(name, &staying).wait().is_ok()) == [true; 2]);
     drop(of_staying);
     until(|| listed(&client).is_empty());
     drop(second);
     let third = registry(&at, kept(&file));
-    until(|| client.list().is_ok());
+    until(|| client.list().wait().is_ok());
     assert!(listed(&client).is_empty());
     drop(third);
     fs::remove_dir_all(folder).unwrap();
@@ -260,15 +248,15 @@ fn a_file_that_can_not_be_written_is_told() {
     let folder = folder("unwritten");
     let nowhere = folder.join("nowhere/names");
     let error = Registrar::persistent(&nowhere, RegistrarOptions::default()).unwrap_err();
-    let said = text(&error);
+    let said = error.to_string();
     assert!(said.contains("nowhere"), "{said}");
 
     let file = folder.join("names");
     let serving = registry(&"tcp://127.0.0.1:0".parse().unwrap(), kept(&file));
-    let names = Names::connect(serving.address()).unwrap();
+    let names = Names::connect(serving.address()).wait().unwrap();
     let owner = owner(&["a", "b"]);
     fs::remove_dir_all(&folder).unwrap();
-    let refused = names.bind("a", &owner).unwrap_err();
+    let refused = names.bind("a", &owner).wait().unwrap_err();
     let DirectoryError::Refused { source, .. } = refused else {
         panic!("{refused}");
     };
@@ -276,11 +264,11 @@ fn a_file_that_can_not_be_written_is_told() {
     assert_eq!(listed(&names), ["a"]);
     // The next change is written together with this one.
     fs::create_dir(&folder).unwrap();
-    names.bind("b", &owner).unwrap();
+    names.bind("b", &owner).wait().unwrap();
     drop(serving);
     let again = registry(&"tcp://127.0.0.1:0".parse().unwrap(), kept(&file));
     assert_eq!(
-        listed(&Names::connect(again.address()).unwrap()),
+        listed(&Names::connect(again.address()).wait().unwrap()),
         ["a", "b"]
     );
     drop(again);
@@ -324,7 +312,7 @@ fn files_that_are_none_of_names_are_refused() {
         let before = fs::read(&file).unwrap();
         let error = Registrar::persistent(&file, options.clone()).unwrap_err();
         assert_eq!(fs::read(&file).unwrap(), before, "file unchanged");
-        let said = text(&error);
+        let said = error.to_string();
         assert!(said.contains(file.to_str().unwrap()), "{said}");
         said
     };

@@ -178,11 +178,11 @@ fn round(book: &Arc<Book>, desk: &DeskStub, own: &Server) -> bool {
 fn call_until(address: &Address, book: &Arc<Book>, done: &AtomicBool) {
     let own = Server::default();
     while !done.load(Ordering::SeqCst) {
-        let Ok(client) = Client::connect(address) else {
+        let Ok(client) = Client::connect(address).wait() else {
             thread::sleep(Duration::from_millis(1));
             continue;
         };
-        let Ok(desk) = client.lookup::<dyn Desk>("desk") else {
+        let Ok(desk) = client.lookup::<dyn Desk>("desk").wait() else {
             continue;
         };
         while round(book, &desk, &own) && !done.load(Ordering::SeqCst) {}
@@ -209,7 +209,7 @@ fn restarted(address: &str) {
         for _ in 0..5 {
             let so_far = book.next.load(Ordering::SeqCst);
             until(|| book.next.load(Ordering::SeqCst) > so_far + 100);
-            let ended = serving.shutdown(LONG);
+            let ended = serving.shutdown(LONG).wait();
             assert_eq!((ended.cut_off, ended.abandoned), (0, false));
             serving = server.listen(&address).unwrap();
         }

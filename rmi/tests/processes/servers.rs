@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jstream::Transportable;
-use jstream_rmi::{CallError, Client, Received, Remote, Server, remote};
+use jstream_rmi::{CallError, Client, Received, Remote, Server, context, remote};
 
 use testing::process::{again, role};
 use testing::until;
@@ -108,11 +108,51 @@ fn server_process() {
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
+#[remote]
+trait Gate {
+    fn process_of_caller(&self) -> Option<u32>;
+}
+
+struct Open;
+
+impl Gate for Open {
+    fn process_of_caller(&self) -> Option<u32> {
+        context().peer()?.process
+    }
+}
+
+/// Entry point of a client process, whose role is an address. In the test process it does nothing.
+#[test]
+fn gate_process() {
+    let Some(address) = role() else { return };
+    let client = Client::connect(&address.parse().unwrap()).wait().unwrap();
+    let gate = client.lookup::<dyn Gate>("gate").wait().unwrap();
+    let seen = *gate.process_of_caller().wait().unwrap().get();
+    assert_eq!(seen, Some(std::process::id()));
+    // The server is the parent of this process.
+    let parent = std::os::unix::process::parent_id();
+    assert_eq!(client.peer().process, Some(parent));
+}
+
+#[test]
+fn both_processes_know_each_other_over_a_local_socket() {
+    let server = Server::default();
+    server.bind::<dyn Gate>("gate", Arc::new(Open)).unwrap();
+    for address in ["uds://@processes-gate", "shm://processes-gate"] {
+        let serving = server.listen(&address.parse().unwrap()).unwrap();
+        let uri = serving.address().to_string();
+        let status = again("servers::gate_process", &uri).status().unwrap();
+        assert!(status.success(), "{address}: {status}");
+    }
+}
+
 #[test]
 fn another_process_answers() {
     let server = ServerProcess::start();
-    let client = Client::connect(&server.address.parse().unwrap()).unwrap();
-    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+    let client = Client::connect(&server.address.parse().unwrap())
+        .wait()
+        .unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").wait().unwrap();
     assert_eq!(*counter.process().wait().unwrap().get(), server.child.id());
     let names: Vec<String> = (0..1000).map(|i| format!("package-{i}")).collect();
     let packages: Vec<_> = names
@@ -130,8 +170,10 @@ fn another_process_answers() {
 #[test]
 fn a_killed_server_is_noticed() {
     let mut server = ServerProcess::start();
-    let client = Client::connect(&server.address.parse().unwrap()).unwrap();
-    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+    let client = Client::connect(&server.address.parse().unwrap())
+        .wait()
+        .unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").wait().unwrap();
     let waiting = counter.sleep();
     server.child.kill().unwrap();
     let error = waiting.wait().unwrap_err();
@@ -146,7 +188,11 @@ fn a_killed_server_is_noticed() {
         "{error}"
     );
     assert!(counter.process().wait().is_err());
-    assert!(Client::connect(&server.address.parse().unwrap()).is_err());
+    assert!(
+        Client::connect(&server.address.parse().unwrap())
+            .wait()
+            .is_err()
+    );
 }
 
 /// Entry point of a client process that has a reference and has passed one. Its role is the address
@@ -156,8 +202,8 @@ fn client_process() {
     let Some(address) = role() else {
         return;
     };
-    let client = Client::connect(&address.parse().unwrap()).unwrap();
-    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+    let client = Client::connect(&address.parse().unwrap()).wait().unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").wait().unwrap();
     let own = Server::default();
     let export = own.export::<dyn Counter>(Arc::new(Here::default()));
     let _given = counter.trade(export.remote()).wait().unwrap();
@@ -169,8 +215,10 @@ fn client_process() {
 #[test]
 fn what_a_killed_client_had_is_free() {
     let server = ServerProcess::start();
-    let client = Client::connect(&server.address.parse().unwrap()).unwrap();
-    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+    let client = Client::connect(&server.address.parse().unwrap())
+        .wait()
+        .unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").wait().unwrap();
     let mut other = again("servers::client_process", &server.address)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -187,9 +235,11 @@ fn what_a_killed_client_had_is_free() {
 #[test]
 fn what_a_killed_server_had_is_free() {
     let mut server = ServerProcess::start();
-    let client = Client::connect(&server.address.parse().unwrap()).unwrap();
+    let client = Client::connect(&server.address.parse().unwrap())
+        .wait()
+        .unwrap();
     let _hears = client.start().unwrap();
-    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").wait().unwrap();
     let own = Server::default();
     let export = own.export::<dyn Counter>(Arc::new(Here::default()));
     let given = counter.trade(export.remote()).wait().unwrap();

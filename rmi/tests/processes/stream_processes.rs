@@ -56,12 +56,12 @@ impl ServerProcess {
             .map(Result::unwrap)
             .find_map(|line| Some(line.split_once("listens at ")?.1.trim().to_owned()))
             .unwrap();
-        let client = Client::connect(&address.parse().unwrap()).unwrap();
+        let client = Client::connect(&address.parse().unwrap()).wait().unwrap();
         Self { child, client }
     }
 
     fn numbers(&self) -> NumbersStub {
-        self.client.lookup::<dyn Numbers>("numbers").unwrap()
+        self.client.lookup::<dyn Numbers>("numbers").wait().unwrap()
     }
 }
 

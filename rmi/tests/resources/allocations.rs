@@ -69,8 +69,8 @@ fn served<T: Remotable + ?Sized>(object: impl Serves<T>) -> (Serving, T::Stub) {
     let serving = server
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
         .unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let stub = client.lookup::<T>("object").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let stub = client.lookup::<T>("object").wait().unwrap();
     (serving, stub)
 }
 

@@ -36,8 +36,8 @@ fn a_server_outlives_having_no_descriptors() {
         let serving = server
             .listen(&"tcp://127.0.0.1:0".parse().unwrap())
             .unwrap();
-        let client = Client::connect(serving.address()).unwrap();
-        let sum = client.lookup::<dyn Sum>("sum").unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let sum = client.lookup::<dyn Sum>("sum").wait().unwrap();
         let uri = serving.address().to_string();
         let address = uri.strip_prefix("tcp://").unwrap();
 
@@ -56,12 +56,12 @@ fn a_server_outlives_having_no_descriptors() {
         setrlimit(Resource::Nofile, before).unwrap();
         drop(silent);
         let another = loop {
-            match Client::connect(serving.address()) {
+            match Client::connect(serving.address()).wait() {
                 Ok(client) => break client,
                 Err(_) => thread::sleep(Duration::from_millis(10)),
             }
         };
-        let other = another.lookup::<dyn Sum>("sum").unwrap();
+        let other = another.lookup::<dyn Sum>("sum").wait().unwrap();
         assert_eq!(*other.add(1, 2).wait().unwrap().get(), 3);
         assert_eq!(*sum.add(3, 4).wait().unwrap().get(), 7);
     });

@@ -63,8 +63,8 @@ fn exports_and_references_are_small() {
             .unwrap();
         let address = "inproc://reference-sizes".parse().unwrap();
         let _serving = server.listen(&address).unwrap();
-        let client = Client::connect(&address).unwrap();
-        let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+        let client = Client::connect(&address).wait().unwrap();
+        let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
         let before = live();
         for some in exports.chunks(1000) {
             let all = some.iter().map(Export::remote).collect();

@@ -49,8 +49,8 @@ fn items_allocate_next_to_nothing() {
         let serving = server
             .listen(&"tcp://127.0.0.1:0".parse().unwrap())
             .unwrap();
-        let client = Client::connect(serving.address()).unwrap();
-        let numbers = client.lookup::<dyn Numbers>("numbers").unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let numbers = client.lookup::<dyn Numbers>("numbers").wait().unwrap();
 
         let mut endless = numbers.endless();
         let taken = allocations(|| {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use jstream::command_line::Color;
 use jstream_rmi::{Address, ClientOptions};
 
 use crate::failure::Failure;
@@ -16,7 +17,9 @@ use crate::options;
     after_help = "\
 Each argument is a JSON value; an argument that is not valid JSON is a string. Structs are objects, tuples and slices \
 are lists, enum variants are \"Name\" or {\"Name\": fields}, and options are null or the value. Results are printed in \
-the same way. Methods with streams, trait objects, hash maps or hash sets can't be called.
+the same way. A reference to an object (Remote<dyn Trait>) is the name of an object that is bound at the server; a \
+reference in a result is shown with its trait and number. Methods with streams, trait objects, hash maps or hash sets \
+can't be called.
 
 Examples:
   jcall tcp://127.0.0.1:7000                                list the bound names and their interfaces
@@ -42,6 +45,14 @@ pub(crate) struct Arguments {
     /// Print JSON on one line, for programs.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print nothing but errors: the exit code says whether the call succeeded.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+    /// Metadata of the call; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) metadata: Vec<String>,
+    #[command(flatten)]
+    pub(crate) color: Color,
     #[command(flatten)]
     pub(crate) connecting: Connecting,
 }
@@ -84,7 +95,7 @@ impl Connecting {
         if let (Some(certificate), Some(key), Some(roots)) =
             (&self.certificate, &self.key, &self.roots)
         {
-            use jstream_transport::tls::Tls;
+            use jstream_base::tls::Tls;
             let tls = Tls::from_pem_files(certificate, key, roots);
             let tls = tls.map_err(|error| Failure::Usage(error.to_string()))?;
             options.transport.tls = Some(tls);

@@ -1,13 +1,14 @@
 //! Calls by the server's description of the method.
 
-use jstream::inspect::{Catalog, Options, compose, message, value};
-use jstream::schema::{Schema, TypeIndex};
-use jstream_rmi::{Client, SignatureRef};
+use jstream::inspect::{Catalog, Options, message, value};
+use jstream::schema::Schema;
+use jstream_rmi::{Client, Metadata};
 use serde_json::Value as Json;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::output;
+use crate::values::{compose_call, shown};
 
 /// Maximum depth to which nested values of results are printed.
 const DEPTH: usize = 400;
@@ -19,7 +20,8 @@ pub(crate) fn call(
     method: &str,
     arguments: &Arguments,
 ) -> Result<(), Failure> {
-    let object = client.describe(name)?;
+    let metadata = metadata(&arguments.metadata)?;
+    let object = client.describe(name).wait()?.with_metadata(metadata);
     let methods = object.description().methods;
     let found = methods.iter().position(|of| of.name == method);
     let Some((place, of)) = found.and_then(|place| Some((place, methods.get(place)?))) else {
@@ -35,45 +37,33 @@ pub(crate) fn call(
             of.text
         )));
     }
-    let sent = written(of, &arguments.arguments)?;
-    let result = object.call(place, &sent).map_err(|error| {
-        let outcome = error.outcome();
-        match Failure::from(error) {
-            Failure::Said(text) => {
-                Failure::Said(format!("{method}: {text} (the method: {outcome:?})"))
-            }
-            other => other,
-        }
+    let sent = compose_call(client, of, &arguments.arguments)?;
+    let result = object.call(place, &sent.message).map_err(|error| {
+        let outcome = error.outcome().to_string();
+        let text = error.to_string();
+        Failure::Said(match text.contains(&outcome) {
+            true => format!("{method}: {text}"),
+            false => format!("{method}: {text} (the method {outcome})"),
+        })
     })?;
-    if of.one_way {
+    if of.one_way || arguments.quiet {
         return Ok(());
     }
-    let shown = value_of(of.result, result.as_bytes())?;
-    output::value(&shown, arguments.json)
+    let value = value_of(of.result, result.as_bytes())?;
+    output::value(&shown(of.result, of.text, value)?, arguments.json)
 }
 
-/// Returns the message of the arguments.
-fn written(of: &SignatureRef<'_>, arguments: &[String]) -> Result<Vec<u8>, Failure> {
-    let (schema, root) = Schema::from_bytes(of.arguments)?;
-    let mut values: Vec<Json> = arguments
-        .iter()
-        .map(|text| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str())))
-        .collect();
-    let value = if values.is_empty() {
-        Json::Null
-    } else if values.len() == 1 && !is_tuple(&schema, root) {
-        // The method takes the whole message as its only argument.
-        values.remove(0)
-    } else {
-        Json::from(values)
-    };
-    compose(&schema, root, &value).map_err(|error| {
-        Failure::Usage(format!("the arguments do not match `{}`: {error}", of.text))
-    })
-}
-
-fn is_tuple(schema: &Schema, root: TypeIndex) -> bool {
-    schema.get(root).is_some_and(|info| info.name == "()")
+/// Returns the metadata of the command line.
+fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
+    let mut metadata = Metadata::default();
+    for entry in entries {
+        let (key, value) = entry
+            .split_once('=')
+            .ok_or_else(|| Failure::Usage(format!("--metadata {entry}: write it as KEY=VALUE")))?;
+        let added = metadata.insert(key, value);
+        added.map_err(|error| Failure::Usage(format!("--metadata {entry}: {error}")))?;
+    }
+    Ok(metadata)
 }
 
 /// Decodes a message by its schema. An empty message stands for `()`.

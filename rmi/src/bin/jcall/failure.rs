@@ -50,18 +50,8 @@ impl Failure {
 }
 
 impl<E: Error> From<E> for Failure {
-    /// Appends the sources of the error, unless its text contains them.
     fn from(error: E) -> Self {
-        let mut text = error.to_string();
-        let mut source = error.source();
-        while let Some(reason) = source {
-            let reason_text = reason.to_string();
-            if !text.contains(&reason_text) {
-                text.push_str(": ");
-                text.push_str(&reason_text);
-            }
-            source = reason.source();
-        }
-        Self::Said(text)
+        // The text includes those of the causes.
+        Self::Said(error.to_string())
     }
 }

@@ -10,6 +10,9 @@ use crate::output;
 /// Prints the bound names and their interfaces.
 pub(crate) fn names(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
     let bound = client.reflection().bound().wait()?;
+    if arguments.quiet {
+        return Ok(());
+    }
     if arguments.json {
         let names = bound
             .get()
@@ -25,14 +28,17 @@ pub(crate) fn names(client: &Client, arguments: &Arguments) -> Result<(), Failur
     let lines = bound
         .get()
         .iter()
-        .map(|of| format!("{:width$}  {}", of.name, of.interface));
-    output::lines(&lines.collect::<Vec<_>>().join("\n"))
+        .map(|of| (format!("{:width$}", of.name), format!("  {}", of.interface)));
+    output::named(&lines.collect::<Vec<_>>())
 }
 
 /// Prints the methods of the object that is bound to a name.
 pub(crate) fn methods(client: &Client, name: &str, arguments: &Arguments) -> Result<(), Failure> {
-    let object = client.describe(name)?;
+    let object = client.describe(name).wait()?;
     let description = object.description();
+    if arguments.quiet {
+        return Ok(());
+    }
     if arguments.json {
         let methods = description.methods.iter().map(|of| {
             json!({
@@ -51,9 +57,10 @@ pub(crate) fn methods(client: &Client, name: &str, arguments: &Arguments) -> Res
         });
         return output::value(&all, true);
     }
-    let mut lines = vec![format!("{name}: {}", description.name)];
-    lines.extend(description.methods.iter().map(line));
-    output::lines(&lines.join("\n"))
+    let mut lines = vec![(name.to_owned(), format!(": {}", description.name))];
+    let methods = description.methods.iter();
+    lines.extend(methods.map(|of| (String::new(), line(of))));
+    output::named(&lines)
 }
 
 fn line(of: &SignatureRef<'_>) -> String {

@@ -8,10 +8,12 @@ mod list;
 mod options;
 mod output;
 mod replay;
+mod values;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::CommandFactory;
+use jstream::command_line;
 use jstream_rmi::Client;
 
 use self::arguments::Arguments;
@@ -23,18 +25,23 @@ const PROGRAM: &str = "jcall";
 
 fn main() -> ExitCode {
     // On wrong usage, parsing exits with code 2.
-    let mut words = std::env::args_os();
-    let is_replay = words.nth(1).is_some_and(|word| word == "replay");
-    Failure::exit(if is_replay {
+    let words: Vec<_> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "replay") {
         // `replay` has a command line of its own.
-        replay::replay(&Replay::parse_from(std::env::args_os().skip(1)))
-    } else {
-        run(&Arguments::parse())
-    })
+        let words = words.into_iter().skip(1).collect();
+        let arguments: Replay = command_line::parse(words, |all| all);
+        arguments.color.set();
+        return Failure::exit(replay::replay(&arguments));
+    }
+    let replay = || Replay::command().name("replay");
+    let arguments: Arguments = command_line::parse(words, |all| all.subcommand(replay()));
+    arguments.color.set();
+    Failure::exit(run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let client = Client::connect_with(&arguments.server, &arguments.connecting.options()?)?;
+    let client =
+        Client::connect_with(&arguments.server, &arguments.connecting.options()?).wait()?;
     match (&arguments.name, &arguments.method) {
         (None, _) => list::names(&client, arguments),
         (Some(name), None) => list::methods(&client, name, arguments),

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use jstream::capture::{CaptureReader, Direction, Kind, Message, Method, Record};
-use jstream_rmi::{Address, Client, Described};
+use jstream::command_line::Color;
+use jstream_rmi::__private::metadata_of;
+use jstream_rmi::{Address, Client, Described, context};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Connecting;
@@ -40,6 +42,11 @@ pub(crate) struct Replay {
     /// Print JSON on one line, for programs.
     #[arg(long)]
     json: bool,
+    /// Print nothing but errors: the exit code says whether the answers are the same.
+    #[arg(long, short, conflicts_with = "json")]
+    quiet: bool,
+    #[command(flatten)]
+    pub(crate) color: Color,
     #[command(flatten)]
     connecting: Connecting,
 }
@@ -106,7 +113,7 @@ impl Captured {
 pub(crate) fn replay(arguments: &Replay) -> Result<(), Failure> {
     let captured = Captured::read(&arguments.capture)?;
     let options = arguments.connecting.options()?;
-    let client = Client::connect_with(&arguments.server, &options)?;
+    let client = Client::connect_with(&arguments.server, &options).wait()?;
     let (began, mut tally) = (Instant::now(), Tally::default());
     let first = captured.calls.first().map_or(0, |call| call.nanos);
     // Objects, by their numbers at the time of the capture.
@@ -124,7 +131,7 @@ pub(crate) fn replay(arguments: &Replay) -> Result<(), Failure> {
         }
         if (method.interface.as_str(), method.name.as_str()) == ("Registry", "lookup") {
             if let Some((number, name)) = looked_up(method, call, answer) {
-                objects.insert(number, client.describe(&name)?);
+                objects.insert(number, client.describe(&name).wait()?);
             }
             continue;
         }
@@ -152,7 +159,7 @@ fn told(arguments: &Replay, captured: &Captured, tally: &Tally) -> Result<(), Fa
         let all =
             json!({ "same": same, "left_out": left_out, "lost": captured.lost, "differ": differ });
         output::value(&all, true)?;
-    } else {
+    } else if !arguments.quiet {
         for one in differ {
             output::lines(&one.to_string())?;
         }
@@ -173,7 +180,7 @@ fn told(arguments: &Replay, captured: &Captured, tally: &Tally) -> Result<(), Fa
 /// Returns the number and the name of a lookup, if it found an object.
 fn looked_up(method: &Method, call: &Message, answer: Option<&Message>) -> Option<(u32, String)> {
     let answer = answer.filter(|answer| answer.kind == Kind::Reply && answer.word == 0)?;
-    let asked = value_of(&method.arguments, &call.payload).ok()?;
+    let asked = value_of(&method.arguments, metadata_of(call.word, &call.payload)?.0).ok()?;
     let found = value_of(&method.result, &answer.payload).ok()?;
     let number = found.get("Object")?.get("number")?.as_u64()?;
     let name = asked.get(0)?.as_str()?.to_owned();
@@ -202,7 +209,9 @@ fn again(
         (Kind::Request, None) => return None,
         _ => None,
     };
-    let now = object.call(place, &call.payload);
+    let (payload, metadata) = metadata_of(call.word, &call.payload)?;
+    let with_metadata = context().with_metadata(metadata);
+    let now = with_metadata.enter(|| object.call(place, payload));
     let failed = |why: &str| json!({ "failed": why });
     let Some(answer) = answer else {
         return Some(now.map(|_| ()).map_err(|error| {

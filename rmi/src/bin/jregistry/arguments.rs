@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use jstream::command_line::Color;
 use jstream_rmi::{Address, ClientOptions, ServerOptions};
 
 use crate::failure::Failure;
@@ -34,9 +35,11 @@ pub(crate) struct Arguments {
     /// Print JSON on one line, for programs.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Do not print the addresses on which the registry listens.
-    #[arg(long, global = true)]
+    /// Print nothing but errors: not the addresses on which the registry listens, and no names.
+    #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) color: Color,
     /// File whose bytes are the secret of the registry.
     #[arg(long, value_name = "FILE", global = true)]
     secret: Option<PathBuf>,

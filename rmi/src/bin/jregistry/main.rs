@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Parser;
+use jstream::command_line;
 use jstream_rmi::directory::{Directory, NAME, Names, Registrar, RegistrarOptions};
 use jstream_rmi::{Address, Server};
 use serde_json::json;
@@ -27,7 +27,9 @@ const PROGRAM: &str = "jregistry";
 
 fn main() -> ExitCode {
     // On wrong usage, parsing exits with code 2.
-    Failure::exit(run(&Arguments::parse()))
+    let arguments: Arguments = command_line::parse(std::env::args_os().collect(), |all| all);
+    arguments.color.set();
+    Failure::exit(run(&arguments))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -46,7 +48,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
             lookup(arguments, &connect(arguments, registry)?, name)
         }
         Command::Unbind { registry, name } => {
-            if !connect(arguments, registry)?.unbind(name)? {
+            if !connect(arguments, registry)?.unbind(name).wait()? {
                 return Err(Failure::Said(format!("nothing is bound to \"{name}\"")));
             }
             Ok(())
@@ -55,7 +57,7 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 fn connect(arguments: &Arguments, registry: &Address) -> Result<Names, Failure> {
-    Ok(Names::connect_with(registry, &arguments.client()?)?)
+    Ok(Names::connect_with(registry, &arguments.client()?).wait()?)
 }
 
 fn serve(
@@ -85,7 +87,10 @@ fn serve(
 }
 
 fn list(arguments: &Arguments, names: &Names) -> Result<(), Failure> {
-    let bound = names.list()?;
+    let bound = names.list().wait()?;
+    if arguments.quiet {
+        return Ok(());
+    }
     if arguments.json {
         let names = bound
             .iter()
@@ -99,8 +104,8 @@ fn list(arguments: &Arguments, names: &Names) -> Result<(), Failure> {
     let width = widest.unwrap_or(0).min(40);
     let lines = bound
         .iter()
-        .map(|of| format!("{:width$}  {}", of.name, of.interface));
-    output::lines(&lines.collect::<Vec<_>>().join("\n"))
+        .map(|of| (format!("{:width$}", of.name), format!("  {}", of.interface)));
+    output::named(&lines.collect::<Vec<_>>())
 }
 
 fn lookup(arguments: &Arguments, names: &Names, name: &str) -> Result<(), Failure> {
@@ -108,6 +113,9 @@ fn lookup(arguments: &Arguments, names: &Names, name: &str) -> Result<(), Failur
     let Some(entry) = found.get() else {
         return Err(Failure::Said(format!("nothing is bound to \"{name}\"")));
     };
+    if arguments.quiet {
+        return Ok(());
+    }
     if arguments.json {
         let entry = json!({
             "name": entry.name,
@@ -118,9 +126,10 @@ fn lookup(arguments: &Arguments, names: &Names, name: &str) -> Result<(), Failur
         });
         return output::value(&entry, true);
     }
-    let mut lines = vec![format!("{}: {}", entry.name, entry.description)];
-    lines.extend(entry.addresses.iter().map(|address| format!("  {address}")));
-    output::lines(&lines.join("\n"))
+    let mut lines = vec![(entry.name.to_owned(), format!(": {}", entry.description))];
+    let addresses = entry.addresses.iter();
+    lines.extend(addresses.map(|address| (String::new(), format!("  {address}"))));
+    output::named(&lines)
 }
 
 /// Formats a number that programs compare but do not compute with.

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use std::time::Instant;
 use std::{fmt, mem};
 
-use jstream::{Filled, Limits, Received, Transportable};
-use jstream_transport::active::Replier;
+use jstream::{Limits, MessageBuffer, Received, Transportable};
+use jstream_active::Replier;
 
-use crate::frame::{Code, Deadline, read, written};
-use crate::reference::{Between, Giving, Passed, PassedObjects, Taking};
+use crate::call::incoming::panic_reason::keep_replier;
+use crate::frame::{Code, Metadata, read, written, written_copy};
+use crate::reference::{Between, GiveError, Giving, Passed, PassedObjects, Taking};
 use crate::session::{
-    Answer, As, Connection, Context, Failed, Incoming, Line, LocalSlot, Plain, Promise, Rest,
-    Session, Stop, Watched, keep_result, refuse,
+    Answer, As, Connection, Context, Failed, Incoming, Line, LocalSlot, Promise, Rest, Session,
+    Stop, Watched, keep_result, refuse, refuse_received,
 };
 use crate::stream::{Ended, Stream};
-use crate::support::Outcome;
+use crate::support::{Outcome, RareBox};
 
 thread_local! {
     /// Error code for the caller of an async method whose future is being dropped.
@@ -27,8 +28,25 @@ impl Incoming {
     /// Returns the message of the arguments, and the path of the result.
     #[inline]
     #[must_use]
-    pub fn into_parts(self) -> (Filled, Answer) {
+    pub fn into_parts(self) -> (MessageBuffer, Answer) {
         (self.payload, self.answer)
+    }
+
+    /// Takes the call, and leaves one that was answered.
+    #[cold]
+    pub(super) fn take(&mut self) -> Self {
+        let answered = Answer {
+            replier: None,
+            is_plain: false,
+            is_read: Cell::new(true),
+            has_references: Cell::new(false),
+            refused: Cell::new(None),
+            rest: OnceCell::new(),
+        };
+        Self {
+            payload: mem::replace(&mut self.payload, MessageBuffer::nothing()),
+            answer: mem::replace(&mut self.answer, answered),
+        }
     }
 
     /// Reads the arguments in place. Returns them with the path of the result, which is not moved.
@@ -42,7 +60,7 @@ impl Incoming {
         A: Transportable + 'static,
     {
         let answer = &mut self.answer;
-        let payload = mem::replace(&mut self.payload, Filled::nothing());
+        let payload = mem::replace(&mut self.payload, MessageBuffer::nothing());
         Ok((answer.arguments(payload)?, answer))
     }
 
@@ -57,7 +75,7 @@ impl Incoming {
             return self.arguments::<()>().map(|(_, answer)| answer);
         }
         // Returns the receive buffer, if the device used one, to its pool.
-        self.payload = Filled::nothing();
+        self.payload = MessageBuffer::nothing();
         self.answer.is_read.set(true);
         Ok(&mut self.answer)
     }
@@ -69,18 +87,22 @@ impl Answer {
         replier: Replier,
         watched: Option<Arc<Watched>>,
         promise: Option<Promise>,
+        promised: RareBox<Vec<u32>>,
+        metadata: Metadata,
         is_paused: bool,
     ) -> Self {
-        let is_alone = watched.is_none() && promise.is_none();
+        let is_alone =
+            watched.is_none() && promise.is_none() && promised.is_none() && metadata.is_empty();
         let rest = if is_alone {
             OnceCell::new()
         } else {
-            Rest::of(None, watched, promise)
+            Rest::of(None, watched, (promise, promised), metadata)
         };
         Self {
             replier: Some(replier),
             is_plain: is_alone && !is_paused,
             is_read: Cell::new(false),
+            has_references: Cell::new(false),
             refused: Cell::new(None),
             rest,
         }
@@ -92,8 +114,14 @@ impl Answer {
             replier: None,
             is_plain: false,
             is_read: Cell::new(false),
+            has_references: Cell::new(false),
             refused: Cell::new(None),
-            rest: Rest::of(Some(slot), None, None),
+            rest: Rest::of(
+                Some(slot),
+                None,
+                (None, RareBox::none()),
+                Metadata::default(),
+            ),
         }
     }
 
@@ -102,19 +130,17 @@ impl Answer {
         self.replier.as_ref()?.attached()
     }
 
-    /// Starts a method on the fast path, or returns `None` if the call needs a full context.
-    #[inline]
-    pub(super) fn plain(&self, deadline: Deadline) -> Option<Plain> {
-        let replier = self.replier.as_ref().filter(|_| self.is_plain)?;
-        Plain::begin(replier, deadline)
-    }
-
     /// Returns the context of a method that is called over a connection.
     pub(super) fn context(&self, deadline: Option<Instant>) -> Option<Context> {
         Some(Context {
             deadline,
             call: Some(self.replier.as_ref()?.mark()),
             watched: self.watched().cloned(),
+            metadata: self
+                .rest
+                .get()
+                .map(|rest| rest.metadata.clone())
+                .unwrap_or_default(),
         })
     }
 
@@ -132,7 +158,7 @@ impl Answer {
     ///
     /// [`Failed::Arguments`] if the arguments are not an `A`.
     #[inline]
-    pub fn arguments<A>(&self, message: Filled) -> Result<Received<A>, Failed>
+    pub fn arguments<A>(&self, message: MessageBuffer) -> Result<Received<A>, Failed>
     where
         A: Transportable + 'static,
     {
@@ -204,7 +230,7 @@ impl Answer {
             None => replier.reply_in_place(0, segments),
             Some(number) => {
                 let number = number.to_le_bytes();
-                replier.reply_in_place(Code::Kept as u64, &[IoSlice::new(&number)])
+                replier.reply_in_place(Code::Kept.to_word(), &[IoSlice::new(&number)])
             }
         };
         self.replier = None;
@@ -215,8 +241,11 @@ impl Answer {
         let Some(slot) = self.slot() else {
             return Ok(());
         };
-        match written(result, |segments| slot.reply(segments)) {
-            Ok(()) => Ok(()),
+        match written_copy(result) {
+            Ok(result) => {
+                slot.reply(result);
+                Ok(())
+            }
             Err(error) => {
                 slot.refuse(Code::Result, &error.to_string());
                 Err(Failed::Result)
@@ -245,7 +274,12 @@ impl Answer {
     /// Informs the caller why the call ends without an answer, if there is a reason to report.
     #[cold]
     fn end(&mut self) {
-        let Some(code) = self.why_ended() else { return };
+        let Some(code) = self.why_ended() else {
+            if let Some(replier) = self.replier.take() {
+                keep_replier(replier);
+            }
+            return;
+        };
         let rest = self.rest.get_mut();
         let mut why = rest.map_or_else(String::new, |rest| rest.unfit.take());
         if why.is_empty() && code == Code::Arguments {
@@ -253,7 +287,11 @@ impl Answer {
         }
         if let Some(replier) = self.replier.take() {
             self.seen(Err(code.outcome()), 0);
-            refuse(replier, code, &why);
+            if self.has_references.get() {
+                refuse_received(replier, code, &why);
+            } else {
+                refuse(replier, code, &why);
+            }
         } else if let Some(slot) = self.slot() {
             slot.refuse(code, &why);
         }
@@ -286,7 +324,8 @@ impl Answer {
         }
     }
 
-    /// Converts references among the arguments.
+    /// Converts references among the arguments. From then on, the answer tells the caller that they
+    /// have arrived. So all of them have to be converted, even if some are invalid.
     ///
     /// # Errors
     ///
@@ -295,9 +334,16 @@ impl Answer {
         &self,
         form: &<P::Wire as Transportable>::InPlace<'_>,
     ) -> Result<P, Failed> {
-        let taken = self.between().map(|from| P::take(form, &Taking::new(from)));
+        self.has_references.set(true);
+        let rest = self.rest.get();
+        let promised = rest.map_or_else(Vec::new, |rest| rest.promised.clone());
+        let taken = self
+            .between()
+            .map(|from| P::take(form, &Taking::of_call(from, promised)));
         match taken {
             Some(Ok(references)) => Ok(references),
+            // The first invalid argument is reported.
+            Some(Err(_)) if self.refused.get().is_some() => Err(Failed::Arguments),
             Some(Err(unfit)) => Err(self.unfit(&unfit.0)),
             None => Err(Failed::Arguments),
         }
@@ -315,8 +361,8 @@ impl Answer {
         };
         let mut giving = Giving::new(to.clone(), As::Result);
         let wire = references.give(&mut giving);
-        if let Some(why) = giving.take_failure() {
-            self.refuse(Code::Result, &why);
+        if let Some(GiveError::Refused(why) | GiveError::Failed(why)) = giving.take_failure() {
+            self.refuse(Code::Result, why);
             return Err(Failed::Result);
         }
         let rest = self.rest.get_mut();

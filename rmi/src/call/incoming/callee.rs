@@ -5,13 +5,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use jstream_transport::active::{Began, Tasks};
+use jstream_active::{Began, Tasks};
 
 use crate::call::incoming::answer::ending;
+use crate::call::incoming::panic_reason::{call_method, poll_method};
 use crate::call::incoming::skeleton::Skeleton;
 use crate::frame::{Code, Deadline};
 use crate::interface::BoxFuture;
-use crate::session::{Alarm, Callee, Context, Failed, Home, Incoming, Session, Waits, entered};
+use crate::session::{
+    Alarm, Callee, Context, Failed, Home, Incoming, Plain, Session, Waits, entered,
+};
 
 /// An object with the functions of its skeleton, and the slots for their futures.
 struct Typed<H, C, R, F> {
@@ -69,7 +72,8 @@ where
     /// Calls a method. Returns the call if the method is async and must be run as a future.
     fn left_of(&self, method: usize, mut call: Incoming) -> Option<Incoming> {
         // A failed method has already informed the caller.
-        let is_done = (self.call)(&self.holder, method, &mut call).unwrap_or(true);
+        let is_done = call_method(&mut call, |call| (self.call)(&self.holder, method, call));
+        let is_done = is_done.unwrap_or(true);
         (!is_done).then_some(call)
     }
 
@@ -94,10 +98,14 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     fn call(&self, method: usize, mut call: Incoming, deadline: Deadline) {
-        let Some(plain) = call.answer.plain(deadline) else {
+        // A method that is not nested in another one needs no context.
+        let replier = call.answer.replier.as_ref();
+        let replier = replier.filter(|_| call.answer.is_plain);
+        let plain = replier.and_then(|replier| Plain::begin(replier, deadline));
+        let Some(plain) = plain else {
             return self.call_inside(method, call, deadline);
         };
-        let called = (self.call)(&self.holder, method, &mut call);
+        let called = call_method(&mut call, |call| (self.call)(&self.holder, method, call));
         // A failed method has already informed the caller.
         if let Ok(false) = called {
             drop(plain);
@@ -133,7 +141,7 @@ where
     let mut reminder = None;
     std::future::poll_fn(|task| {
         let polled = entered(&mut context, || match method.as_mut().as_pin_mut() {
-            Some(method) => method.poll(task).map(drop),
+            Some(method) => poll_method(|| method.poll(task)).map(drop),
             None => Poll::Ready(()),
         });
         if polled.is_ready() {

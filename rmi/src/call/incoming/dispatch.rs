@@ -1,16 +1,16 @@
 //! Dispatch of incoming calls to their objects.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use jstream_transport::active::{Request, until_waiting};
+use jstream_active::{Request, until_waiting};
 
-use crate::frame::{CallHeader, CallTrailer, Code, Deadline, REFLECTION, RESULTS};
+use crate::frame::{CallHeader, Code, Deadline, Metadata, REFLECTION, RESULTS};
 use crate::interface::Interface;
 use crate::session::{
-    Aim, Answer, CallInfo, Callee, Clock, Denied, Incoming, Named, Promise, Session, Side, Turn,
-    Watched, fail, fetched,
+    Aim, Answer, CallInfo, Callee, Clock, Denied, Incoming, Named, PeerInfo, Promise,
+    PromisedArguments, Session, Side, Turn, Watched, fail, fetched,
 };
+use crate::support::RareBox;
 
 /// Maximum number of calls held for the same object that a thread starts before it receives again.
 const MOST_IN_A_ROW: usize = 16;
@@ -22,6 +22,11 @@ struct Arrived {
     deadline: Deadline,
     /// Present if other calls may name the result.
     promise: Option<Promise>,
+    /// Present if results of other calls are among the arguments.
+    promised: RareBox<Vec<u32>>,
+    metadata: Metadata,
+    /// Length in bytes of what follows the arguments.
+    tail: usize,
     /// True if the call starts even if the caller has unread answers.
     is_read: bool,
     /// True if the call already counts as a waiting call.
@@ -52,7 +57,12 @@ pub(crate) fn called(lent: &mut Option<Request>) {
     if request.has_kept() {
         return taken(lent, begin_in_a_row);
     }
-    let (object, method) = CallHeader::target(request.word());
+    let CallHeader {
+        object,
+        method,
+        time,
+        ..
+    } = CallHeader::of(request.word());
     if object == RESULTS {
         return taken(lent, fetched);
     }
@@ -64,12 +74,15 @@ pub(crate) fn called(lent: &mut Option<Request>) {
         method,
         deadline: Deadline::Never,
         promise: None,
+        promised: RareBox::none(),
+        metadata: Metadata::default(),
+        tail: 0,
         is_read: false,
         has_place: false,
     };
-    if CallHeader::time_of(request.word()) != 0 {
+    if time != 0 {
         let clock = &session.terms.clock;
-        call.deadline = match clock.deadline(request.word(), request.ticked()) {
+        call.deadline = match clock.deadline(time, request.ticked()) {
             Some(deadline) => deadline,
             None => match deadline_of(clock, request) {
                 Some(deadline) => deadline,
@@ -93,7 +106,7 @@ fn taken(lent: &mut Option<Request>, then: impl FnOnce(Request)) {
 /// passed.
 #[inline(never)]
 fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
-    let time = CallHeader::of(request.word()).time?;
+    let time = CallHeader::of(request.word()).duration()?;
     let waited = clock.went_in(request.waited());
     let now = clock.begin(Some(time));
     let then = now.checked_add(time);
@@ -102,8 +115,8 @@ fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
     (!is_late).then(|| deadline.into())
 }
 
-/// Starts a call that names another one, or that others may name, and then the calls that were held
-/// behind it.
+/// Starts a call that names another one, that others may name, or that has metadata, and then the
+/// calls that were held behind it.
 #[inline(never)]
 fn begin_in_a_row(request: Request) {
     let mut next = Some(request);
@@ -132,16 +145,25 @@ fn begin_named(mut request: Request) -> Option<Request> {
         return None;
     }
     let named: Box<Named> = request.take_kept()?;
+    if named.lacks_arguments() {
+        let session = request.attached::<Session>()?;
+        let (promises, may_wait) = (session.promises.clone(), session.may_wait());
+        return promises.take_argument(request, named, may_wait, is_ending);
+    }
     let Named {
         deadline,
         promise,
         aim,
+        arguments,
         place,
+        metadata,
+        tail,
     } = *named;
     let (object, turn) = match aim {
         Aim::Object(number) => (number, None),
         Aim::Given(turn) => (turn.object, Some(turn)),
-        Aim::Full => {
+        // A held call is not handled.
+        Aim::Held | Aim::Full => {
             refuse_full(request, is_ending);
             return None;
         }
@@ -156,7 +178,8 @@ fn begin_named(mut request: Request) -> Option<Request> {
         go_on(&request);
     }
     let is_late = deadline.is_some_and(|deadline| deadline <= clock(&request).now());
-    if is_late || (turn.is_some() && request.mark().is_cancelled()) {
+    let was_held = turn.is_some() || arguments.is_some();
+    if is_late || (was_held && request.mark().is_cancelled()) {
         fail(request, Code::TooLate, "");
         return turn.and_then(Turn::next);
     }
@@ -164,7 +187,16 @@ fn begin_named(mut request: Request) -> Option<Request> {
     let turn = match turn {
         Some(turn) if !may_wait && !is_named && !is_ending => {
             if is_full {
-                stand(request, turn, deadline, promise);
+                let named = Named {
+                    deadline,
+                    promise,
+                    aim: Aim::Held,
+                    arguments,
+                    place: None,
+                    metadata,
+                    tail,
+                };
+                stand(request, turn, named);
                 return None;
             }
             // The limit for all connections is reached. No event tells this connection when other
@@ -184,6 +216,9 @@ fn begin_named(mut request: Request) -> Option<Request> {
         method,
         deadline: deadline.into(),
         promise,
+        promised: PromisedArguments::into_objects(arguments),
+        metadata,
+        tail,
         is_read: true,
         has_place,
     };
@@ -236,14 +271,9 @@ fn go_on(request: &Request) {
 }
 
 /// Lets a call that is first in its queue wait for room within the limit of waiting calls.
-fn stand(mut request: Request, turn: Turn, deadline: Option<Instant>, promise: Option<Promise>) {
-    let mark = request.mark();
-    request.keep(Box::new(Named {
-        deadline,
-        promise,
-        aim: Aim::Object(turn.object),
-        place: None,
-    }));
+fn stand(mut request: Request, turn: Turn, named: Named) {
+    let (mark, deadline) = (request.mark(), named.deadline);
+    request.keep(Box::new(named));
     if let Some(request) = turn.stand(request, deadline) {
         return refuse_full(request, true);
     }
@@ -317,8 +347,9 @@ fn seen(
         interface: interface.name(),
         method: interface.method(call.method.into()).name(),
         deadline: call.deadline.moment(),
-        peer: request.peer().endpoint().peer().clone(),
-        bytes: request.bytes().len() as u64,
+        peer: PeerInfo::of(&request.peer()),
+        bytes: request.bytes().len().saturating_sub(call.tail) as u64,
+        metadata: call.metadata.clone(),
     });
     watched.map_err(|Denied(reason)| Why::Fails(Code::Denied, reason))
 }
@@ -336,13 +367,19 @@ fn begin(lent: &mut Option<Request>, call: Arrived, begins: Result<Begins, Why>)
     };
     let Some(request) = lent.take() else { return };
     let (mut payload, replier) = request.into_parts();
-    if call.promise.is_some() {
-        let arguments = CallTrailer::of(payload.as_bytes()).map_or(0, |(_, length)| length);
-        payload.truncate(arguments);
+    if call.tail > 0 {
+        payload.truncate(payload.len().saturating_sub(call.tail));
     }
     let incoming = Incoming {
         payload,
-        answer: Answer::new(replier, watched, call.promise, is_paused),
+        answer: Answer::new(
+            replier,
+            watched,
+            call.promise,
+            call.promised,
+            call.metadata,
+            is_paused,
+        ),
     };
     callee.call(call.method.into(), incoming, call.deadline);
 }

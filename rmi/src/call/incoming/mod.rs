@@ -4,6 +4,7 @@ mod answer;
 mod callee;
 mod dispatch;
 mod handlers;
+mod panic_reason;
 mod serves;
 mod skeleton;
 

@@ -6,10 +6,10 @@ use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::local_call;
 use crate::call::outgoing::retry::RetryState;
 use crate::call::outgoing::sent::{KeptReferences, Sent};
-use crate::frame::{CallTrailer, is_nothing, written};
+use crate::frame::{CallTrailer, written, written_copy};
 use crate::interface::{Interface, Method};
-use crate::reference::{Giving, Object, ObjectPlace, Plain, Retries};
-use crate::session::{Connection, Node, copied};
+use crate::reference::{Giving, Object, ObjectPlace, Retries};
+use crate::session::Node;
 use crate::support::CallError;
 
 impl Object {
@@ -20,77 +20,19 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
-        match (self.plain_way(), u16::try_from(index)) {
-            (Some(way), Ok(place)) if self.retries.is_none() => {
-                let method = interface.method(index);
-                self.call_plainly(way, (place, method), arguments)
-            }
-            _ => self.call_anyhow(interface, index, arguments),
-        }
-    }
-
-    /// Fast path, used if no option has to be evaluated for each call.
-    #[inline]
-    fn call_plainly<A, R>(
-        &self,
-        way: (&Connection, &Plain),
-        (place, method): (u16, &'static Method),
-        arguments: &A,
-    ) -> Call<R>
-    where
-        A: Transportable,
-        R: Transportable + 'static,
-    {
-        if is_nothing::<A>() {
-            return Call::of(self.send_plainly(way, (place, method), &[]));
-        }
-        let mut call = Call::empty();
-        // `Sent` is large, so it is constructed in its final place.
-        let sent = written(arguments, |segments| {
-            call.put(self.send_plainly(way, (place, method), segments));
-        });
-        if let Err(source) = sent {
-            let method = method.name();
-            call.put(Err(CallError::Arguments { method, source }));
-        }
-        call
-    }
-
-    /// Slow path: calls with retries, deadlines or interceptors, and calls of local objects.
-    #[inline(never)]
-    fn call_anyhow<A, R>(
-        &self,
-        interface: &'static Interface,
-        index: usize,
-        arguments: &A,
-    ) -> Call<R>
-    where
-        A: Transportable,
-        R: Transportable + 'static,
-    {
         let method = interface.method(index);
         if let ObjectPlace::Here(node) = self.place() {
             return self.begin_here(node, (index, method), arguments, Giving::none());
         }
-        match self.retries {
-            Some(retries) if method.is_idempotent() => {
-                self.note(interface, index);
-                self.begin_again(method, index, arguments, retries)
-            }
-            _ => self.begin(interface, index, arguments),
+        if let (Some(retries), true) = (self.retries, method.is_idempotent()) {
+            self.note(interface, index);
+            return self.begin_again(method, index, arguments, retries);
         }
-    }
-
-    /// Sends a call over the connection of the object.
-    fn begin<A, R>(&self, interface: &'static Interface, index: usize, arguments: &A) -> Call<R>
-    where
-        A: Transportable,
-        R: Transportable + 'static,
-    {
         let mut going = match self.going(interface, index) {
             Ok(going) => going,
             Err(error) => return Call::failed(error),
         };
+        // `Sent` is large, so it is constructed in its final place.
         let mut call = Call::empty();
         let sent = written(arguments, |segments| call.put(going.send(segments)));
         if let Err(source) = sent {
@@ -112,24 +54,21 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
-        let kept = self.word(method, index).and_then(|(deadline, _)| {
-            let message = written(arguments, |segments| {
-                let bytes = segments.iter().flat_map(|segment| segment.iter().copied());
-                bytes.collect::<Vec<u8>>()
-            });
-            match message {
-                Ok(message) => Ok((deadline, message)),
+        let kept = self.header(method, index).and_then(|(deadline, _)| {
+            let metadata = self.metadata(method)?;
+            match written_copy(arguments) {
+                Ok(message) => Ok(((deadline, metadata), message)),
                 Err(source) => Err(CallError::Arguments {
                     method: method.name(),
                     source,
                 }),
             }
         });
-        let (deadline, message) = match kept {
+        let (terms, message) = match kept {
             Ok(kept) => kept,
             Err(error) => return Call::failed(error),
         };
-        let again = RetryState::new(self.clone(), method, index, message, deadline, retries);
+        let again = RetryState::new(self.clone(), method, index, message, terms, retries);
         Call::again(again)
     }
 
@@ -147,12 +86,14 @@ impl Object {
         R: Transportable + 'static,
     {
         let begun = self.deadline(method).and_then(|deadline| {
-            let payload = written(arguments, copied);
+            let metadata = self.metadata(method)?;
+            let payload = written_copy(arguments);
             let payload = payload.map_err(|source| CallError::Arguments {
                 method: method.name(),
                 source,
             })?;
-            local_call::begin(node, (index, method), payload, giving.passing(), deadline)
+            let terms = (deadline, metadata);
+            local_call::begin(node, (index, method), payload, giving.passing(), terms)
         });
         match begun {
             Ok(running) => Call::here(running),

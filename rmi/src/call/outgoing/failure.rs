@@ -1,7 +1,7 @@
 //! Conversion of failures of a call to [`CallError`].
 
-use jstream_transport::SendError;
-use jstream_transport::active::{Reason, RequestError, Returned};
+use jstream_active::{Reason, RequestError, Returned};
+use jstream_base::SendError;
 
 use crate::frame::Code;
 use crate::interface::Method;
@@ -10,7 +10,8 @@ use crate::support::{CallError, Outcome, shown};
 /// Converts an error code and text of the peer. The text is untrusted, so it is only ever
 /// displayed.
 pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallError {
-    let text = || match shown(&String::from_utf8_lossy(text)) {
+    let said = || shown(&String::from_utf8_lossy(text));
+    let text = || match said() {
         text if text.is_empty() => "no reason given".to_owned(),
         text => text,
     };
@@ -46,6 +47,7 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
         Some(Code::Ending) => CallError::Ending { method: name },
         Some(Code::Panicked) => CallError::Panicked {
             method: name,
+            reason: said(),
             idempotent: method.is_idempotent(),
         },
         Some(Code::TooLate) => overdue(Outcome::DidNotRun),
@@ -88,6 +90,7 @@ fn returned_as(method: &'static Method, returned: &Returned) -> CallError {
         Reason::Ending => CallError::Ending { method: name },
         Reason::Panicked => CallError::Panicked {
             method: name,
+            reason: String::new(),
             idempotent: method.is_idempotent(),
         },
         Reason::Cancelled => given_up(Outcome::DidNotRun),
@@ -113,6 +116,7 @@ pub(crate) fn unsent(method: &'static Method, error: RequestError) -> CallError 
         RequestError::Forked { peer } => not_sent(SendError::Forked { peer }),
         RequestError::TimedOut { peer, after } => not_sent(SendError::TimedOut { after, peer }),
         RequestError::NoCredit => CallError::Busy { method: name },
+        RequestError::Returned { returned, .. } => returned_as(method, &returned),
         error => lost(method, error.to_string()),
     }
 }

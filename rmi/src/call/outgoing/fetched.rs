@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
-use jstream::{Filled, Limits};
+use jstream::{Limits, MessageBuffer};
 
 use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::reply::Reply;
@@ -13,7 +13,7 @@ use crate::frame::{CallTrailer, read};
 use crate::interface::Method;
 use crate::reference::{Ahead, Between, Leads, Object, Passed, Remotable, Stub, Taking};
 use crate::session::Connection;
-use crate::support::CallError;
+use crate::support::{CallError, may_block};
 
 /// A call whose result is a [`Remote`](crate::Remote), or an [`Option`], [`Vec`] or [`Result`] of
 /// that. Works like [`Call`], except that the result is owned.
@@ -41,7 +41,7 @@ struct Fetched<P: Passed> {
     expected: Expected,
 }
 
-/// Placeholder for the result, if the program makes pipelined calls of it.
+/// Placeholder for the result, if the program makes pipelined calls of it or passes it on.
 struct Expected {
     made: Option<CallTrailer>,
     ahead: OnceLock<Arc<Ahead>>,
@@ -67,7 +67,7 @@ impl Drop for Expected {
 impl<P: Passed> Fetch<P> for Fetched<P> {
     fn wait(self: Box<Self>) -> Result<P, CallError> {
         let this = *self;
-        let reply = this.call.wait();
+        let reply = this.call.outcome();
         let result = reply.and_then(|reply| taken(&reply, this.from, this.method));
         this.expected.settle(&result);
         result
@@ -140,6 +140,16 @@ impl<P> RemoteCall<P> {
     /// call is a call of an object in the same program, this method blocks until the result is
     /// available.
     ///
+    /// [`Remote::from_stub`](crate::Remote::from_stub) makes a reference of the stub, which can be
+    /// an argument of another call over the same connection before the result has arrived, also in
+    /// lists, structs and enums. The server holds that call until this one is over. Its method gets
+    /// an ordinary reference to the returned object. If the object that is called is a pipelined
+    /// stub as well, later calls of it wait behind the call, whose argument they may need. No order
+    /// is defined between calls that pass an object and calls of that object. A call that passes an
+    /// object that is not returned fails in the same way as a call of it. One call passes the
+    /// results of at most 16 calls that are not over. The result of a call over another connection,
+    /// and the result of a method, can't be a reference of this kind: wait for this call first.
+    ///
     /// ```
     /// use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
     /// use std::sync::Arc;
@@ -152,6 +162,7 @@ impl<P> RemoteCall<P> {
     /// #[remote]
     /// trait Folder {
     ///     fn open(&self, name: &str) -> Option<Remote<dyn File>>;
+    ///     fn compare(&self, one: Remote<dyn File>, other: Remote<dyn File>) -> bool;
     /// }
     ///
     /// struct Text(String);
@@ -169,16 +180,26 @@ impl<P> RemoteCall<P> {
     ///         let file = Arc::new(Text(name.to_owned()));
     ///         Some(self.0.upgrade()?.export::<dyn File>(file).into_remote())
     ///     }
+    ///
+    ///     fn compare(&self, one: Remote<dyn File>, other: Remote<dyn File>) -> bool {
+    ///         let lengths = [one, other].map(|file| file.length().wait().map(|reply| *reply.get()).ok());
+    ///         lengths[0] == lengths[1]
+    ///     }
     /// }
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let server = Server::default();
     /// server.bind::<dyn Folder>("folder", Arc::new(Plain(server.downgrade())))?;
     /// let serving = server.listen(&"inproc://doc-pipelined".parse()?)?;
-    /// let folder = Client::connect(serving.address())?.lookup::<dyn Folder>("folder")?;
+    /// let client = Client::connect(serving.address()).wait()?;
+    /// let folder = client.lookup::<dyn Folder>("folder").wait()?;
     /// // One round trip.
     /// let open = folder.open("abc");
     /// assert_eq!(*open.pipelined().length().wait()?.get(), 3);
+    /// // Another one: the arguments are results of calls in flight.
+    /// let files = [folder.open("abc"), folder.open("xyz")];
+    /// let [one, other] = files.each_ref().map(|open| Remote::from_stub(open.pipelined()));
+    /// assert!(*folder.compare(one, other).wait()?.get());
     /// # Ok(())
     /// # }
     /// ```
@@ -198,8 +219,10 @@ impl<P> RemoteCall<P> {
     ///
     /// # Panics
     ///
-    /// If the call was polled before and has returned its result.
+    /// As for [`Call::wait`].
+    #[track_caller]
     pub fn wait(self) -> Result<P, CallError> {
+        may_block("RemoteCall::wait");
         self.fetch.wait()
     }
 }
@@ -235,7 +258,7 @@ fn taken<P: Passed>(
 }
 
 /// Drops the result of an abandoned call, so that the owner of its references is notified.
-pub(crate) fn drop_result<P: Passed>(connection: &Connection, payload: Filled) {
+pub(crate) fn drop_result<P: Passed>(connection: &Connection, payload: MessageBuffer) {
     if let Ok(received) = read::<P::Wire>(payload, Limits::default()) {
         let taking = Taking::new(Between::Peers(connection.clone()));
         let taken = received.with(|form| P::take(form, &taking));

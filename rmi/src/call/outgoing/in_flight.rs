@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use jstream::{Filled, Limits, Transportable};
-use jstream_transport::active;
+use jstream::{Limits, MessageBuffer, Transportable};
+use jstream_active as active;
 
 use crate::call::outgoing::local_call::LocalRun;
-use crate::call::outgoing::reply::{Reply, read_result};
+use crate::call::outgoing::reply::{Reply, UnreadResult, read_result};
 use crate::call::outgoing::retry::RetryState;
 use crate::call::outgoing::sent::{Answered, Sent, is_small};
 use crate::frame::nothing;
 use crate::interface::Method;
 use crate::session::{Alarm, Clock, Connection, Line, until_ready};
 use crate::stream::Pumps;
-use crate::support::{CallError, RareBox};
+use crate::support::{CallError, RareBox, may_block};
 
 /// A call in flight. Wait for its result with [`wait`](Self::wait), which blocks, or await it as a
 /// future, which needs no runtime. Dropping the call before that cancels it: the server does not
@@ -35,12 +35,17 @@ use crate::support::{CallError, RareBox};
 /// handle of a connection is dropped, calls whose results were not awaited may not run.
 #[must_use = "the outcome of a call is known only after waiting for it, and dropping it cancels it"]
 pub struct Call<R: Transportable + 'static> {
+    flight: Flight,
+    result: PhantomData<fn() -> R>,
+}
+
+/// A call whose result may have any type. Not generic, so that waiting is compiled once.
+struct Flight {
     /// Outcome of sending. `None` once the result was returned.
     sent: Option<Result<Sent, CallError>>,
     more: RareBox<More>,
     /// Wakes the task at the deadline.
     reminder: Option<Alarm>,
-    result: PhantomData<fn() -> R>,
 }
 
 /// State that most calls do not need.
@@ -60,9 +65,11 @@ impl<R: Transportable + 'static> Call<R> {
     #[inline]
     pub(crate) fn empty() -> Self {
         Self {
-            sent: None,
-            more: RareBox::none(),
-            reminder: None,
+            flight: Flight {
+                sent: None,
+                more: RareBox::none(),
+                reminder: None,
+            },
             result: PhantomData,
         }
     }
@@ -70,16 +77,18 @@ impl<R: Transportable + 'static> Call<R> {
     /// Stores the outcome of sending.
     #[inline]
     pub(crate) fn put(&mut self, sent: Result<Sent, CallError>) {
-        self.sent = Some(sent);
+        self.flight.sent = Some(sent);
     }
 
     /// Creates a call from the outcome of sending it.
     #[inline]
     pub(crate) fn of(sent: Result<Sent, CallError>) -> Self {
         Self {
-            sent: Some(sent),
-            more: RareBox::none(),
-            reminder: None,
+            flight: Flight {
+                sent: Some(sent),
+                more: RareBox::none(),
+                reminder: None,
+            },
             result: PhantomData,
         }
     }
@@ -93,7 +102,7 @@ impl<R: Transportable + 'static> Call<R> {
     pub(crate) fn carrying(sent: Result<Sent, CallError>, pumps: Pumps) -> Self {
         let mut call = Self::of(sent);
         if !pumps.is_empty() {
-            call.more.get_or_insert_default().pumps = pumps;
+            call.flight.more.get_or_insert_default().pumps = pumps;
         }
         call
     }
@@ -101,23 +110,23 @@ impl<R: Transportable + 'static> Call<R> {
     /// Sends a call that is retried if it fails.
     pub(crate) fn again(again: RetryState) -> Self {
         let mut call = Self::of(again.send());
-        call.more.get_or_insert_default().again = Some(again);
+        call.flight.more.get_or_insert_default().again = Some(again);
         call
     }
 
     /// Creates a call of an object of this program.
     pub(crate) fn here(running: LocalRun) -> Self {
         let mut call = Self::empty();
-        call.more.get_or_insert_default().here = Some(running);
+        call.flight.more.get_or_insert_default().here = Some(running);
         call
     }
 
     /// Returns the call, or its error if it could not be sent.
     pub(crate) fn into_failure(mut self) -> Result<Self, CallError> {
-        match self.sent.take() {
+        match self.flight.sent.take() {
             Some(Err(error)) => Err(error),
             sent => {
-                self.sent = sent;
+                self.flight.sent = sent;
                 Ok(self)
             }
         }
@@ -125,14 +134,14 @@ impl<R: Transportable + 'static> Call<R> {
 
     /// Returns true if the call could not be sent.
     pub(crate) fn has_failed(&self) -> bool {
-        matches!(self.sent, Some(Err(_)))
+        matches!(self.flight.sent, Some(Err(_)))
     }
 
     /// Ends the call of a one-way method of an object of this program. The method must have
     /// returned already.
     pub(crate) fn end_here(mut self, method: &'static Method) -> Result<(), CallError> {
-        let here = self.more.take().and_then(|more| more.here);
-        match (self.sent.take(), here) {
+        let here = self.flight.more.take().and_then(|more| more.here);
+        match (self.flight.sent.take(), here) {
             (Some(Err(error)), _) => Err(error),
             (_, Some(running)) if running.is_over() => Ok(()),
             _ => Err(CallError::Here {
@@ -149,19 +158,94 @@ impl<R: Transportable + 'static> Call<R> {
     ///
     /// # Panics
     ///
-    /// If the call was polled before and has returned its result.
-    pub fn wait(mut self) -> Result<Reply<R>, CallError> {
-        if self.more.is_some() {
-            return self.wait_with_more();
+    /// If the call was polled before and has returned its result. With the feature `tokio`, in
+    /// debug builds, also if the thread runs tasks of tokio: these must `.await` the call.
+    #[track_caller]
+    pub fn wait(self) -> Result<Reply<R>, CallError> {
+        may_block("Call::wait");
+        self.outcome()
+    }
+
+    /// Does the same as [`wait`](Self::wait) on any thread.
+    #[inline]
+    pub(crate) fn outcome(mut self) -> Result<Reply<R>, CallError> {
+        if self.flight.more.is_some() {
+            return self.flight.wait_with_more().and_then(UnreadResult::read);
         }
         self.wait_for_sent()
     }
 
-    /// Slow path of [`wait`](Self::wait), for calls with streams, retries or a local object.
+    /// Waits for the answer without moving `Sent`, which is large.
+    #[inline]
+    fn wait_for_sent(&mut self) -> Result<Reply<R>, CallError> {
+        let Some(Ok(sent)) = &mut self.flight.sent else {
+            return Err(self.flight.failure());
+        };
+        match sent.wait() {
+            Some(Ok(active::Reply {
+                word: 0, payload, ..
+            })) if sent.ends_with(&payload) => self.read(payload),
+            answer => self
+                .flight
+                .wait_further(answer)
+                .and_then(UnreadResult::read),
+        }
+    }
+
+    /// Fast path: converts a payload that is the complete result.
+    #[inline(always)]
+    fn read(&mut self, payload: MessageBuffer) -> Result<Reply<R>, CallError> {
+        match nothing(&payload) {
+            Some(nothing) => {
+                self.flight.sent = None;
+                Ok(Reply(nothing))
+            }
+            None => self.read_message(payload),
+        }
+    }
+
+    /// Reads a payload that is not empty.
+    #[inline(never)]
+    fn read_message(&mut self, payload: MessageBuffer) -> Result<Reply<R>, CallError> {
+        let Some(Ok(sent)) = &self.flight.sent else {
+            unreachable!("the call was sent");
+        };
+        let (method, limits) = (sent.method, sent.limits());
+        self.flight.sent = None;
+        read_result(method, limits, payload)
+    }
+}
+
+impl<R: Transportable + 'static> Future for Call<R> {
+    type Output = Result<Reply<R>, CallError>;
+
+    /// # Panics
+    ///
+    /// If the call has returned its result before.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = self.flight.poll_message(context);
+        polled.map(|message| message.and_then(UnreadResult::read))
+    }
+}
+
+impl<R: Transportable + 'static> fmt::Debug for Call<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut call = f.debug_struct("Call");
+        match &self.flight.sent {
+            Some(Ok(sent)) => call.field("method", &sent.method.name()),
+            Some(Err(error)) => call.field("failed", error),
+            None => call.field("ended", &true),
+        };
+        call.finish()
+    }
+}
+
+impl Flight {
+    /// Slow path of [`Call::wait`], for calls with streams, retries or a local object.
     #[cold]
-    fn wait_with_more(mut self) -> Result<Reply<R>, CallError> {
+    fn wait_with_more(&mut self) -> Result<UnreadResult, CallError> {
         let Some(mut more) = self.more.take() else {
-            return self.wait_for_sent();
+            return self.wait_for_message();
         };
         if !more.pumps.is_empty() {
             *self.more = Some(more);
@@ -170,45 +254,39 @@ impl<R: Transportable + 'static> Call<R> {
         if let Some(running) = more.here {
             let method = running.method();
             let filled = running.wait()?;
-            return read_result(method, Limits::default(), filled);
+            return Ok(UnreadResult::new(method, Limits::default(), filled));
         }
         if let (None, Some(then), Some(again)) = (&self.sent, more.pause.take(), &more.again) {
             again.pause(then);
             self.sent = Some(again.send());
         }
-        let mut result = self.wait_for_sent();
+        let mut result = self.wait_for_message();
         while let (Err(error), Some(again)) = (&result, &mut more.again) {
             let Some(then) = again.after(error) else {
                 break;
             };
             again.pause(then);
             self.sent = Some(again.send());
-            result = self.wait_for_sent();
+            result = self.wait_for_message();
         }
         result
     }
 
-    /// Waits for the answer without moving `Sent`, which is large.
-    #[inline]
-    fn wait_for_sent(&mut self) -> Result<Reply<R>, CallError> {
+    fn wait_for_message(&mut self) -> Result<UnreadResult, CallError> {
         let Some(Ok(sent)) = &mut self.sent else {
             return Err(self.failure());
         };
-        match sent.wait() {
-            Some(Ok(active::Reply {
-                word: 0, payload, ..
-            })) if sent.ends_with(&payload) => self.read(payload),
-            answer => self.wait_further(answer),
-        }
+        let answer = sent.wait();
+        self.wait_further(answer)
     }
 
     /// Slow path: the call timed out, was refused, or has a result that needs further handling.
     #[cold]
-    fn wait_further(&mut self, mut answer: Answered) -> Result<Reply<R>, CallError> {
+    fn wait_further(&mut self, mut answer: Answered) -> Result<UnreadResult, CallError> {
         if let Some(Ok(sent)) = &mut self.sent {
             answer = sent.answer_behind(answer);
         }
-        self.end_anyhow(answer)
+        self.end(answer)
     }
 
     /// Returns the error of a call that was not sent.
@@ -220,45 +298,27 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// Converts an answer into the result of the call.
+    /// Converts an answer into the message of the result.
     #[inline]
-    fn end_of_sent(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
+    fn end_of_sent(&mut self, answer: Answered) -> Result<UnreadResult, CallError> {
         match (&self.sent, answer) {
             (
                 Some(Ok(sent)),
                 Some(Ok(active::Reply {
                     word: 0, payload, ..
                 })),
-            ) if sent.ends_with(&payload) => self.read(payload),
-            (_, answer) => self.end_anyhow(answer),
-        }
-    }
-
-    /// Fast path: converts a payload that is the complete result.
-    #[inline(always)]
-    fn read(&mut self, payload: Filled) -> Result<Reply<R>, CallError> {
-        match nothing(&payload) {
-            Some(nothing) => {
+            ) if sent.ends_with(&payload) => {
+                let result = UnreadResult::new(sent.method, sent.limits(), payload);
                 self.sent = None;
-                Ok(Reply(nothing))
+                Ok(result)
             }
-            None => self.read_message(payload),
+            (_, answer) => self.end(answer),
         }
     }
 
-    /// Reads a payload that is not empty.
-    #[inline(never)]
-    fn read_message(&mut self, payload: Filled) -> Result<Reply<R>, CallError> {
-        let Some(Ok(sent)) = &self.sent else {
-            unreachable!("the call was sent");
-        };
-        let (method, limits) = (sent.method, sent.limits());
-        self.sent = None;
-        read_result(method, limits, payload)
-    }
-
+    /// Slow path of [`end_of_sent`](Self::end_of_sent).
     #[cold]
-    fn end_anyhow(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
+    fn end(&mut self, answer: Answered) -> Result<UnreadResult, CallError> {
         match self.sent.take() {
             Some(Ok(sent)) => {
                 let limits = sent.limits();
@@ -279,68 +339,43 @@ impl<R: Transportable + 'static> Call<R> {
     }
 
     /// Waits for the result while sending the items of argument streams.
-    fn wait_and_send(mut self) -> Result<Reply<R>, CallError> {
+    fn wait_and_send(&mut self) -> Result<UnreadResult, CallError> {
         let line: Option<Arc<dyn Line>> = match &self.sent {
             Some(Ok(sent)) => Some(Arc::new(Connection::of(sent.ticket.peer()))),
             _ => None,
         };
-        let poll = |context: &mut Context<'_>| Pin::new(&mut self).poll(context);
+        let poll = |context: &mut Context<'_>| self.poll_message(context);
         match until_ready(|| line.clone(), None, poll) {
             Some(result) => result,
             None => unreachable!("the wait has no deadline"),
         }
     }
-}
 
-/// Drops a call without its result. If the call still holds references, or the server keeps its
-/// result, they are released.
-impl<R: Transportable + 'static> Drop for Call<R> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.sent.is_some() {
-            self.give_up();
-        }
-    }
-}
-
-impl<R: Transportable + 'static> Call<R> {
-    fn give_up(&mut self) {
-        if let Some(Ok(sent)) = self
-            .sent
-            .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))
-        {
-            drop(sent.end(None));
-        }
-    }
-}
-
-impl<R: Transportable + 'static> Future for Call<R> {
-    type Output = Result<Reply<R>, CallError>;
-
+    /// Polls for the message of the result.
+    ///
     /// # Panics
     ///
     /// If the call has returned its result before.
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        if let Some(more) = &mut *this.more {
+    fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Result<UnreadResult, CallError>> {
+        if let Some(more) = &mut *self.more {
             if let Some(running) = &mut more.here {
                 let method = running.method();
                 let polled = running.poll(context);
                 return polled.map(|filled| {
                     more.here = None;
-                    read_result(method, Limits::default(), filled?)
+                    Ok(UnreadResult::new(method, Limits::default(), filled?))
                 });
             }
             more.pumps.drive(context.waker());
         }
         loop {
-            if let Some(then) = this.more.as_ref().and_then(|more| more.pause) {
-                if then > Instant::now() && this.remind(&Clock::SYSTEM, then, context) {
+            if let Some(then) = self.more.as_ref().and_then(|more| more.pause) {
+                if then > Instant::now() && self.remind(&Clock::SYSTEM, then, context) {
                     return Poll::Pending;
                 }
-                this.make_again();
+                self.make_again();
             }
-            let answer = match &mut this.sent {
+            let answer = match &mut self.sent {
                 Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
                     Poll::Ready(answer) => match Some(answer) {
                         answer if is_small(&answer) => answer,
@@ -354,7 +389,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
                         if let Some(deadline) = sent.deadline {
                             // If no alarm is available, only the server enforces the deadline.
                             let clock = sent.clock().clone();
-                            this.remind(&clock, deadline, context);
+                            self.remind(&clock, deadline, context);
                         }
                         return Poll::Pending;
                     }
@@ -362,18 +397,16 @@ impl<R: Transportable + 'static> Future for Call<R> {
                 Some(Err(_)) => None,
                 None => panic!("the call has already returned its result"),
             };
-            match this.end_of_sent(answer) {
-                Err(error) if this.is_made_again(&error) => this.reminder = None,
+            match self.end_of_sent(answer) {
+                Err(error) if self.is_made_again(&error) => self.reminder = None,
                 result => {
-                    this.reminder = None;
+                    self.reminder = None;
                     return Poll::Ready(result);
                 }
             }
         }
     }
-}
 
-impl<R: Transportable + 'static> Call<R> {
     /// Sends the call again after the pause before a retry.
     fn make_again(&mut self) {
         self.reminder = None;
@@ -394,14 +427,24 @@ impl<R: Transportable + 'static> Call<R> {
     }
 }
 
-impl<R: Transportable + 'static> fmt::Debug for Call<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut call = f.debug_struct("Call");
-        match &self.sent {
-            Some(Ok(sent)) => call.field("method", &sent.method.name()),
-            Some(Err(error)) => call.field("failed", error),
-            None => call.field("ended", &true),
-        };
-        call.finish()
+/// Drops a call without its result. If the call still holds references, or the server keeps its
+/// result, they are released.
+impl Drop for Flight {
+    #[inline]
+    fn drop(&mut self) {
+        if self.sent.is_some() {
+            self.give_up();
+        }
+    }
+}
+
+impl Flight {
+    fn give_up(&mut self) {
+        if let Some(Ok(sent)) = self
+            .sent
+            .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))
+        {
+            drop(sent.end(None));
+        }
     }
 }

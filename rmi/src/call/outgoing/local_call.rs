@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context as Task, Poll};
 use std::time::Instant;
 
-use jstream::Filled;
+use jstream::MessageBuffer;
 
 use crate::call::outgoing::failure::{failure, lost};
+use crate::frame::Metadata;
 use crate::interface::{BoxFuture, Method};
 use crate::reference::Passing;
 use crate::session::{Answer, Context, Incoming, LocalOutcome, LocalSlot, Node};
@@ -29,9 +30,9 @@ pub(crate) struct LocalRun {
 pub(crate) fn begin(
     node: &Node,
     (index, method): (usize, &'static Method),
-    payload: Filled,
+    payload: MessageBuffer,
     passing: Passing,
-    deadline: Option<Instant>,
+    (deadline, metadata): (Option<Instant>, Metadata),
 ) -> Result<LocalRun, CallError> {
     let callee = node.callee().ok_or(CallError::UnknownObject {
         method: method.name(),
@@ -48,6 +49,7 @@ pub(crate) fn begin(
         deadline,
         call: None,
         watched: None,
+        metadata,
     };
     let begun = catch_unwind(AssertUnwindSafe(|| callee.here(index, call, context)));
     let rest = begun.unwrap_or_else(|_| {
@@ -59,7 +61,7 @@ pub(crate) fn begin(
 
 impl LocalRun {
     /// Polls the call for its result.
-    pub(crate) fn poll(&mut self, task: &mut Task<'_>) -> Poll<Result<Filled, CallError>> {
+    pub(crate) fn poll(&mut self, task: &mut Task<'_>) -> Poll<Result<MessageBuffer, CallError>> {
         if let Some(rest) = &mut self.rest {
             let polled = catch_unwind(AssertUnwindSafe(|| rest.as_mut().poll(task)));
             match polled {
@@ -72,7 +74,7 @@ impl LocalRun {
         Poll::Ready(self.outcome())
     }
 
-    pub(crate) fn wait(mut self) -> Result<Filled, CallError> {
+    pub(crate) fn wait(mut self) -> Result<MessageBuffer, CallError> {
         block_on(std::future::poll_fn(|task| self.poll(task)))
     }
 
@@ -85,14 +87,17 @@ impl LocalRun {
         self.rest.is_none()
     }
 
-    fn outcome(&self) -> Result<Filled, CallError> {
+    fn outcome(&self) -> Result<MessageBuffer, CallError> {
         let outcome = std::mem::replace(&mut *lock(&self.slot.outcome), LocalOutcome::Open);
         let method = self.method;
         match outcome {
             LocalOutcome::Result(filled) => Ok(filled),
-            LocalOutcome::Refused(code, why) => Err(failure(method, code as u64, why.as_bytes())),
+            LocalOutcome::Refused(code, why) => {
+                Err(failure(method, code.to_word(), why.as_bytes()))
+            }
             LocalOutcome::Panicked => Err(CallError::Panicked {
                 method: method.name(),
+                reason: String::new(),
                 idempotent: method.is_idempotent(),
             }),
             LocalOutcome::Open => Err(lost(method, "it gave no answer".to_owned())),

@@ -4,27 +4,28 @@ use std::io::IoSlice;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use jstream::Filled;
+use jstream::MessageBuffer;
 
 use crate::call::outgoing::failure::unsent;
-use crate::call::outgoing::outgoing_call::{ended, sent_one_way};
+use crate::call::outgoing::outgoing_call::{ended, sent_one_way, with_metadata};
 use crate::call::outgoing::sent::Sent;
-use crate::frame::CallHeader;
+use crate::frame::Metadata;
 use crate::interface::Method;
 use crate::reference::Object;
 use crate::support::CallError;
 
 impl Object {
-    /// Sends a call with encoded arguments and this deadline.
+    /// Sends a call with encoded arguments, this deadline and metadata.
     pub(crate) fn send_message(
         &self,
         method: &'static Method,
         index: usize,
         message: &[u8],
-        deadline: Option<Instant>,
+        (deadline, mut metadata): (Option<Instant>, Metadata),
     ) -> Result<Sent, CallError> {
-        let word = self.word_until(method, index, deadline)?;
-        let watched = self.watched("", method, deadline, message.len() as u64)?;
+        let header = self.header_until(method, index, deadline)?;
+        let bytes = message.len() as u64;
+        let watched = self.watched(("", method), deadline, bytes, &mut metadata)?;
         let segments = [IoSlice::new(message)];
         // A pipelined object may have become known since then.
         let Some((connection, number)) = self.way() else {
@@ -33,9 +34,12 @@ impl Object {
             };
             return Err(ended(watched.as_ref(), here));
         };
-        let word = CallHeader::aimed(word, number);
+        let word = header.aimed(number).to_word();
         let session = connection.session();
-        match connection.call(session, word, &segments, deadline) {
+        let ticket = with_metadata(word, &segments, Vec::new(), &metadata, |word, segments| {
+            connection.call(word, segments, deadline)
+        });
+        match ticket {
             Ok(ticket) => Ok(self.sent(ticket, session, method, deadline, watched)),
             Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
         }
@@ -48,10 +52,11 @@ impl Object {
         index: usize,
         message: &[u8],
         one_way: bool,
-    ) -> Result<Filled, CallError> {
+    ) -> Result<MessageBuffer, CallError> {
         static METHOD: OnceLock<Method> = OnceLock::new();
         let method = METHOD.get_or_init(|| Method::new::<(), ()>("the method", "its description"));
-        let (deadline, word) = self.word(method, index)?;
+        let (deadline, header) = self.header(method, index)?;
+        let mut metadata = self.metadata(method)?;
         let segments = [IoSlice::new(message)];
         if one_way {
             let Some((connection, number)) = self.way() else {
@@ -59,17 +64,21 @@ impl Object {
                     method: method.name(),
                 });
             };
-            let word = CallHeader::aimed(word, number);
-            let watched = self.watched("", method, deadline, message.len() as u64)?;
-            return match connection.call_one_way(word, &segments, deadline) {
+            let word = header.aimed(number).to_word();
+            let bytes = message.len() as u64;
+            let watched = self.watched(("", method), deadline, bytes, &mut metadata)?;
+            let sent = with_metadata(word, &segments, Vec::new(), &metadata, |word, segments| {
+                connection.call_one_way(word, segments, deadline)
+            });
+            return match sent {
                 Ok(()) => {
                     sent_one_way(watched.as_ref());
-                    Ok(Filled::nothing())
+                    Ok(MessageBuffer::nothing())
                 }
                 Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
             };
         }
-        self.send_message(method, index, message, deadline)?
+        self.send_message(method, index, message, (deadline, metadata))?
             .wait_for_message()
     }
 }

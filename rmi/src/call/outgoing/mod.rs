@@ -1,5 +1,6 @@
 //! Calls that this program makes, until their results are read.
 
+mod call_then;
 mod calls;
 mod failure;
 mod fetched;
@@ -7,7 +8,6 @@ mod in_flight;
 mod local_call;
 mod messages;
 mod outgoing_call;
-mod plain;
 mod reply;
 mod result_fetch;
 mod retry;

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use jstream::WriteError;
-use jstream_transport::active::{RequestError, Ticket};
+use jstream_active::{Backpressure, RequestError, Ticket};
 
 use crate::call::outgoing::failure::unsent;
 use crate::call::outgoing::sent::{KeptReferences, Rest, Sent};
-use crate::frame::{CallHeader, CallTrailer, PROMISES};
+use crate::frame::{CallHeader, CallTrailer, HAS_METADATA, Metadata, length, promised_to_wire};
 use crate::interface::{Interface, Method};
 use crate::reference::{Ahead, Became, Object, ObjectPlace};
-use crate::session::{CallInfo, Connection, Denied, Import, Session, Side, Watched};
+use crate::session::{
+    CallInfo, Connection, Denied, Import, MUCH, PeerInfo, Session, Side, Watched, passes_on,
+};
 use crate::support::CallError;
 
 /// A call that is about to be sent.
@@ -24,16 +26,22 @@ pub(super) struct OutgoingCall<'o> {
     word: u64,
     deadline: Option<Instant>,
     watched: Option<Arc<Watched>>,
+    metadata: Metadata,
 }
 
 impl Object {
-    /// Prepares a call of the method at `index` of `interface`.
+    /// Prepares a call of the method at `index` of `interface`. If nothing has to be evaluated for
+    /// this call, its header is that of the object, with the method. A deadline or metadata
+    /// that the caller inherits has to be.
+    #[inline]
     pub(super) fn going(
         &self,
         interface: &'static Interface,
         index: usize,
     ) -> Result<OutgoingCall<'_>, CallError> {
-        let (Some((connection, plain)), Ok(place)) = (self.plain_way(), u16::try_from(index))
+        let shared = self.shared_header.filter(|_| !passes_on());
+        let way = self.place.at_peer();
+        let (Some(header), Some((connection, _)), Ok(place)) = (shared, way, u16::try_from(index))
         else {
             return self.going_anyhow(interface, index);
         };
@@ -43,8 +51,9 @@ impl Object {
             session: connection.session(),
             method: interface.method(index),
             deadline: self.span.deadline(),
-            word: plain.word(place),
+            word: header.of_method(place).to_word(),
             watched: None,
+            metadata: Metadata::default(),
         })
     }
 
@@ -56,8 +65,9 @@ impl Object {
     ) -> Result<OutgoingCall<'_>, CallError> {
         let method = interface.method(index);
         self.note(interface, index);
-        let (deadline, word) = self.word(method, index)?;
-        let watched = self.watched(interface.name(), method, deadline, 0)?;
+        let (deadline, header) = self.header(method, index)?;
+        let mut metadata = self.metadata(method)?;
+        let watched = self.watched((interface.name(), method), deadline, 0, &mut metadata)?;
         // A pipelined object may have become known since then.
         let Some((connection, number)) = self.way() else {
             let here = CallError::Here {
@@ -70,9 +80,10 @@ impl Object {
             connection,
             session: connection.session(),
             method,
-            word: CallHeader::aimed(word, number),
+            word: header.aimed(number).to_word(),
             deadline,
             watched,
+            metadata,
         })
     }
 
@@ -85,14 +96,14 @@ impl Object {
         }
     }
 
-    /// Reports a call that is about to be sent to the interceptors. Returns `None` if there are
-    /// none.
+    /// Reports a call that is about to be sent to the interceptors, which may change its metadata.
+    /// Returns `None` if there are none.
     pub(super) fn watched(
         &self,
-        interface: &'static str,
-        method: &'static Method,
+        (interface, method): (&'static str, &'static Method),
         deadline: Option<Instant>,
         bytes: u64,
+        metadata: &mut Metadata,
     ) -> Result<Option<Arc<Watched>>, CallError> {
         let Some((connection, number)) = self.way() else {
             return Ok(None);
@@ -104,13 +115,18 @@ impl Object {
             interface,
             method: method.name(),
             deadline,
-            peer: connection.peer().endpoint().peer().clone(),
+            peer: PeerInfo::of(connection.peer()),
             bytes,
+            metadata: metadata.clone(),
         });
-        watched.map_err(|Denied(reason)| CallError::Denied {
+        let watched = watched.map_err(|Denied(reason)| CallError::Denied {
             method: method.name(),
             reason,
-        })
+        })?;
+        if let Some(watched) = &watched {
+            metadata.clone_from(watched.metadata());
+        }
+        Ok(watched)
     }
 
     #[inline(always)]
@@ -152,8 +168,18 @@ impl Object {
 impl OutgoingCall<'_> {
     /// Sends the arguments.
     pub(super) fn send(&mut self, segments: &[IoSlice<'_>]) -> Result<Sent, CallError> {
-        let (session, word, deadline) = (self.session, self.word, self.deadline);
-        match self.connection.call(session, word, segments, deadline) {
+        let (connection, word) = (self.connection, self.word);
+        let ticket = if !self.metadata.is_empty() {
+            self.with_tail(segments, &[], None, |word, segments| {
+                connection.call(word, segments, self.deadline)
+            })
+        } else if length(segments) < MUCH {
+            let (peer, handler) = (connection.peer(), self.session.calls);
+            peer.request_with(handler, word, segments, Backpressure::QueueInPlace)
+        } else {
+            connection.call(word, segments, self.deadline)
+        };
+        match ticket {
             Ok(ticket) => Ok(self.sent(ticket)),
             Err(error) => Err(self.not_sent(error)),
         }
@@ -168,15 +194,10 @@ impl OutgoingCall<'_> {
         made: Option<CallTrailer>,
     ) -> Result<Sent, CallError> {
         let (connection, deadline) = (self.connection, self.deadline);
-        let sent = match made.map(CallTrailer::to_wire) {
-            Some(made) => {
-                let segments = segments.iter().copied().chain([IoSlice::new(&made)]);
-                let segments: Vec<_> = segments.collect();
-                let word = self.word | u64::from(PROMISES);
-                connection.call_here(word, &segments, deadline)
-            }
-            None => connection.call_here(self.word, segments, deadline),
-        };
+        let promised = kept.as_ref().map_or(&[][..], |kept| kept.giving.promised());
+        let sent = self.with_tail(segments, promised, made, |word, segments| {
+            connection.call_here(word, segments, deadline)
+        });
         match sent {
             Ok(ticket) => {
                 let mut sent = self.sent(ticket);
@@ -191,9 +212,9 @@ impl OutgoingCall<'_> {
 
     /// Sends the arguments of a one-way call.
     pub(super) fn send_one_way(&mut self, segments: &[IoSlice<'_>]) -> Result<(), CallError> {
-        let sent = self
-            .connection
-            .call_one_way(self.word, segments, self.deadline);
+        let sent = self.with_tail(segments, &[], None, |word, segments| {
+            self.connection.call_one_way(word, segments, self.deadline)
+        });
         if let Err(error) = sent {
             return Err(self.not_sent(error));
         }
@@ -202,6 +223,27 @@ impl OutgoingCall<'_> {
         }
         sent_one_way(self.watched.as_ref());
         Ok(())
+    }
+
+    /// Passes the word and the segments of the call to `send`, with the numbers of the calls whose
+    /// results are among the arguments, the number by which other calls name it, and its metadata.
+    fn with_tail<T>(
+        &self,
+        segments: &[IoSlice<'_>],
+        promised: &[u32],
+        made: Option<CallTrailer>,
+        send: impl FnOnce(u64, &[IoSlice<'_>]) -> T,
+    ) -> T {
+        let (mut word, mut tail) = (self.word, Vec::new());
+        if !promised.is_empty() {
+            promised_to_wire(promised, &mut tail);
+            word = CallHeader::of(word).passing_promised().to_word();
+        }
+        if let Some(made) = made {
+            tail.extend(made.to_wire());
+            word = CallHeader::of(word).promising().to_word();
+        }
+        with_metadata(word, segments, tail, &self.metadata, send)
     }
 
     #[inline(always)]
@@ -223,6 +265,25 @@ impl OutgoingCall<'_> {
         let error = CallError::Arguments { method, source };
         ended(self.watched.as_ref(), error)
     }
+}
+
+/// Passes the word and the segments of a call to `send`, followed by `tail` and the metadata.
+pub(super) fn with_metadata<T>(
+    mut word: u64,
+    segments: &[IoSlice<'_>],
+    mut tail: Vec<u8>,
+    metadata: &Metadata,
+    send: impl FnOnce(u64, &[IoSlice<'_>]) -> T,
+) -> T {
+    if !metadata.is_empty() {
+        metadata.append_to(&mut tail);
+        word |= HAS_METADATA;
+    }
+    if tail.is_empty() {
+        return send(word, segments);
+    }
+    let segments = segments.iter().copied().chain([IoSlice::new(&tail)]);
+    send(word, &segments.collect::<Vec<_>>())
 }
 
 /// Reports to the interceptors that a call has failed before it was sent.

@@ -1,11 +1,13 @@
 //! The result of a call.
 
 use std::fmt;
+use std::sync::Arc;
 
-use jstream::{Covariant, Filled, Limits, Received, Restore, RestoreError, Transportable};
+use jstream::{Covariant, Limits, MessageBuffer, Received, Restore, RestoreError, Transportable};
 
 use crate::frame::read;
 use crate::interface::Method;
+use crate::session::Watched;
 use crate::support::CallError;
 
 /// The result of a call, in its receive buffer.
@@ -51,11 +53,41 @@ where
     }
 }
 
+/// The message of a result that is not read yet.
+pub(super) struct UnreadResult {
+    method: &'static Method,
+    limits: Limits,
+    payload: MessageBuffer,
+    /// The interceptors that are told the outcome.
+    pub(super) watched: Option<Arc<Watched>>,
+}
+
+impl UnreadResult {
+    pub(super) fn new(method: &'static Method, limits: Limits, payload: MessageBuffer) -> Self {
+        Self {
+            method,
+            limits,
+            payload,
+            watched: None,
+        }
+    }
+
+    /// Reads the result, and reports the outcome to the interceptors.
+    pub(super) fn read<R: Transportable + 'static>(self) -> Result<Reply<R>, CallError> {
+        let bytes = self.payload.len() as u64;
+        let result = read_result(self.method, self.limits, self.payload);
+        if let Some(watched) = &self.watched {
+            watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
+        }
+        result
+    }
+}
+
 #[inline]
 pub(super) fn read_result<R>(
     method: &'static Method,
     limits: Limits,
-    payload: Filled,
+    payload: MessageBuffer,
 ) -> Result<Reply<R>, CallError>
 where
     R: Transportable + 'static,

@@ -8,8 +8,8 @@ use crate::call::outgoing::fetched::{RemoteCall, drop_result};
 use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::sent::{DropResult, KeptReferences};
 use crate::frame::{CallTrailer, REFLECTION};
-use crate::interface::Interface;
-use crate::reference::{Between, Giving, Object, ObjectPlace, Passed};
+use crate::interface::{Interface, Method};
+use crate::reference::{Between, GiveError, Giving, Object, ObjectPlace, Passed};
 use crate::session::As;
 use crate::stream::{Carried, Stream, StreamError, Taken};
 use crate::support::CallError;
@@ -19,6 +19,21 @@ struct ResultFetch {
     drop_result: DropResult,
     /// Number by which pipelined calls name this call.
     made: Option<CallTrailer>,
+}
+
+/// Returns the error of a call whose references can't be passed.
+fn not_given(method: &'static Method, why: &GiveError) -> CallError {
+    let method = method.name();
+    match *why {
+        GiveError::Refused(reason) => CallError::Reference {
+            method,
+            reason: reason.to_owned(),
+        },
+        GiveError::Failed(reason) => CallError::NotGiven {
+            method,
+            reason: reason.to_owned(),
+        },
+    }
 }
 
 impl Object {
@@ -63,9 +78,8 @@ impl Object {
     {
         let method = interface.method(index);
         let (pumps, mut giving, has_streams) = carried.into_parts();
-        if let Some(reason) = giving.take_failure() {
-            let method = method.name();
-            return Call::failed(CallError::Reference { method, reason });
+        if let Some(why) = giving.take_failure() {
+            return Call::failed(not_given(method, &why));
         }
         if let ObjectPlace::Here(node) = self.place() {
             if has_streams {

@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
+use jstream::MessageBuffer;
+
 use crate::call::outgoing::sent::Sent;
+use crate::frame::Metadata;
 use crate::interface::Method;
 use crate::reference::{Object, Retries};
 use crate::support::CallError;
@@ -12,8 +15,9 @@ pub(crate) struct RetryState {
     object: Object,
     method: &'static Method,
     index: usize,
-    message: Vec<u8>,
+    message: MessageBuffer,
     deadline: Option<Instant>,
+    metadata: Metadata,
     retries: Retries,
     times: u32,
 }
@@ -23,8 +27,8 @@ impl RetryState {
         object: Object,
         method: &'static Method,
         index: usize,
-        message: Vec<u8>,
-        deadline: Option<Instant>,
+        message: MessageBuffer,
+        (deadline, metadata): (Option<Instant>, Metadata),
         retries: Retries,
     ) -> Self {
         Self {
@@ -33,14 +37,17 @@ impl RetryState {
             index,
             message,
             deadline,
+            metadata,
             retries,
             times: 0,
         }
     }
 
     pub(crate) fn send(&self) -> Result<Sent, CallError> {
+        let terms = (self.deadline, self.metadata.clone());
+        let message = self.message.as_bytes();
         self.object
-            .send_message(self.method, self.index, &self.message, self.deadline)
+            .send_message(self.method, self.index, message, terms)
     }
 
     /// Returns the time of the next retry, or `None` if a retry cannot help or is not allowed.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jstream::{Filled, Limits, Transportable};
-use jstream_transport::active;
-use jstream_transport::active::{Reason, RequestError, Ticket};
+use jstream::{Limits, MessageBuffer};
+use jstream_active as active;
+use jstream_active::{Reason, RequestError, Ticket};
 
 use crate::call::outgoing::failure::{failure, unanswered};
-use crate::call::outgoing::reply::{Reply, read_result};
+use crate::call::outgoing::reply::UnreadResult;
 use crate::frame::Code;
 use crate::interface::Method;
 use crate::reference::{Became, Giving};
@@ -16,7 +16,7 @@ use crate::session::{Connection, Import, MUCH, Session, Watched, number_of};
 use crate::support::{CallError, Outcome, RareBox};
 
 /// Function that drops a result with references, so that the owner is notified.
-pub(crate) type DropResult = fn(&Connection, Filled);
+pub(crate) type DropResult = fn(&Connection, MessageBuffer);
 
 /// A call in flight. Dropping it cancels the call at the server.
 pub(crate) struct Sent {
@@ -87,12 +87,13 @@ pub(super) type Answered = Option<Result<active::Reply, RequestError>>;
 
 impl Sent {
     /// Blocks until the message of the result arrives.
-    pub(crate) fn wait_for_message(mut self) -> Result<Filled, CallError> {
+    pub(crate) fn wait_for_message(mut self) -> Result<MessageBuffer, CallError> {
         let answer = self.answer();
         let ended = self.end(answer.as_ref());
         let message = ended.message(answer);
         let bytes = message.as_ref().map_or(0, |message| message.len() as u64);
-        ended.seen(&message, bytes);
+        let outcome = message.as_ref().map(drop).map_err(CallError::outcome);
+        ended.seen(outcome, bytes);
         message
     }
 
@@ -129,7 +130,7 @@ impl Sent {
 
     /// Returns true if the payload is the complete result and needs no further handling.
     #[inline]
-    pub(super) fn ends_with(&self, payload: &Filled) -> bool {
+    pub(super) fn ends_with(&self, payload: &MessageBuffer) -> bool {
         self.rest.is_none() && payload.len() < MUCH
     }
 
@@ -222,7 +223,7 @@ impl Sent {
 #[inline]
 pub(super) fn is_small(answer: &Answered) -> bool {
     match answer {
-        Some(Ok(reply)) => reply.word != Code::Kept as u64 && reply.payload.len() < MUCH,
+        Some(Ok(reply)) => reply.word != Code::Kept.to_word() && reply.payload.len() < MUCH,
         _ => true,
     }
 }
@@ -239,7 +240,7 @@ pub(super) struct AbandonedCall {
 
 impl AbandonedCall {
     /// Converts the answer to the message of the result.
-    fn message(&self, answer: Answered) -> Result<Filled, CallError> {
+    fn message(&self, answer: Answered) -> Result<MessageBuffer, CallError> {
         match answer {
             Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
             Some(_) if self.has_run => Err(CallError::NoResult {
@@ -262,25 +263,30 @@ impl AbandonedCall {
         }
     }
 
-    pub(super) fn result<R>(self, limits: Limits, answer: Answered) -> Result<Reply<R>, CallError>
-    where
-        R: Transportable + 'static,
-    {
-        let bytes = match &answer {
-            Some(Ok(reply)) if self.watched.is_some() => reply.payload.len() as u64,
-            _ => 0,
-        };
-        let message = self.message(answer);
-        let result = message.and_then(|message| read_result(self.method, limits, message));
-        self.seen(&result, bytes);
-        result
+    /// Converts the answer to the message of the result.
+    pub(super) fn result(
+        self,
+        limits: Limits,
+        answer: Answered,
+    ) -> Result<UnreadResult, CallError> {
+        match self.message(answer) {
+            Ok(payload) => {
+                let mut result = UnreadResult::new(self.method, limits, payload);
+                result.watched = self.watched;
+                Ok(result)
+            }
+            Err(error) => {
+                self.seen(Err(error.outcome()), 0);
+                Err(error)
+            }
+        }
     }
 
     /// Reports the outcome to the interceptors.
     #[inline]
-    fn seen<T>(&self, result: &Result<T, CallError>, bytes: u64) {
+    fn seen(&self, result: Result<(), Outcome>, bytes: u64) {
         if let Some(watched) = &self.watched {
-            watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
+            watched.end(result, bytes);
         }
     }
 }
@@ -301,16 +307,7 @@ fn leave(ticket: Ticket) {
 /// Returns true if the answer implies that the arguments were read.
 fn has_arrived(answer: &Result<active::Reply, RequestError>) -> bool {
     match answer {
-        Ok(reply) => !matches!(
-            Code::of(reply.word),
-            Some(
-                Code::UnknownObject
-                    | Code::UnknownMethod
-                    | Code::Arguments
-                    | Code::TooLate
-                    | Code::NotGiven
-            )
-        ),
+        Ok(reply) => Code::implies_arrival(reply.word),
         Err(RequestError::Returned { returned, .. }) => matches!(
             returned.reason,
             Reason::Panicked | Reason::Unanswered | Reason::Unsendable

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::frame::{CallHeader, REGISTRY};
+use crate::frame::{CallHeader, MOST_METHODS, Metadata, REGISTRY};
 use crate::interface::Method;
 use crate::reference::{Object, ObjectPlace};
-use crate::session::{Clock, Connection, has_deadline, inherited_deadline};
+use crate::session::{Clock, Connection, has_deadline, inherited_deadline, inherited_metadata};
 use crate::support::{CallError, Outcome};
 
 impl Object {
@@ -26,17 +26,27 @@ impl Object {
 
     /// Returns the deadline and the header of a call that is made now. If a method makes the call,
     /// its own deadline is an upper limit.
-    pub(super) fn word(
+    pub(super) fn header(
         &self,
         method: &'static Method,
         index: usize,
-    ) -> Result<(Option<Instant>, u64), CallError> {
+    ) -> Result<(Option<Instant>, CallHeader), CallError> {
         let clock = self.clock();
         // The remaining part of an inherited deadline is computed from the exact time.
         let now = clock.begin((!has_deadline()).then_some(self.span.time()));
         let deadline = self.until(clock, now);
-        let word = self.word_at(now, method, index, deadline)?;
-        Ok((deadline, word))
+        let header = self.header_at(now, method, index, deadline)?;
+        Ok((deadline, header))
+    }
+
+    /// Returns the metadata of a call that is made now: that of the method that makes it, with that
+    /// of the object.
+    pub(super) fn metadata(&self, method: &'static Method) -> Result<Metadata, CallError> {
+        let all = inherited_metadata().with(&self.metadata);
+        all.map_err(|source| CallError::Metadata {
+            method: method.name(),
+            source,
+        })
     }
 
     /// Returns the clock of the deadlines.
@@ -64,33 +74,30 @@ impl Object {
         Ok(deadline)
     }
 
-    pub(super) fn word_until(
+    pub(super) fn header_until(
         &self,
         method: &'static Method,
         index: usize,
         deadline: Option<Instant>,
-    ) -> Result<u64, CallError> {
-        self.word_at(self.clock().now(), method, index, deadline)
+    ) -> Result<CallHeader, CallError> {
+        self.header_at(self.clock().now(), method, index, deadline)
     }
 
-    pub(super) fn word_at(
+    pub(super) fn header_at(
         &self,
         now: Instant,
         method: &'static Method,
         index: usize,
         deadline: Option<Instant>,
-    ) -> Result<u64, CallError> {
+    ) -> Result<CallHeader, CallError> {
         self.is_there(method)?;
         let time = deadline.map(|then| then.saturating_duration_since(now));
         if time == Some(Duration::ZERO) {
             return Err(too_late(method));
         }
-        let word = CallHeader {
-            object: self.way().map_or(REGISTRY, |(_, number)| number),
-            method: u16::try_from(index).unwrap_or(u16::MAX),
-            time,
-        };
-        Ok(word.to_wire())
+        let object = self.way().map_or(REGISTRY, |(_, number)| number);
+        let method = u16::try_from(index.min(MOST_METHODS.saturating_sub(1))).unwrap_or_default();
+        Ok(CallHeader::within(object, method, time))
     }
 }
 

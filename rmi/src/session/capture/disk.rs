@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{io, process, thread};
 
@@ -156,7 +156,7 @@ impl Shared {
         let mut state = lock(&self.state);
         while state.is_writing || !state.queue.is_empty() {
             let waited = self.written.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
+            state = jstream_sync::unpoisoned(waited);
         }
     }
 
@@ -171,7 +171,7 @@ impl Shared {
                     return;
                 }
                 let waited = self.work.wait(state);
-                state = waited.unwrap_or_else(PoisonError::into_inner);
+                state = jstream_sync::unpoisoned(waited);
                 continue;
             }
             state.is_writing = true;

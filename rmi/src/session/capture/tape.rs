@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use jstream::capture;
 use jstream::capture::{Direction, Kind, Message, Method, Record, Start, encode, encode_message};
-use jstream_transport::active::{Tap, Tapped, TappedKind};
+use jstream_active::{Tap, Tapped, TappedKind};
 
 use crate::frame::{CALLS, CallHeader};
 use crate::interface::Interface;

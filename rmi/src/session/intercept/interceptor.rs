@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use jstream_transport::Address;
-
-use crate::support::{Outcome, lock};
+use crate::frame::Metadata;
+use crate::session::peer_info::PeerInfo;
+use crate::support::{MetadataError, Outcome, lock};
 
 /// The side of a call on which an interceptor runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,10 +33,13 @@ pub struct CallInfo {
     /// The deadline of the call, if it has one.
     pub deadline: Option<Instant>,
     /// The other side of the connection.
-    pub peer: Address,
+    pub peer: PeerInfo,
     /// Length of the arguments' message in bytes. 0 if there are no arguments, and at the caller if
     /// they have not been written yet.
     pub bytes: u64,
+    /// The metadata of the call. At the caller, interceptors see what earlier ones have
+    /// [added](Watch::add_metadata).
+    pub metadata: Metadata,
 }
 
 /// The end of a call, as far as this side knows.
@@ -56,6 +59,12 @@ pub struct CallEnd {
 /// Reason for which an interceptor denies a call. The caller sees the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied(pub String);
+
+impl From<MetadataError> for Denied {
+    fn from(error: MetadataError) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// An observer of the calls of a connection, which may deny them. Set it with
 /// [`ServerOptions::interceptors`](crate::ServerOptions::interceptors) or
@@ -96,7 +105,7 @@ pub struct Denied(pub String);
 /// let server = Server::new(options);
 /// server.bind::<dyn Door>("door", Arc::new(Plain))?;
 /// let serving = server.listen(&"inproc://doc-interceptors".parse()?)?;
-/// let door = Client::connect(serving.address())?.lookup::<dyn Door>("door")?;
+/// let door = Client::connect(serving.address()).wait()?.lookup::<dyn Door>("door").wait()?;
 /// let denied = door.open().wait().unwrap_err();
 /// assert!(denied.to_string().contains("not for inproc"));
 /// # Ok(())
@@ -115,6 +124,18 @@ pub trait Interceptor: Send + Sync + 'static {
 
 /// An observer of one call.
 pub trait Watch: Send + Sync {
+    /// Changes the metadata of a call that is about to be sent, on the side of the caller. A
+    /// tracing library adds the trace context of the span that the call has got.
+    ///
+    /// # Errors
+    ///
+    /// [`Denied`] if the call must not be sent, such as for a
+    /// [`MetadataError`](crate::MetadataError).
+    fn add_metadata(&self, metadata: &mut Metadata) -> Result<(), Denied> {
+        let _ = metadata;
+        Ok(())
+    }
+
     /// Runs a part of the method, on the side of the object: a plain method as a whole, an async
     /// method each time that it is polled. Override it to set up the environment of the method,
     /// such as thread-local values.
@@ -188,15 +209,27 @@ impl Watched {
             ended: Mutex::new(false),
         };
         for interceptor in all {
-            match interceptor.before(&watched.call) {
-                Ok(watch) => watched.watches.push(watch),
-                Err(denied) => {
-                    watched.end(Err(Outcome::DidNotRun), 0);
-                    return Err(denied);
-                }
+            if let Err(denied) = watched.add(interceptor.as_ref()) {
+                watched.end(Err(Outcome::DidNotRun), 0);
+                return Err(denied);
             }
         }
         Ok(Arc::new(watched))
+    }
+
+    fn add(&mut self, interceptor: &dyn Interceptor) -> Result<(), Denied> {
+        let watch = interceptor.before(&self.call)?;
+        let added = match self.call.side {
+            Side::Caller => watch.add_metadata(&mut self.call.metadata),
+            Side::Callee => Ok(()),
+        };
+        self.watches.push(watch);
+        added
+    }
+
+    /// Returns the metadata of the call, with that of the interceptors.
+    pub(crate) fn metadata(&self) -> &Metadata {
+        &self.call.metadata
     }
 
     /// Runs a part of the method inside all interceptors.

@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jstream_transport::active::{Mark, Replier, WeakMark};
+use jstream_active::{Mark, Replier, WeakMark};
 
-use crate::frame::Deadline;
+use crate::frame::{Deadline, Metadata};
 use crate::session::clock::Clock;
 use crate::session::intercept::Watched;
+use crate::session::peer_info::PeerInfo;
 
 thread_local! {
     static CURRENT: Current = const {
@@ -49,7 +50,7 @@ thread_local! {
 /// let server = Server::default();
 /// server.bind::<dyn Search>("search", Arc::new(Patient))?;
 /// let serving = server.listen(&"inproc://doc-context".parse()?)?;
-/// let search = Client::connect(serving.address())?.lookup::<dyn Search>("search")?;
+/// let search = Client::connect(serving.address()).wait()?.lookup::<dyn Search>("search").wait()?;
 /// let search = search.within(Duration::from_secs(5));
 /// assert_eq!(*search.steps(10).wait()?.get(), 10);
 /// # Ok(())
@@ -61,6 +62,7 @@ pub struct Context {
     pub(crate) call: Option<Mark>,
     /// Interceptors of the call.
     pub(crate) watched: Option<Arc<Watched>>,
+    pub(crate) metadata: Metadata,
 }
 
 /// The call for which a thread runs a method.
@@ -88,6 +90,8 @@ impl Current {
             deadline: self.deadline.get().moment(),
             call: self.call.borrow().upgrade(),
             watched: None,
+            // A call with metadata lends a context.
+            metadata: Metadata::default(),
         };
         Some(self.context.borrow().clone().unwrap_or_else(plain))
     }
@@ -103,6 +107,28 @@ impl Current {
             Some(context) => context.deadline.is_some(),
             None => self.deadline.get().is_some(),
         }
+    }
+
+    /// Returns true if calls that the running method makes inherit something.
+    #[inline]
+    fn passes_on(&self) -> bool {
+        self.runs.get() && (self.inherits() || self.has_metadata())
+    }
+
+    fn has_metadata(&self) -> bool {
+        let context = self.context.borrow();
+        context
+            .as_ref()
+            .is_some_and(|context| !context.metadata.is_empty())
+    }
+
+    /// Returns the metadata of the running method.
+    fn metadata(&self) -> Metadata {
+        let context = self.context.borrow();
+        let context = context.as_ref().filter(|_| self.runs.get());
+        context
+            .map(|context| context.metadata.clone())
+            .unwrap_or_default()
     }
 
     /// Returns the deadline of the running method, converted to `clock`, whose current time is
@@ -147,6 +173,18 @@ pub(crate) fn has_deadline() -> bool {
     CURRENT.with(Current::has_deadline)
 }
 
+/// Returns true if this thread runs a method from whose call other calls inherit a deadline or
+/// metadata.
+#[inline]
+pub(crate) fn passes_on() -> bool {
+    CURRENT.with(Current::passes_on)
+}
+
+/// Returns the metadata that calls of this thread inherit.
+pub(crate) fn inherited_metadata() -> Metadata {
+    CURRENT.with(Current::metadata)
+}
+
 /// Returns the deadline of the method that this thread runs, converted to `clock`, whose current
 /// time is `now`.
 pub(crate) fn inherited_deadline(clock: &Clock, now: Instant) -> Option<Instant> {
@@ -187,7 +225,39 @@ impl Context {
         self.time_left() == Some(Duration::ZERO) || self.is_cancelled()
     }
 
-    /// Runs `work` as part of the method: calls that it makes inherit the deadline.
+    /// Returns the caller's address and its identity, as far as it is known. `None` outside of
+    /// methods, and if the caller belongs to this program and called without a connection.
+    #[must_use]
+    pub fn peer(&self) -> Option<PeerInfo> {
+        Some(PeerInfo::of(&self.call.as_ref()?.peer()))
+    }
+
+    /// Returns the metadata of the call. Calls that the method makes inherit it.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// Replaces the metadata that calls inherit which are made in [`enter`](Self::enter). Empty
+    /// metadata ends the inheritance. Also works outside of methods:
+    ///
+    /// ```
+    /// # use jstream_rmi::{Metadata, context};
+    /// let mut metadata = Metadata::default();
+    /// metadata.insert("tenant", "acme")?;
+    /// context().with_metadata(metadata).enter(|| {
+    ///     // All calls that start here carry the entry.
+    ///     assert_eq!(context().metadata().get("tenant"), Some("acme"));
+    /// });
+    /// # Ok::<(), jstream_rmi::MetadataError>(())
+    /// ```
+    #[must_use]
+    pub fn with_metadata(self, metadata: Metadata) -> Self {
+        Self { metadata, ..self }
+    }
+
+    /// Runs `work` as part of the method: calls that it makes inherit the deadline and the
+    /// metadata.
     pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
         entered(&mut self.clone(), work)
     }

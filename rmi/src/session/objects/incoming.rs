@@ -3,18 +3,19 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
-use jstream::Filled;
-use jstream_transport::active::Replier;
+use jstream::MessageBuffer;
+use jstream_active::Replier;
 
-use crate::frame::Code;
+use crate::frame::{Code, Metadata};
 use crate::session::intercept::Watched;
 use crate::session::objects::local_slot::LocalSlot;
 use crate::session::pipelining::Promise;
+use crate::support::RareBox;
 
 /// A call whose arguments have arrived.
 #[derive(Debug)]
 pub struct Incoming {
-    pub(crate) payload: Filled,
+    pub(crate) payload: MessageBuffer,
     pub(crate) answer: Answer,
 }
 
@@ -25,11 +26,13 @@ pub struct Answer {
     pub(crate) replier: Option<Replier>,
     /// True if the arguments have been read.
     pub(crate) is_read: Cell<bool>,
+    /// True if references among the arguments have been received.
+    pub(crate) has_references: Cell<bool>,
     /// Error code for the caller if this answer is dropped.
     pub(crate) refused: Cell<Option<Code>>,
     /// State that most answers do not need.
     pub(crate) rest: OnceCell<Box<Rest>>,
-    /// True if the call has neither interceptors, a promise nor a manual clock.
+    /// True if the call has neither interceptors, a promise, metadata nor a manual clock.
     pub(crate) is_plain: bool,
 }
 
@@ -43,6 +46,9 @@ pub(crate) struct Rest {
     pub(crate) watched: Option<Arc<Watched>>,
     /// Present if other calls may name the result.
     pub(crate) promise: Option<Promise>,
+    /// Numbers of the objects that other calls, whose results are arguments, have returned.
+    pub(crate) promised: Vec<u32>,
+    pub(crate) metadata: Metadata,
 }
 
 /// The reason why a call has no result. The caller has already been informed.
@@ -63,13 +69,16 @@ impl Rest {
     pub(crate) fn of(
         here: Option<Arc<LocalSlot>>,
         watched: Option<Arc<Watched>>,
-        promise: Option<Promise>,
+        (promise, mut promised): (Option<Promise>, RareBox<Vec<u32>>),
+        metadata: Metadata,
     ) -> OnceCell<Box<Self>> {
         OnceCell::from(Box::new(Self {
             here,
             unfit: RefCell::default(),
             watched,
             promise,
+            promised: promised.take().map_or_else(Vec::new, |promised| *promised),
+            metadata,
         }))
     }
 }

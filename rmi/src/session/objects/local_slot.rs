@@ -1,10 +1,9 @@
 //! Slots for the answers to calls of this program.
 
 use std::any::Any;
-use std::io::IoSlice;
 use std::sync::{Arc, Mutex};
 
-use jstream::{Filled, Spent};
+use jstream::MessageBuffer;
 
 use crate::frame::Code;
 use crate::support::lock;
@@ -13,7 +12,7 @@ use crate::support::lock;
 #[derive(Debug)]
 pub(crate) enum LocalOutcome {
     Open,
-    Result(Filled),
+    Result(MessageBuffer),
     Refused(Code, String),
     Panicked,
 }
@@ -32,8 +31,8 @@ impl LocalSlot {
         *lock(&self.outcome) = outcome;
     }
 
-    pub(crate) fn reply(&self, segments: &[IoSlice<'_>]) {
-        self.put(LocalOutcome::Result(copied(segments)));
+    pub(crate) fn reply(&self, result: MessageBuffer) {
+        self.put(LocalOutcome::Result(result));
     }
 
     /// Stores a refusal, unless there is an outcome already.
@@ -42,17 +41,5 @@ impl LocalSlot {
         if let LocalOutcome::Open = *outcome {
             *outcome = LocalOutcome::Refused(code, why.to_owned());
         }
-    }
-}
-
-/// Copies segments into a message on the heap.
-pub(crate) fn copied(segments: &[IoSlice<'_>]) -> Filled {
-    let bytes: Vec<u8> = segments
-        .iter()
-        .flat_map(|part| part.iter().copied())
-        .collect();
-    match Spent::heap(bytes.len()).copy_from(&bytes) {
-        Ok(filled) => filled,
-        Err(_) => unreachable!("the buffer has room for all bytes"),
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use jstream_transport::active::{Executor, Tasks};
+use jstream_active::{Executor, Tasks};
 use rustc_hash::FxHashMap;
 
 use crate::interface::Interface;

@@ -5,13 +5,19 @@ use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
-use jstream_transport::active::Request;
+use jstream_active::Request;
+use smallvec::SmallVec;
 
-use crate::frame::{CallHeader, CallTrailer, Code, PROMISE_NUMBERS, PROMISED, PROMISES};
+use crate::frame::{
+    CallHeader, CallTrailer, Code, Metadata, PASSES_PROMISED, PROMISE_NUMBERS, PROMISED, PROMISES,
+    Trailers, is_of_every_server,
+};
 use crate::session::clock::Alarm;
 use crate::session::pipelining::promises::{Held, Promises};
-use crate::session::pipelining::queues::{NotHeld, Placed};
-use crate::session::pipelining::turn::{Aim, NOT_GIVEN, Named, Promise, Turn, fail_all};
+use crate::session::pipelining::queues::{Needs, NotHeld, Placed};
+use crate::session::pipelining::turn::{
+    Aim, NOT_GIVEN, Named, Promise, PromisedArguments, Turn, fail_all,
+};
 use crate::session::waiting::IsHeld;
 use crate::support::lock;
 
@@ -27,44 +33,94 @@ impl Promises {
         is_ending: bool,
     ) -> Option<Request> {
         let now = self.clock.now();
-        let deadline = word.time.and_then(|time| now.checked_add(time));
-        let number = word.object & !(PROMISES | PROMISED);
-        let named = (word.object & PROMISED != 0).then_some(number);
+        let deadline = word.duration().and_then(|time| now.checked_add(time));
+        let (metadata, tail) = match word.has_metadata {
+            0 => (Metadata::default(), 0),
+            _ => match Metadata::at_end(request.bytes()) {
+                Ok(read) => read,
+                Err(why) => {
+                    request.keep(Box::new(Named::refused(deadline, Code::Arguments, why)));
+                    return Some(request);
+                }
+            },
+        };
+        // The three bits above the number of an object have no meaning in these numbers.
+        let bits = match is_of_every_server(word.object) {
+            true => 0,
+            false => word.object & (PROMISES | PROMISED | PASSES_PROMISED),
+        };
+        let number = word.object & !bits;
+        let named = (bits & PROMISED != 0).then_some(number);
+        let payload = request.bytes();
+        let length = payload.len().saturating_sub(tail);
+        let trailers = Trailers::of(bits, payload.get(..length).unwrap_or_default());
+        let promised = trailers.promised.iter().copied();
+        let names: SmallVec<[u32; 4]> = named.into_iter().chain(promised).collect();
         let mut kept = Named {
             deadline,
             promise: None,
-            aim: Aim::Object(number),
+            aim: named.map_or(Aim::Object(number), |_| Aim::Held),
+            arguments: PromisedArguments::of(trailers.promised),
             place: None,
+            metadata,
+            tail: payload.len().saturating_sub(trailers.length),
         };
         let mut queues = lock(&self.queues);
-        let depth = named.map_or(Some(0), |number| queues.depth_behind(number));
-        if number >= PROMISE_NUMBERS && named.is_some() {
+        let mut depths = names.iter().map(|number| queues.depth_behind(*number));
+        let depth = depths.try_fold(0, |most: usize, depth| Some(most.max(depth?)));
+        if named.is_some_and(|number| number >= PROMISE_NUMBERS) {
             kept.aim = Aim::Refused(Code::UnknownObject, "");
-        } else if word.object & PROMISES != 0 {
-            let made = CallTrailer::of(request.bytes()).map(|(made, _)| made);
-            let made = made.filter(|made| named != Some(made.number));
-            let made = made.filter(|made| queues.open(made.number, depth.unwrap_or(0)));
-            kept.promise = made.map(|made| self.promise(made));
-            if kept.promise.is_none() {
+        } else {
+            if bits & PROMISES != 0 {
+                let made = trailers.made;
+                let made = made.filter(|made| !names.contains(&made.number));
+                let made = made.filter(|made| queues.open(made.number, depth.unwrap_or(0)));
+                kept.promise = made.map(|made| self.promise(made));
+            }
+            if bits & PROMISES != 0 && kept.promise.is_none() {
                 kept.aim = Aim::Refused(
                     Code::Arguments,
                     "the number of the call is invalid or already in use",
                 );
-            }
-        }
-        let is_refused = matches!(kept.aim, Aim::Refused(..));
-        if let (Some(number), false) = (named, is_refused) {
-            if depth.is_none() {
+            } else if let Some(why) = trailers.wrong {
+                kept.aim = Aim::Refused(Code::Arguments, why);
+            } else if depth.is_none() {
                 kept.aim = Aim::Refused(Code::NotGiven, "the chain of pipelined calls is too long");
-            } else {
-                drop(queues);
-                request.keep(Box::new(kept));
-                return self.place(number, request, (now, deadline), may_wait, is_ending);
             }
         }
         drop(queues);
-        request.keep(Box::new(kept));
-        Some(request)
+        let is_refused = matches!(kept.aim, Aim::Refused(..));
+        let kept = Box::new(kept);
+        if names.is_empty() || is_refused {
+            request.keep(kept);
+            return Some(request);
+        }
+        let place = may_wait.then(|| IsHeld::new(self.counts.clone()));
+        self.place(named, (request, kept, place), now, is_ending)
+    }
+
+    /// Takes the turn of a call for a result among its arguments. The call is then held until its
+    /// next argument is known, or may start. Returns a call that may start or be taken further.
+    pub(crate) fn take_argument(
+        self: &Arc<Self>,
+        request: Request,
+        mut named: Box<Named>,
+        may_wait: bool,
+        is_ending: bool,
+    ) -> Option<Request> {
+        let behind = named.take_argument();
+        let place = named.place.take();
+        let place = place.or_else(|| may_wait.then(|| IsHeld::new(self.counts.clone())));
+        let now = self.clock.now();
+        match self.place(None, (request, named, place), now, is_ending) {
+            None => behind,
+            placed => {
+                if let Some(behind) = behind {
+                    behind.run_again();
+                }
+                placed
+            }
+        }
     }
 
     fn promise(self: &Arc<Self>, made: CallTrailer) -> Promise {
@@ -75,37 +131,50 @@ impl Promises {
         }
     }
 
-    /// Holds a call, or lets it start.
+    /// Holds a call until its `target` has ended, or else the call that returns its next argument.
+    /// Returns the call if it may start, if its turn has come, or if it fails.
     fn place(
         self: &Arc<Self>,
-        number: u32,
-        request: Request,
-        (now, deadline): (Instant, Option<Instant>),
-        may_wait: bool,
+        target: Option<u32>,
+        (mut request, mut named, mut place): (Request, Box<Named>, Option<IsHeld>),
+        now: Instant,
         is_ending: bool,
     ) -> Option<Request> {
-        let bytes = request.bytes().len() as u64;
-        let place = may_wait.then(|| IsHeld::new(self.counts.clone()));
-        let call = Held { request, place };
-        if is_ending {
-            return Some(call.aim(Aim::Full));
-        }
-        let mut queues = lock(&self.queues);
-        let placed = queues.place(number, (call, bytes), deadline, now, may_wait);
-        let due = queues.due_of(number);
-        drop(queues);
-        match placed {
-            Placed::Held => {
-                self.set_timer(due);
-                None
+        let (deadline, bytes) = (named.deadline, request.bytes().len() as u64);
+        loop {
+            let next = target.or_else(|| named.waits_for());
+            request.keep(named);
+            let call = Held { request, place };
+            let Some(number) = next else {
+                return Some(call.ready());
+            };
+            if is_ending {
+                return Some(call.aim(Aim::Full));
             }
-            Placed::Begins(call, object) => Some(self.aimed(call, number, object)),
-            Placed::Refused(call, why) => {
-                let aim = match why {
-                    NotHeld::NotGiven => Aim::Refused(Code::NotGiven, NOT_GIVEN),
-                    _ => Aim::Full,
-                };
-                Some(call.aim(aim))
+            let needs = match target {
+                Some(_) => Needs::Turn,
+                None => Needs::Object,
+            };
+            let has_place = call.place.is_some();
+            let mut queues = lock(&self.queues);
+            let placed = queues.place((number, needs), (call, bytes), deadline, now, has_place);
+            let due = queues.due_of(number);
+            drop(queues);
+            match placed {
+                Placed::Held => {
+                    self.set_timer(due);
+                    return None;
+                }
+                Placed::Begins(call, object) => return Some(self.aimed(call, number, object)),
+                Placed::Known(call, object) => {
+                    (request, place) = (call.request, call.place);
+                    named = request.take_kept()?;
+                    named.add_argument(object);
+                }
+                Placed::Refused(call, NotHeld::NotGiven) => {
+                    return Some(call.aim(Aim::Refused(Code::NotGiven, NOT_GIVEN)));
+                }
+                Placed::Refused(call, _) => return Some(call.aim(Aim::Full)),
             }
         }
     }

@@ -5,6 +5,10 @@
 //! remembers the most recent results by call number for a while, because the caller may not have
 //! read the answers yet.
 //!
+//! A call can also have such results among its arguments. It is held in the queue of its object,
+//! and then in the queue of one argument after the other. If an argument is known, the call does
+//! not wait for its turn in that queue. Meanwhile it keeps the turn for its own object.
+//!
 //! Calls are numbered and held in order of arrival, before another thread takes over receiving.
 //! Among the calls that name the same call, each starts when the previous one has ended or is
 //! suspended. They therefore start in the order in which they were made, regardless of the number
@@ -20,4 +24,4 @@ mod queues;
 mod turn;
 
 pub(crate) use self::promises::Promises;
-pub(crate) use self::turn::{Aim, Named, Promise, Turn};
+pub(crate) use self::turn::{Aim, Named, Promise, PromisedArguments, Turn};

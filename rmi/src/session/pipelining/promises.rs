@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use jstream_transport::active::{Request, Settings};
+use jstream_active::{Request, Settings};
 
 use crate::frame::{CallTrailer, PROMISE_NUMBERS};
 use crate::interface::Interface;

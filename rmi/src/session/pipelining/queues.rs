@@ -108,12 +108,25 @@ pub(super) enum NotHeld {
     Missing,
 }
 
+/// The reason why a call names another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// The call is one of the object that the other call returns, so it has to start in order.
+    Turn,
+    /// The object is an argument. If it is known, the call does not wait for the calls of that
+    /// object. Otherwise two calls could wait for each other, each with the turn for the object
+    /// that the other one passes.
+    Object,
+}
+
 /// Outcome of placing a call that names another one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Placed<C> {
     Held,
     /// The call starts now with this object. The caller then asks for the [next](Queues::next) one.
     Begins(C, u32),
+    /// The call needs this object, and gets no turn.
+    Known(C, u32),
     Refused(C, NotHeld),
 }
 
@@ -168,7 +181,7 @@ impl<C> Queues<C> {
     /// `has_place` is true if it counts as a waiting call.
     pub(super) fn place(
         &mut self,
-        number: u32,
+        (number, needs): (u32, Needs),
         (call, bytes): (C, u64),
         deadline: Option<Instant>,
         now: Instant,
@@ -178,8 +191,14 @@ impl<C> Queues<C> {
             return Placed::Refused(call, NotHeld::Full);
         }
         let stage = self.queues.get(&number).map(|queue| queue.stage);
+        if let (Some(Stage::Gave(object)), Needs::Object) = (stage, needs) {
+            return Placed::Known(call, object);
+        }
         if stage.is_none() {
             match self.known.get(&number) {
+                Some(Some(object)) if needs == Needs::Object => {
+                    return Placed::Known(call, *object);
+                }
                 Some(Some(object)) => {
                     let object = *object;
                     self.enter(number, Stage::Gave(object));

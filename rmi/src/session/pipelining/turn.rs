@@ -5,32 +5,109 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use jstream_transport::active::{Request, is_given_back};
+use jstream_active::{Request, is_given_back};
 
-use crate::frame::{CallTrailer, Code};
+use crate::frame::{CallTrailer, Code, Metadata};
 use crate::session::connection::Connection;
 use crate::session::pipelining::promises::{Held, Promises};
 use crate::session::refusal::fail;
 use crate::session::waiting::IsHeld;
-use crate::support::lock;
+use crate::support::{RareBox, lock};
 
 /// Error text for a call that is not started.
-pub(super) const NOT_GIVEN: &str =
-    "the call that should have returned the object failed, or returned no object of this server";
+pub(super) const NOT_GIVEN: &str = "the call that should have returned the object failed, or returned no object of this server: \
+     wait for that call to see why";
 
-/// State that is attached to the request of a call that names another one, or that others may name.
+/// State that is attached to the request of a call that names another one, that others may name, or
+/// that has metadata.
 pub(crate) struct Named {
     pub(crate) deadline: Option<Instant>,
     /// Present if other calls may name the result.
     pub(crate) promise: Option<Promise>,
     pub(crate) aim: Aim,
+    /// Present if results of other calls are among the arguments.
+    pub(crate) arguments: Option<Box<PromisedArguments>>,
     /// Entry among the waiting calls, if the call was held.
     pub(crate) place: Option<IsHeld>,
+    pub(crate) metadata: Metadata,
+    /// Length in bytes of the trailer and the metadata behind the arguments.
+    pub(crate) tail: usize,
+}
+
+impl Named {
+    /// Creates the state of a call that fails.
+    pub(super) fn refused(deadline: Option<Instant>, code: Code, why: &'static str) -> Self {
+        Self {
+            deadline,
+            promise: None,
+            aim: Aim::Refused(code, why),
+            arguments: None,
+            place: None,
+            metadata: Metadata::default(),
+            tail: 0,
+        }
+    }
+
+    /// Returns the number of the call whose result is the next argument to wait for.
+    pub(super) fn waits_for(&self) -> Option<u32> {
+        let arguments = self.arguments.as_ref()?;
+        arguments.calls.get(arguments.objects.len()).copied()
+    }
+
+    /// Returns true if the object is known and arguments are missing.
+    pub(crate) fn lacks_arguments(&self) -> bool {
+        matches!(self.aim, Aim::Object(_) | Aim::Given(_)) && self.waits_for().is_some()
+    }
+
+    /// Takes the argument for which the call has its turn. The turn passes to the returned call.
+    pub(super) fn take_argument(&mut self) -> Option<Request> {
+        let turn = self.arguments.as_mut()?.turn.take()?;
+        self.add_argument(turn.object);
+        turn.next()
+    }
+
+    /// Records the object that is the next argument.
+    pub(super) fn add_argument(&mut self, object: u32) {
+        if let Some(arguments) = &mut self.arguments {
+            arguments.objects.push(object);
+        }
+    }
+}
+
+/// Results of other calls that are arguments of a call.
+pub(crate) struct PromisedArguments {
+    /// Numbers of these calls.
+    calls: Vec<u32>,
+    /// Numbers of the objects that the first of these calls have returned.
+    objects: Vec<u32>,
+    /// Turn of the call in the queue of the next of these calls.
+    turn: Option<Turn>,
+}
+
+impl PromisedArguments {
+    pub(super) fn of(calls: Vec<u32>) -> Option<Box<Self>> {
+        let objects = Vec::with_capacity(calls.len());
+        let arguments = Self {
+            calls,
+            objects,
+            turn: None,
+        };
+        (!arguments.calls.is_empty()).then(|| Box::new(arguments))
+    }
+
+    /// Returns the numbers of the objects that these calls have returned.
+    pub(crate) fn into_objects(arguments: Option<Box<Self>>) -> RareBox<Vec<u32>> {
+        arguments
+            .map(|arguments| Box::new(arguments.objects))
+            .into()
+    }
 }
 
 /// Target of such a call.
 pub(crate) enum Aim {
     Object(u32),
+    /// The object that another call will return. The call is held in the queue of that call.
+    Held,
     /// The object that another call has returned.
     Given(Turn),
     /// None: the call fails.
@@ -40,11 +117,29 @@ pub(crate) enum Aim {
 }
 
 impl Held {
-    /// Sets the target of the call and returns its request, ready to be handled.
+    /// Returns the request of a call that waits for no other one.
+    pub(super) fn ready(self) -> Request {
+        let mut request = self.request;
+        if let Some(mut named) = request.take_kept::<Named>() {
+            named.place = self.place;
+            request.keep(named);
+        }
+        request
+    }
+
+    /// Sets the target of the call and returns its request, ready to be handled. If the target is
+    /// known, the object is that of the argument for which the call was held.
     pub(super) fn aim(self, aim: Aim) -> Request {
         let mut request = self.request;
         if let Some(mut named) = request.take_kept::<Named>() {
-            (named.aim, named.place) = (aim, self.place);
+            let lacks_arguments = named.lacks_arguments();
+            match (aim, &mut named.arguments) {
+                (Aim::Given(turn), Some(arguments)) if lacks_arguments => {
+                    arguments.turn = Some(turn);
+                }
+                (aim, _) => named.aim = aim,
+            }
+            named.place = self.place;
             request.keep(named);
         }
         request

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::frame::{PROMISED, REGISTRY};
+use crate::frame::{OBJECT_NUMBERS, REGISTRY};
 use crate::session::objects::{Node, changed};
 use crate::session::references::imports::Import;
 
@@ -103,10 +103,10 @@ impl Given {
         if self.objects.len() >= most {
             return None;
         }
-        let mut number = self.number.wrapping_add(1) % PROMISED;
-        // Numbers wrap around after a billion objects.
+        let mut number = self.number.wrapping_add(1) % OBJECT_NUMBERS;
+        // Numbers wrap around after half a billion objects.
         while number == REGISTRY || self.objects.contains_key(&number) {
-            number = number.wrapping_add(1) % PROMISED;
+            number = number.wrapping_add(1) % OBJECT_NUMBERS;
         }
         self.number = number;
         self.numbers.insert(address, number);

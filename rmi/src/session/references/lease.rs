@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
-use jstream_transport::Reminder;
+use jstream_endpoint::Reminder;
 
 use crate::session::clock::{Clock, Tender};
 use crate::session::connection::Connection;

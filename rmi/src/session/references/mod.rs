@@ -16,4 +16,4 @@ pub(crate) use self::given::As;
 pub(crate) use self::imports::{Import, TOO_MANY};
 pub(crate) use self::lanes::Lanes;
 pub(crate) use self::offers::{Key, Offers};
-pub(crate) use self::table::{OFFER, References};
+pub(crate) use self::table::References;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use jstream::{Filled, Spent};
+use jstream::{EmptyBuffer, MessageBuffer};
 use rustc_hash::FxHashMap;
 
 use crate::frame::length;
@@ -23,7 +23,7 @@ pub(crate) struct Results {
 
 #[derive(Debug, Default)]
 struct KeptResult {
-    results: FxHashMap<u32, (Filled, Option<Instant>)>,
+    results: FxHashMap<u32, (MessageBuffer, Option<Instant>)>,
     /// Total size of the results in bytes, including those that are being copied.
     bytes: u64,
     next: u32,
@@ -33,7 +33,7 @@ struct KeptResult {
 
 impl KeptResult {
     /// Removes and returns the results whose callers no longer wait.
-    fn expire(&mut self, now: Instant) -> Vec<Filled> {
+    fn expire(&mut self, now: Instant) -> Vec<MessageBuffer> {
         let is_over = |until: Option<Instant>| until.is_some_and(|until| until <= now);
         let all = self.results.iter();
         let over: Vec<u32> = all
@@ -45,7 +45,7 @@ impl KeptResult {
             .collect()
     }
 
-    fn take(&mut self, number: u32) -> Option<Filled> {
+    fn take(&mut self, number: u32) -> Option<MessageBuffer> {
         let (result, _) = self.results.remove(&number)?;
         self.bytes = self.bytes.saturating_sub(result.len() as u64);
         Some(result)
@@ -76,7 +76,7 @@ impl Results {
         kept.next = number.wrapping_add(1);
         drop(kept);
         // The bytes are reserved, so the lock is not held while the result is copied.
-        let mut filling = Spent::heap(length).filling();
+        let mut filling = EmptyBuffer::heap(length).writer();
         for segment in segments {
             let fits = filling.extend(segment);
             debug_assert!(fits, "there is room for all of them");
@@ -95,7 +95,7 @@ impl Results {
         lock(&self.kept).results.len()
     }
 
-    pub(crate) fn take(&self, number: u32) -> Option<Filled> {
+    pub(crate) fn take(&self, number: u32) -> Option<MessageBuffer> {
         lock(&self.kept).take(number)
     }
 

@@ -5,9 +5,10 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use jstream_transport::Address;
-use jstream_transport::active::{Reply, RequestError, Ticket};
+use jstream_active::{Reply, RequestError, Ticket};
+use jstream_base::Address;
 
+use crate::frame::ReferenceMessage;
 use crate::session::clock::Clock;
 use crate::session::connection::Connection;
 use crate::session::objects::Node;
@@ -18,14 +19,7 @@ use crate::session::references::offers::Key;
 use crate::session::references::results::Results;
 use crate::support::lock;
 
-/// Words of messages about references.
-pub(crate) const RENEW: u64 = 1;
-
-pub(crate) const CLEAN: u64 = 2;
-
-pub(crate) const OFFER: u64 = 3;
-
-/// Encoded size in bytes of a number and a count in a [`CLEAN`] message.
+/// Encoded size in bytes of a number and a count in a [`ReferenceMessage::Clean`].
 const CLEANED: usize = 12;
 
 /// Maximum number of references that one message gives back.
@@ -212,7 +206,7 @@ impl References {
         }
         let mut is_stuck = !self.send_back(connection);
         if now.renew {
-            is_stuck |= connection.tell(RENEW, &[]).is_err();
+            is_stuck |= connection.tell(ReferenceMessage::Renew, &[]).is_err();
             if is_stuck {
                 self.tending.hurry(&self.clock);
             }
@@ -238,7 +232,7 @@ impl References {
                 bytes.extend(number.to_le_bytes());
                 bytes.extend(times.to_le_bytes());
             }
-            let told = connection.tell(CLEAN, &[IoSlice::new(&bytes)]);
+            let told = connection.tell(ReferenceMessage::Clean, &[IoSlice::new(&bytes)]);
             // After the end of the connection, there is nothing to give back.
             if let Err(RequestError::NoCredit) = told {
                 self.imports.keep(some);
@@ -273,16 +267,16 @@ impl References {
 
     /// Handles a message about references. Returns false if the message is invalid.
     pub(crate) fn told(&self, connection: &Connection, word: u64, payload: &[u8]) -> bool {
-        match word {
-            RENEW => {
+        match ReferenceMessage::of(word) {
+            Some(ReferenceMessage::Renew) => {
                 if self.count_of_leases() > 0 {
                     self.tending.granted(connection, self.lease, &self.clock);
                 }
                 payload.is_empty()
             }
-            CLEAN => self.cleaned(payload),
-            OFFER => self.offered(connection, payload),
-            _ => false,
+            Some(ReferenceMessage::Clean) => self.cleaned(payload),
+            Some(ReferenceMessage::Offer) => self.offered(connection, payload),
+            None => false,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::task::Waker;
 
-use jstream::Filled;
+use jstream::MessageBuffer;
 
 use crate::frame::{CloseReason, Window};
 use crate::session::streams::flow::Stop;
@@ -46,7 +46,7 @@ struct InboxState {
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) items: u16,
-    pub(crate) payload: Filled,
+    pub(crate) payload: MessageBuffer,
 }
 
 /// The next event of a stream.
@@ -80,7 +80,7 @@ impl Inbox {
     }
 
     /// Handles a frame that has arrived. A frame that violates the protocol breaks the stream.
-    pub(crate) fn arrive(&self, place: u16, items: u16, payload: Filled) {
+    pub(crate) fn arrive(&self, place: u16, items: u16, payload: MessageBuffer) {
         let mut state = lock(&self.state);
         if state.stop.is_some() {
             return;

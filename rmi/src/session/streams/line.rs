@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use jstream::{Filled, Limits};
-use jstream_transport::SendError;
-use jstream_transport::active::Attendant;
+use jstream::{Limits, MessageBuffer};
+use jstream_active::Attendant;
+use jstream_base::SendError;
 
 use crate::frame::{Key, Window, Word};
 use crate::session::streams::flow::{Flow, Stop};
@@ -123,7 +123,7 @@ impl Streams {
 
     /// Handles a frame. Frames of unknown streams are ignored, because the end of a stream may have
     /// crossed them. Returns false if the word is invalid.
-    pub(crate) fn arrive(&self, word: u64, payload: Filled) -> bool {
+    pub(crate) fn arrive(&self, word: u64, payload: MessageBuffer) -> bool {
         let Some((key, word)) = Word::parse(word) else {
             return false;
         };
@@ -134,9 +134,9 @@ impl Streams {
             }
             (Some(Half::Takes(inbox)), Word::Close { why, frames }) => inbox.close(why, frames),
             (Some(Half::Sends(flow)), Word::Grant { frames }) => flow.grant(frames),
-            (Some(Half::Sends(flow)), Word::Open(window)) => flow.open(window),
+            (Some(Half::Sends(flow)), Word::Open { window }) => flow.open(window),
             (Some(Half::Sends(flow)), Word::Close { .. }) => flow.stop(Stop::Unwanted),
-            (Some(Half::Takes(inbox)), Word::Grant { .. } | Word::Open(_)) => {
+            (Some(Half::Takes(inbox)), Word::Grant { .. } | Word::Open { .. }) => {
                 inbox.stop(Stop::Broken("it has sent a grant for its own stream"));
             }
             (Some(Half::Sends(flow)), Word::Data { .. }) => {
@@ -194,7 +194,7 @@ pub(crate) fn until_ready<R>(
     until: Option<Instant>,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
 ) -> Option<R> {
-    let signal = SPARE.take().unwrap_or_else(Signal::new);
+    let signal = SPARE.take().unwrap_or_default();
     let waker = Waker::from(signal.clone());
     let mut context = Context::from_waker(&waker);
     let ready = loop {

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Wake, Waker};
-use std::thread;
-use std::thread::Thread;
 use std::time::{Duration, Instant};
+
+use jstream_sync::parker::Parker;
+use jstream_sync::wakers::WakerList;
 
 use crate::support::lock;
 
@@ -15,31 +16,15 @@ pub(crate) struct Tasks {
     waiting: Mutex<WakerList>,
 }
 
-/// A list of wakers, which does not allocate for a single one.
-#[derive(Debug, Default)]
-struct WakerList {
-    first: Option<Waker>,
-    more: Vec<Waker>,
-}
-
 impl Tasks {
     /// Registers `task` for the next wake-up.
     pub(crate) fn register(&self, task: &Waker) {
-        let mut waiting = lock(&self.waiting);
-        let WakerList { first, more } = &mut *waiting;
-        match first {
-            None => *first = Some(task.clone()),
-            Some(known) if known.will_wake(task) => {}
-            Some(_) if more.iter().any(|known| known.will_wake(task)) => {}
-            Some(_) => more.push(task.clone()),
-        }
+        lock(&self.waiting).insert(task);
     }
 
     pub(crate) fn wake_all(&self) {
-        let mut waiting = lock(&self.waiting);
-        let (first, more) = (waiting.first.take(), std::mem::take(&mut waiting.more));
-        drop(waiting);
-        first.into_iter().chain(more).for_each(Waker::wake);
+        let waiting = lock(&self.waiting).take();
+        waiting.wake_all();
     }
 }
 
@@ -54,31 +39,22 @@ impl Wake for Tasks {
 }
 
 /// A flag for which a thread waits. A wake-up sets it; it stays set until it is cleared.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Signal {
     set: AtomicBool,
     tasks: Tasks,
-    thread: Thread,
 }
 
 impl Signal {
-    /// Creates a signal for the current thread.
-    pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            set: AtomicBool::new(false),
-            tasks: Tasks::default(),
-            thread: thread::current(),
-        })
-    }
-
     /// Blocks until the signal is set, or the time is over.
     pub(crate) fn park(&self, until: Option<Instant>) {
-        while !self.is_set_or_tells(None) {
-            match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                None => thread::park(),
-                Some(Duration::ZERO) => return,
-                Some(left) => thread::park_timeout(left),
+        let parker = Parker::of_thread();
+        while !self.is_set_or_tells(Some(parker.waker())) {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return;
             }
+            parker.park(left);
         }
     }
 
@@ -103,6 +79,5 @@ impl Wake for Signal {
     fn wake_by_ref(self: &Arc<Self>) {
         self.set.store(true, Ordering::SeqCst);
         self.tasks.wake_all();
-        self.thread.unpark();
     }
 }

@@ -8,8 +8,8 @@ use std::task::{Poll, Wake, Waker};
 use std::time::Instant;
 
 use jstream::Limits;
-use jstream_transport::SendError;
-use jstream_transport::active::{Attendant, Peer, RequestError, WeakPeer};
+use jstream_active::{Attendant, Peer, RequestError, WeakPeer};
+use jstream_base::SendError;
 
 use crate::frame::{Window, Word};
 use crate::session::connection::Connection;

@@ -117,8 +117,8 @@ fn calls_are_counted() {
     let server = Server::new(options);
     server.bind::<dyn Sum>("sum", Arc::new(Plain)).unwrap();
     let serving = server.listen(&"inproc://metered".parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    let sum = client.lookup::<dyn Sum>("sum").unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let sum = client.lookup::<dyn Sum>("sum").wait().unwrap();
     for n in 0..3 {
         sum.add(n, 1).wait().unwrap();
     }

@@ -10,7 +10,7 @@ use jstream_rmi::{
 };
 use testing::certificates::{Authority, Identity, local};
 
-use jstream_transport::tls::Tls;
+use jstream_rmi::tls::Tls;
 
 /// Returns a configuration that presents the identity and trusts peers certified by `roots`.
 fn presenting(identity: &Identity, roots: &str) -> Tls {
@@ -29,6 +29,7 @@ fn certified(mut options: Options) -> Options {
 trait Sums {
     fn sum(&self, of: &[f64]) -> f64;
     fn twice(&self, number: u64) -> u64;
+    fn certificate(&self) -> Option<Vec<u8>>;
 }
 
 struct Here;
@@ -43,12 +44,48 @@ impl Sums for Here {
     fn twice(&self, number: u64) -> u64 {
         match context()
             .caller()
-            .map(|caller| caller.lookup::<dyn Sums>("back"))
+            .map(|caller| caller.lookup::<dyn Sums>("back").wait())
         {
             Some(Ok(back)) => *back.twice(number).wait().unwrap().get(),
             _ => number * 2,
         }
     }
+
+    fn certificate(&self) -> Option<Vec<u8>> {
+        context().peer()?.certificate.map(|of| of.to_vec())
+    }
+}
+
+/// Returns the first certificate of a chain, in DER.
+fn der(identity: &Identity) -> Vec<u8> {
+    use jstream_rmi::tls::rustls::pki_types::CertificateDer;
+    use jstream_rmi::tls::rustls::pki_types::pem::PemObject;
+    let first = CertificateDer::from_pem_slice(identity.chain.as_bytes());
+    first.unwrap().to_vec()
+}
+
+#[test]
+fn each_side_knows_the_certificate_of_the_other() {
+    let authority = Authority::generate();
+    let [of_server, of_client] = [(); 2].map(|()| authority.certify("127.0.0.1"));
+    assert_ne!(der(&of_server), der(&of_client));
+    let [servers, clients] = [&of_server, &of_client].map(|identity| {
+        let mut options = Options::default();
+        options.tls = Some(presenting(identity, &authority.pem()));
+        options
+    });
+    let server = server(servers);
+    let serving = server
+        .listen(&"tls://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let client = Client::connect_with(serving.address(), &client(clients))
+        .wait()
+        .unwrap();
+    let theirs = client.peer().certificate.unwrap();
+    assert_eq!(*theirs, *der(&of_server));
+    let sums = client.lookup::<dyn Sums>("sums").wait().unwrap();
+    let ours = sums.certificate().wait().unwrap().to_owned().unwrap();
+    assert_eq!(ours, Some(der(&of_client)));
 }
 
 fn server(options: Options) -> Server {
@@ -76,11 +113,13 @@ fn calls_in_both_directions() {
         for number in 0..4u64 {
             let (serving, options) = (&serving, &options);
             scope.spawn(move || {
-                let client = Client::connect_with(serving.address(), options).unwrap();
+                let client = Client::connect_with(serving.address(), options)
+                    .wait()
+                    .unwrap();
                 let back = Server::new(ServerOptions::default());
                 back.bind::<dyn Sums>("back", Arc::new(Here)).unwrap();
-                assert!(client.export(&back));
-                let sums = client.lookup::<dyn Sums>("sums").unwrap();
+                assert!(client.export_server(&back));
+                let sums = client.lookup::<dyn Sums>("sums").wait().unwrap();
                 let sums = sums.within(Duration::from_secs(120));
                 for length in [0, 1, 1000, 200_000] {
                     let numbers = vec![0.5; length];
@@ -100,15 +139,19 @@ fn strangers_are_not_served_and_disturb_nobody() {
         .listen(&"tls://127.0.0.1:0".parse().unwrap())
         .unwrap();
     let known = client(certified(Options::default()));
-    let known = Client::connect_with(serving.address(), &known).unwrap();
-    let sums = known.lookup::<dyn Sums>("sums").unwrap();
+    let known = Client::connect_with(serving.address(), &known)
+        .wait()
+        .unwrap();
+    let sums = known.lookup::<dyn Sums>("sums").wait().unwrap();
     let authority = Authority::generate();
     let mut stranger = Options::default();
     stranger.tls = Some(presenting(
         &authority.certify("127.0.0.1"),
         &authority.pem(),
     ));
-    let error = Client::connect_with(serving.address(), &client(stranger)).unwrap_err();
+    let error = Client::connect_with(serving.address(), &client(stranger))
+        .wait()
+        .unwrap_err();
     assert!(matches!(error, ConnectError::Connect(_)), "{error:?}");
     assert!(error.to_string().contains("certificate"), "{error}");
     assert_eq!(*sums.twice(4).wait().unwrap().get(), 8);
@@ -134,10 +177,12 @@ fn peers_that_show_no_certificate_make_room() {
     let options = client(certified(Options::default()));
     let mut known = None;
     testing::until(|| {
-        known = Client::connect_with(serving.address(), &options).ok();
+        known = Client::connect_with(serving.address(), &options)
+            .wait()
+            .ok();
         known.is_some()
     });
-    let sums = known.unwrap().lookup::<dyn Sums>("sums").unwrap();
+    let sums = known.unwrap().lookup::<dyn Sums>("sums").wait().unwrap();
     assert_eq!(*sums.twice(4).wait().unwrap().get(), 8);
     drop(silent);
 }

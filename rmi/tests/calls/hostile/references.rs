@@ -1,16 +1,21 @@
 //! Peers that violate the protocol of references: leases of no time, and references that were never
 //! given. Covers both a client that attacks a server and a server that attacks a client.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use jstream::{Transportable, Writer};
-use jstream_rmi::{Client, Options, Remotable, Remote, Server, ServerOptions, Serving, remote};
+use jstream_rmi::{
+    Client, Options, Referring, Remotable, Remote, Server, ServerOptions, Serving, remote,
+};
 use jstream_transport::{Endpoint, Header, Message, connect, listen};
 
 use testing::frames::{HELLO, REPLY, REQUEST, SEND, table};
+use testing::until;
 
 /// The handler for messages about references, and the kinds of these messages.
 const REFERENCES: u64 = 2;
@@ -30,11 +35,22 @@ trait Part {
 trait Shelf {
     fn keep(&self, part: Remote<dyn Part>);
     fn make(&self) -> Remote<dyn Part>;
+    fn keep_all(&self, parts: Vec<Remote<dyn Part>>, chest: Referring<Chest>);
+    fn make_all(&self) -> Vec<Remote<dyn Part>>;
+    fn visit(&self, shelf: Remote<dyn Shelf>);
+}
+
+#[derive(Referring)]
+enum Chest {
+    Empty,
+    Parts([Remote<dyn Part>; 2], Vec<Vec<Remote<dyn Part>>>),
 }
 
 /// The numbers of the methods of `Shelf`.
 const KEEP: u64 = 0;
 const MAKE: u64 = 1;
+const KEEP_ALL: u64 = 2;
+const VISIT: u64 = 4;
 
 /// The number of the registry's method that claims an offered object.
 const CLAIM: u64 = 2;
@@ -65,6 +81,20 @@ impl Shelf for Board {
             .export::<dyn Part>(Arc::new(Number(7)))
             .into_remote()
     }
+
+    fn keep_all(&self, parts: Vec<Remote<dyn Part>>, chest: Chest) {
+        let mut kept = self.kept.0.lock().unwrap();
+        kept.extend(parts);
+        if let Chest::Parts(parts, more) = chest {
+            kept.extend(parts.into_iter().chain(more.into_iter().flatten()));
+        }
+    }
+
+    fn make_all(&self) -> Vec<Remote<dyn Part>> {
+        vec![self.make(), self.make()]
+    }
+
+    fn visit(&self, _: Remote<dyn Shelf>) {}
 }
 
 /// The wire form of a reference.
@@ -83,6 +113,9 @@ enum Handed {
     Elsewhere {
         key: [u64; 2],
         address: String,
+    },
+    Promised {
+        index: u32,
     },
 }
 
@@ -115,11 +148,16 @@ fn message<T: Transportable>(of: &T) -> Vec<u8> {
 /// A raw peer that can send any frame, after both sides have exchanged their handler tables.
 struct Peer {
     endpoint: Endpoint,
+    /// Times that each number was given back in the received messages.
+    given_back: RefCell<BTreeMap<u32, u64>>,
 }
 
 impl Peer {
     fn greet(endpoint: Endpoint) -> Self {
-        let peer = Self { endpoint };
+        let peer = Self {
+            endpoint,
+            given_back: RefCell::default(),
+        };
         peer.send(Header::new(HELLO, [1, 1000, 1 << 30]), &table());
         assert_eq!(peer.endpoint.recv_message().unwrap().header.kind, HELLO);
         peer
@@ -189,10 +227,36 @@ impl Peer {
     fn receive(&self, kind: u32) -> Message {
         loop {
             let message = self.endpoint.recv_message().unwrap();
+            self.count_given_back(&message);
             if message.header.kind == kind {
                 return message;
             }
         }
+    }
+
+    /// Counts the references that a message gives back. Such a message may precede the answer of
+    /// the call that had the references.
+    fn count_given_back(&self, message: &Message) {
+        let header = &message.header;
+        if header.kind != SEND || header.words[..2] != [REFERENCES << 32, CLEAN] {
+            return;
+        }
+        let mut all = self.given_back.borrow_mut();
+        for entry in message.payload.as_bytes().chunks_exact(12) {
+            let (number, times) = entry.split_at(4);
+            let number = u32::from_le_bytes(number.try_into().unwrap());
+            let times = u64::from_le_bytes(times.try_into().unwrap());
+            *all.entry(number).or_default() += times;
+        }
+    }
+
+    /// Waits until `count` references were given back since the last call of this method. Returns
+    /// the times for each number.
+    fn given_back(&self, count: u64) -> BTreeMap<u32, u64> {
+        while self.given_back.borrow().values().sum::<u64>() < count {
+            self.receive(SEND);
+        }
+        self.given_back.take()
     }
 
     /// Answers the next call.
@@ -247,7 +311,7 @@ fn hostile(attack: impl FnOnce(&Peer) + Send + 'static) -> (Client, thread::Join
             listener.accept().unwrap().establish().unwrap(),
         ));
     });
-    (Client::connect(&address).unwrap(), server)
+    (Client::connect(&address).wait().unwrap(), server)
 }
 
 #[test]
@@ -272,7 +336,7 @@ fn a_lease_of_no_time_is_not_renewed_without_end_by_a_client() {
         let (count, most) = peer.renewals();
         assert!(count <= most, "{count} renewals, at most {most}");
     });
-    let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
     let kept = shelf.make().wait().unwrap();
     server.join().unwrap();
     drop(kept);
@@ -349,7 +413,7 @@ fn refuses_result(answer: impl FnOnce(&Peer) + Send + 'static) {
         peer.answer(&message(&part(5, 60_000)));
         peer.receive(SEND);
     });
-    let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
     shelf.make().wait().unwrap_err();
     let made = shelf.make().wait().unwrap();
     drop(made);
@@ -367,13 +431,14 @@ fn results_that_are_no_references_end_one_call() {
         interface,
     };
     let id = <dyn Part as Remotable>::interface().id();
-    // References of another interface, without a number, to objects that the client never gave, and
-    // with an invalid address; values of other types.
+    // References of another interface, without a number, to objects that the client never gave, to
+    // results of its own calls, and with an invalid address; values of other types.
     let bad = [
         message(&other(5, id ^ 1)),
         message(&other(0, id)),
         message(&Handed::Yours { number: 3, kept: 9 }),
         message(&Handed::Yours { number: 0, kept: 0 }),
+        message(&Handed::Promised { index: 0 }),
         message(&Handed::Elsewhere {
             key: [1, 2],
             address: "no address at all".to_owned(),
@@ -396,7 +461,7 @@ fn answers_to_calls_that_nobody_made_end_the_connection() {
             peer.send(Header::new(REPLY, [number, 0, 0]), &message(&part(5, 0)));
             while peer.endpoint.recv_message().is_ok() {}
         });
-        let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+        let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
         shelf.make().wait().unwrap_err();
         shelf.make().wait().unwrap_err();
         server.join().unwrap();
@@ -425,9 +490,193 @@ fn what_a_server_says_of_references_that_it_was_never_given_changes_nothing() {
     });
     let own = Server::default();
     let export = own.export::<dyn Part>(Arc::new(Number(3)));
-    let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
     shelf.keep(export.remote()).wait().unwrap();
     assert_eq!(export.references(), 1);
     drop(shelf.make().wait().unwrap());
     server.join().unwrap();
+}
+
+/// The wire form of `Chest`.
+type ChestForm = Result<(), (([Handed; 2], Vec<Vec<Handed>>),)>;
+
+/// A part with another interface.
+fn strange(number: u32) -> Handed {
+    Handed::Mine {
+        number,
+        lease: 60_000,
+        interface: <dyn Part as Remotable>::interface().id() ^ 1,
+    }
+}
+
+#[test]
+fn refused_arguments_are_given_back_once_each() {
+    let good = |number| part(number, 60_000);
+    let more = || vec![vec![], vec![good(8), good(9), good(9)]];
+    let empty = || -> ChestForm { Ok(()) };
+    let full = |first| -> ChestForm { Err((([first, good(7)], more()),)) };
+    // The first, a middle and the last reference of a call are invalid, in either argument.
+    let bad = [
+        message(&(vec![strange(4), good(5), good(6)], full(good(3)))),
+        message(&(vec![good(4), strange(5), good(6)], full(good(3)))),
+        message(&(vec![good(4), good(5), good(6)], full(strange(3)))),
+        message(&(vec![good(4), strange(5), good(6)], full(strange(3)))),
+    ];
+    let (_server, serving, board) = serve();
+    let peer = Peer::of(&serving);
+    for arguments in bad {
+        let refused = peer.call(OBJECT | KEEP_ALL << 32, &arguments);
+        // Bit 32 tells that the references have been received.
+        assert_eq!(refused.header.words[1], 1 << 32 | 3);
+        let expected = [(3, 1), (4, 1), (5, 1), (6, 1), (7, 1), (8, 1), (9, 2)];
+        assert_eq!(peer.given_back(8), BTreeMap::from(expected));
+    }
+    // Arguments that can't be read have no references.
+    for arguments in [&[0xff; 64][..], &[]] {
+        let refused = peer.call(OBJECT | KEEP_ALL << 32, arguments);
+        assert_eq!(refused.header.words[1], 3);
+    }
+    let kept = peer.call(OBJECT | KEEP_ALL << 32, &message(&(vec![good(4)], empty())));
+    assert_eq!(kept.header.words[1], 0);
+    let kept = peer.call(
+        OBJECT | KEEP_ALL << 32,
+        &message(&(vec![good(4)], full(good(3)))),
+    );
+    assert_eq!(kept.header.words[1], 0);
+    board.kept.0.lock().unwrap().clear();
+    let expected = [(3, 1), (4, 2), (7, 1), (8, 1), (9, 2)];
+    assert_eq!(peer.given_back(7), BTreeMap::from(expected));
+}
+
+#[test]
+fn refused_results_are_given_back_once_each() {
+    let (client, server) = hostile(|peer| {
+        peer.answer(&message(&Found::Object { number: 1 }));
+        let good = |number| part(number, 60_000);
+        peer.answer(&message(&vec![good(4), strange(5), good(6), good(6)]));
+        let expected = [(4, 1), (5, 1), (6, 2)];
+        assert_eq!(peer.given_back(4), BTreeMap::from(expected));
+    });
+    let _serves = client.start().unwrap();
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
+    shelf.make_all().wait().unwrap_err();
+    server.join().unwrap();
+}
+
+#[test]
+fn refused_arguments_stay_with_a_client_whose_server_did_not_read_them() {
+    let (client, server) = hostile(|peer| {
+        peer.answer(&message(&Found::Object { number: 1 }));
+        for code in [1u64, 2, 3, 5, 7, 10, 11, 12] {
+            let number = peer.receive(REQUEST).header.words[0] & 0xffff_ffff;
+            peer.send(Header::new(REPLY, [number, code, 0]), b"refused");
+        }
+        // A server that has received the reference gives it back.
+        let number = peer.receive(REQUEST).header.words[0] & 0xffff_ffff;
+        peer.send(Header::new(REPLY, [number, 1 << 32 | 3, 0]), b"refused");
+        let number = peer.receive(REQUEST).header.words[0] & 0xffff_ffff;
+        peer.clean(9, 2);
+        peer.send(Header::new(REPLY, [number, 0, 0]), &[]);
+        while peer.endpoint.recv_message().is_ok() {}
+    });
+    let own = Server::default();
+    let export = own.export::<dyn Part>(Arc::new(Number(3)));
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
+    for _ in 0..8 {
+        shelf.keep(export.remote()).wait().unwrap_err();
+        assert_eq!((export.references(), own.references().pins), (0, 0));
+    }
+    shelf.keep(export.remote()).wait().unwrap_err();
+    assert_eq!((export.references(), own.references().pins), (1, 0));
+    shelf.keep(export.remote()).wait().unwrap();
+    until(|| export.references() == 0);
+    drop((shelf, client));
+    server.join().unwrap();
+}
+
+/// Flags of an object's number: other calls may name the call, and results of other calls are among
+/// its arguments.
+const PROMISES: u64 = 1 << 31;
+const PASSES_PROMISED: u64 = 1 << 29;
+
+/// Returns a payload with the numbers of calls behind the arguments.
+fn passing(arguments: &[u8], calls: &[u32]) -> Vec<u8> {
+    let count = u32::try_from(calls.len()).unwrap();
+    let numbers = calls.iter().chain([&count]);
+    let numbers = numbers.flat_map(|number| number.to_le_bytes());
+    arguments.iter().copied().chain(numbers).collect()
+}
+
+/// Returns a payload that ends with the number of its call.
+fn promising(payload: &[u8], number: u32, interface: u64) -> Vec<u8> {
+    [payload, &number.to_le_bytes(), &interface.to_le_bytes()].concat()
+}
+
+#[test]
+fn results_that_nobody_promised_are_not_passed() {
+    // The time of a call that ends soon.
+    const SOON: u64 = 1 << 48;
+    const RECEIVED: u64 = 1 << 32;
+    let of = <dyn Part as Remotable>::interface().id();
+    let (_server, serving, board) = serve();
+    let peer = Peer::of(&serving);
+    let code = |word: u64, payload: &[u8]| peer.call(word, payload).header.words[1];
+    let make = |number: u32, interface: u64| {
+        let word = OBJECT | PROMISES | MAKE << 32;
+        assert_eq!(code(word, &promising(&[], number, interface)), 0);
+    };
+    let promised = |index: u32| Handed::Promised { index };
+    let keep = OBJECT | PASSES_PROMISED | KEEP << 32;
+    let keep_all = OBJECT | PASSES_PROMISED | KEEP_ALL << 32;
+    let argument = message(&(promised(0),));
+    make(8, of);
+    // Calls whose results are passed: the first one is valid.
+    assert_eq!(code(keep, &passing(&argument, &[8])), 0);
+    assert_eq!(code(keep, &passing(&argument, &[8; 16])), 0);
+    for calls in [&[][..], &[8; 17], &[8, 1 << 28], &[u32::MAX]] {
+        assert_eq!(code(keep, &passing(&argument, calls)), 3, "{calls:?}");
+    }
+    for payload in [&[][..], &[1, 0, 0, 0], &[0xff; 64], &argument] {
+        assert_eq!(code(keep, payload), 3, "{payload:?}");
+    }
+    // The arguments name a call that is not behind them, and an object of another interface.
+    let beyond = message(&(promised(1),));
+    assert_eq!(code(keep, &passing(&beyond, &[8])), RECEIVED | 3);
+    assert_eq!(code(OBJECT | KEEP << 32, &argument), RECEIVED | 3);
+    let visit = OBJECT | PASSES_PROMISED | VISIT << 32;
+    assert_eq!(code(visit, &passing(&argument, &[8])), RECEIVED | 3);
+    // A call that returned no reference, one that returned another interface, and one that has not
+    // arrived.
+    let none = promising(&passing(&argument, &[8]), 9, of);
+    assert_eq!(code(keep | PROMISES, &none), 0);
+    make(10, of ^ 1);
+    for call in [9, 10] {
+        assert_eq!(code(keep, &passing(&argument, &[8, call])), 12, "{call}");
+    }
+    assert_eq!(code(keep | SOON, &passing(&argument, &[8, 99])), 5);
+    // A call cannot wait for its own result, and of two that wait for each other, none runs.
+    let own = promising(&passing(&argument, &[8, 11]), 11, of);
+    assert_eq!(code(keep | PROMISES, &own), 3);
+    for (number, other) in [(12, 13), (13, 12)] {
+        let payload = promising(&passing(&argument, &[other]), number, of);
+        let word = keep | PROMISES | SOON;
+        peer.send(Header::new(REQUEST, [number.into(), word, 0]), &payload);
+    }
+    let ends = [peer.receive(REPLY), peer.receive(REPLY)].map(|reply| reply.header.words[1]);
+    assert!(ends.iter().all(|code| [5, 12].contains(code)), "{ends:?}");
+    // References beside a promised one are given back if they were received.
+    let both = |number| {
+        let empty: ChestForm = Ok(());
+        message(&(vec![part(number, 60_000), promised(0), promised(7)], empty))
+    };
+    assert_eq!(code(keep_all, &passing(&both(4), &[8])), RECEIVED | 3);
+    assert_eq!(peer.given_back(1), BTreeMap::from([(4, 1)]));
+    assert_eq!(code(keep_all, &passing(&both(5), &[9])), 12);
+    // An object that the peer has given back cannot be passed.
+    make(14, of);
+    let count = board.kept.0.lock().unwrap().len();
+    assert_eq!(count, 3);
+    (2..20).for_each(|number| peer.clean(number, 1));
+    assert_eq!(code(keep, &passing(&argument, &[14])), RECEIVED | 3);
+    assert_eq!(peer.given_back.borrow().len(), 0);
 }

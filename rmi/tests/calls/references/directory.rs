@@ -72,12 +72,12 @@ fn owner(names: &[(&str, i64)]) -> Serving {
 }
 
 fn sum(names: &Names, name: &str) -> i64 {
-    let adder = names.lookup::<dyn Adder>(name).unwrap();
+    let adder = names.lookup::<dyn Adder>(name).wait().unwrap();
     *adder.add(1, 2).wait().unwrap().get()
 }
 
 fn listed(names: &Names) -> Vec<String> {
-    let all = names.list().unwrap();
+    let all = names.list().wait().unwrap();
     all.into_iter().map(|bound| bound.name).collect()
 }
 
@@ -103,58 +103,69 @@ fn refusal(of: Result<(), DirectoryError>) -> Refusal {
 fn objects_of_several_servers_are_found_and_called() {
     let registry = open();
     let (one, other) = (owner(&[("a", 10), ("b", 20)]), owner(&[("a", 30)]));
-    let of_one = Names::connect(registry.address()).unwrap();
-    of_one.bind("a", &one).unwrap();
-    of_one.bind("b", &one).unwrap();
-    let of_other = Names::connect(registry.address()).unwrap();
-    assert_eq!(refusal(of_other.bind("a", &other)), Refusal::Taken);
+    let of_one = Names::connect(registry.address()).wait().unwrap();
+    of_one.bind("a", &one).wait().unwrap();
+    of_one.bind("b", &one).wait().unwrap();
+    let of_other = Names::connect(registry.address()).wait().unwrap();
+    assert_eq!(refusal(of_other.bind("a", &other).wait()), Refusal::Taken);
 
-    let client = Names::connect(registry.address()).unwrap();
+    let client = Names::connect(registry.address()).wait().unwrap();
     assert_eq!(listed(&client), ["a", "b"]);
     assert_eq!((sum(&client, "a"), sum(&client, "b")), (13, 23));
-    of_other.rebind("a", &other).unwrap();
+    of_other.rebind("a", &other).wait().unwrap();
     assert_eq!(sum(&client, "a"), 33);
-    assert!(client.unbind("b").unwrap());
-    assert!(!client.unbind("b").unwrap());
-    let unknown = client.lookup::<dyn Adder>("b").unwrap_err();
+    assert!(client.unbind("b").wait().unwrap());
+    assert!(!client.unbind("b").wait().unwrap());
+    let unknown = client.lookup::<dyn Adder>("b").wait().unwrap_err();
     assert!(matches!(unknown, LookupError::Unknown { .. }), "{unknown}");
-    let unserved = of_one.bind("c", &one).unwrap_err();
+    let unserved = of_one.bind("c", &one).wait().unwrap_err();
     assert!(matches!(unserved, DirectoryError::NotServed { .. }));
 
-    let wrong = client.lookup::<dyn Other>("a").unwrap_err().to_string();
-    assert!(wrong.contains("fn nothing(&self)"), "{wrong}");
-    assert!(
-        wrong.contains("fn add(&self, a: i64, b: i64) -> i64"),
-        "{wrong}"
-    );
+    let wrong = client
+        .lookup::<dyn Other>("a")
+        .wait()
+        .unwrap_err()
+        .to_string();
+    assert!(wrong.contains("Other here, Adder there"), "{wrong}");
 
     // The server is gone, but its name is still bound.
     drop(other);
-    let gone = client.lookup::<dyn Adder>("a").unwrap_err();
+    let gone = client.lookup::<dyn Adder>("a").wait().unwrap_err();
     assert!(matches!(gone, LookupError::Unreachable { .. }), "{gone}");
+    let wrong = client
+        .lookup::<dyn Other>("a")
+        .wait()
+        .unwrap_err()
+        .to_string();
+    assert!(
+        wrong.contains(
+            "Other { fn nothing(&self) } here, Adder { fn add(&self, a: i64, b: i64) -> i64 } there"
+        ),
+        "{wrong}"
+    );
 }
 
 #[test]
 fn names_go_with_who_bound_them_and_watchers_know() {
     let registry = open();
     let serving = owner(&[("a", 0), ("b", 0), ("c", 0)]);
-    let of_a = Names::connect(registry.address()).unwrap();
-    of_a.bind("a", &serving).unwrap();
-    let of_others = Names::connect(registry.address()).unwrap();
-    of_others.bind("b", &serving).unwrap();
+    let of_a = Names::connect(registry.address()).wait().unwrap();
+    of_a.bind("a", &serving).wait().unwrap();
+    let of_others = Names::connect(registry.address()).wait().unwrap();
+    of_others.bind("b", &serving).wait().unwrap();
 
-    let client = Names::connect(registry.address()).unwrap();
+    let client = Names::connect(registry.address()).wait().unwrap();
     let mut changes = client.watch().unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
     assert_eq!(next(&mut changes), (Event::Bound, "b".to_owned()));
     assert_eq!(next(&mut changes), (Event::Complete, String::new()));
-    of_others.bind("c", &serving).unwrap();
+    of_others.bind("c", &serving).wait().unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "c".to_owned()));
     // A name that another connection has taken over stays bound.
-    of_others.rebind("a", &serving).unwrap();
+    of_others.rebind("a", &serving).wait().unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
     drop(of_a);
-    assert!(of_others.unbind("b").unwrap());
+    assert!(of_others.unbind("b").wait().unwrap());
     assert_eq!(next(&mut changes), (Event::Unbound, "b".to_owned()));
     drop(of_others);
     let gone = [next(&mut changes), next(&mut changes)].map(|(event, name)| {
@@ -180,19 +191,25 @@ fn only_the_binder_replaces_and_unbinds_a_name() {
             ServerOptions::default(),
         );
         let (honest, forged) = (owner(&[("a", 10)]), owner(&[("a", 30)]));
-        let binder = Names::connect(registry.address()).unwrap();
-        binder.bind("a", &honest).unwrap();
-        let other = Names::connect(registry.address()).unwrap();
-        assert_eq!(refusal(other.rebind("a", &forged)), Refusal::NotBinder);
-        assert_eq!(unbound(other.unbind("a")), Refusal::NotBinder);
+        let binder = Names::connect(registry.address()).wait().unwrap();
+        binder.bind("a", &honest).wait().unwrap();
+        let other = Names::connect(registry.address()).wait().unwrap();
+        assert_eq!(
+            refusal(other.rebind("a", &forged).wait()),
+            Refusal::NotBinder
+        );
+        assert_eq!(unbound(other.unbind("a").wait()), Refusal::NotBinder);
         // Binding the same entry again does not make the caller the binder.
-        other.bind("a", &honest).unwrap();
-        other.rebind("a", &honest).unwrap();
-        assert_eq!(refusal(other.rebind("a", &forged)), Refusal::NotBinder);
-        assert_eq!(unbound(other.unbind("a")), Refusal::NotBinder);
+        other.bind("a", &honest).wait().unwrap();
+        other.rebind("a", &honest).wait().unwrap();
+        assert_eq!(
+            refusal(other.rebind("a", &forged).wait()),
+            Refusal::NotBinder
+        );
+        assert_eq!(unbound(other.unbind("a").wait()), Refusal::NotBinder);
         assert_eq!(sum(&other, "a"), 13);
-        binder.rebind("a", &honest).unwrap();
-        assert!(binder.unbind("a").unwrap());
+        binder.rebind("a", &honest).wait().unwrap();
+        assert!(binder.unbind("a").wait().unwrap());
         assert!(listed(&other).is_empty());
     }
 }
@@ -203,24 +220,24 @@ fn only_the_binder_replaces_and_unbinds_a_name() {
 fn a_name_that_was_bound_twice_stays_for_the_second() {
     let registry = plain();
     let serving = owner(&[("a", 0)]);
-    let first = Names::connect(registry.address()).unwrap();
-    first.bind("a", &serving).unwrap();
-    let second = Names::connect(registry.address()).unwrap();
-    second.bind("a", &serving).unwrap();
+    let first = Names::connect(registry.address()).wait().unwrap();
+    first.bind("a", &serving).wait().unwrap();
+    let second = Names::connect(registry.address()).wait().unwrap();
+    second.bind("a", &serving).wait().unwrap();
     let mut changes = second.watch().unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
     assert_eq!(next(&mut changes), (Event::Complete, String::new()));
     drop(first);
-    until(|| second.rebind("a", &owner(&[("a", 1)])).is_ok());
+    until(|| second.rebind("a", &owner(&[("a", 1)])).wait().is_ok());
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
-    assert!(second.unbind("a").unwrap());
+    assert!(second.unbind("a").wait().unwrap());
     assert_eq!(next(&mut changes), (Event::Unbound, "a".to_owned()));
     // The name is also unbound if the second connection ends before the first.
-    let first = Names::connect(registry.address()).unwrap();
-    first.bind("a", &serving).unwrap();
+    let first = Names::connect(registry.address()).wait().unwrap();
+    first.bind("a", &serving).wait().unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
-    let third = Names::connect(registry.address()).unwrap();
-    third.bind("a", &serving).unwrap();
+    let third = Names::connect(registry.address()).wait().unwrap();
+    third.bind("a", &serving).wait().unwrap();
     drop(third);
     drop(first);
     assert_eq!(next(&mut changes), (Event::Unbound, "a".to_owned()));
@@ -233,13 +250,13 @@ fn a_name_that_was_bound_twice_stays_for_the_second() {
 fn who_repeats_an_entry_does_not_take_the_name_over() {
     let registry = plain();
     let (honest, forged) = (owner(&[("a", 10)]), owner(&[("a", 1000)]));
-    let old = Names::connect(registry.address()).unwrap();
-    old.bind("a", &honest).unwrap();
-    let new = Names::connect(registry.address()).unwrap();
-    new.bind("a", &honest).unwrap();
-    let thief = Names::connect(registry.address()).unwrap();
-    thief.bind("a", &honest).unwrap();
-    let observer = Client::connect(registry.address()).unwrap();
+    let old = Names::connect(registry.address()).wait().unwrap();
+    old.bind("a", &honest).wait().unwrap();
+    let new = Names::connect(registry.address()).wait().unwrap();
+    new.bind("a", &honest).wait().unwrap();
+    let thief = Names::connect(registry.address()).wait().unwrap();
+    thief.bind("a", &honest).wait().unwrap();
+    let observer = Client::connect(registry.address()).wait().unwrap();
     let connections = || {
         let health = observer.reflection().health().wait();
         health.unwrap().get().connections
@@ -249,14 +266,17 @@ fn who_repeats_an_entry_does_not_take_the_name_over() {
     // What the end of a connection causes may still run when it is not counted any more.
     until(|| connections() < before);
     for _ in 0..20 {
-        assert_eq!(refusal(thief.rebind("a", &forged)), Refusal::NotBinder);
+        assert_eq!(
+            refusal(thief.rebind("a", &forged).wait()),
+            Refusal::NotBinder
+        );
         thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(unbound(thief.unbind("a")), Refusal::NotBinder);
+    assert_eq!(unbound(thief.unbind("a").wait()), Refusal::NotBinder);
     assert_eq!(sum(&new, "a"), 13);
     drop(thief);
-    until(|| new.rebind("a", &owner(&[("a", 11)])).is_ok());
-    assert!(new.unbind("a").unwrap());
+    until(|| new.rebind("a", &owner(&[("a", 11)])).wait().is_ok());
+    assert!(new.unbind("a").wait().unwrap());
 }
 
 /// Claims count as names, so that one connection can't hold more of them.
@@ -266,14 +286,14 @@ fn claims_count_as_names() {
     options.max_names_each = 2;
     let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
     let serving = owner(&[("a", 1), ("b", 2), ("c", 3)]);
-    let [first, second] = [0, 1].map(|_| Names::connect(registry.address()).unwrap());
-    first.bind("a", &serving).unwrap();
-    first.bind("b", &serving).unwrap();
-    second.bind("c", &serving).unwrap();
-    second.bind("a", &serving).unwrap();
-    second.bind("a", &serving).unwrap();
+    let [first, second] = [0, 1].map(|_| Names::connect(registry.address()).wait().unwrap());
+    first.bind("a", &serving).wait().unwrap();
+    first.bind("b", &serving).wait().unwrap();
+    second.bind("c", &serving).wait().unwrap();
+    second.bind("a", &serving).wait().unwrap();
+    second.bind("a", &serving).wait().unwrap();
     assert_eq!(
-        refusal(second.bind("b", &serving)),
+        refusal(second.bind("b", &serving).wait()),
         Refusal::TooMany { most: 2 }
     );
 }
@@ -283,11 +303,11 @@ fn the_registry_and_its_users_may_be_in_one_program() {
     let address = "inproc://directory-in-one";
     let (options, server) = (RegistrarOptions::default(), ServerOptions::default());
     let registry = registry(address, options, server);
-    let names = Names::connect(registry.address()).unwrap();
+    let names = Names::connect(registry.address()).wait().unwrap();
     let server = Server::default();
     server.bind::<dyn Adder>("a", Arc::new(Plus(1))).unwrap();
     let serving = server.listen(&"inproc://directory-owner".parse().unwrap());
-    names.bind("a", &serving.unwrap()).unwrap();
+    names.bind("a", &serving.unwrap()).wait().unwrap();
     let serving = server.listen(&"inproc://directory-owner".parse().unwrap());
     assert_eq!(sum(&names, "a"), 4);
     drop(serving);
@@ -299,16 +319,18 @@ fn who_knows_the_secret_changes_names() {
     let mut options = ServerOptions::default();
     options.secret = Some(secret.clone());
     let registry = registry("tcp://127.0.0.1:0", RegistrarOptions::default(), options);
-    assert!(Names::connect(registry.address()).is_err());
+    assert!(Names::connect(registry.address()).wait().is_err());
     let mut options = ClientOptions::default();
     options.secret = Some(secret.clone());
-    let names = Names::connect_with(registry.address(), &options).unwrap();
+    let names = Names::connect_with(registry.address(), &options)
+        .wait()
+        .unwrap();
     let mut of_server = ServerOptions::default();
     of_server.secret = Some(secret);
     let server = Server::new(of_server);
     server.bind::<dyn Adder>("a", Arc::new(Plus(0))).unwrap();
     let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
-    names.bind("a", &serving.unwrap()).unwrap();
+    names.bind("a", &serving.unwrap()).wait().unwrap();
     assert_eq!(listed(&names), ["a"]);
 }
 
@@ -338,10 +360,10 @@ fn other_hosts_change_names_by_the_secret_alone() {
         RegistrarOptions::default(),
         ServerOptions::default(),
     );
-    let far = Names::connect(&seen_from(ip, &open)).unwrap();
+    let far = Names::connect(&seen_from(ip, &open)).wait().unwrap();
     let serving = owner(&[("a", 0)]);
-    assert_eq!(refusal(far.bind("a", &serving)), Refusal::NotAllowed);
-    let unbound = far.unbind("a").map(|_| ());
+    assert_eq!(refusal(far.bind("a", &serving).wait()), Refusal::NotAllowed);
+    let unbound = far.unbind("a").wait().map(|_| ());
     assert_eq!(refusal(unbound), Refusal::NotAllowed);
     let near = Names::connect(
         &open
@@ -351,8 +373,9 @@ fn other_hosts_change_names_by_the_secret_alone() {
             .parse()
             .unwrap(),
     )
+    .wait()
     .unwrap();
-    near.bind("a", &serving).unwrap();
+    near.bind("a", &serving).wait().unwrap();
     assert_eq!(listed(&far), ["a"]);
     // The server listens only at a local address, so the entry has no address for other hosts.
     let entry = far.directory().lookup("a").wait().unwrap();
@@ -364,11 +387,13 @@ fn other_hosts_change_names_by_the_secret_alone() {
     let closed = registry("tcp://0.0.0.0:0", RegistrarOptions::default(), options);
     let mut options = ClientOptions::default();
     options.secret = Some(secret);
-    let far = Names::connect_with(&seen_from(ip, &closed), &options).unwrap();
+    let far = Names::connect_with(&seen_from(ip, &closed), &options)
+        .wait()
+        .unwrap();
     let server = Server::default();
     server.bind::<dyn Adder>("a", Arc::new(Plus(0))).unwrap();
     let serving = server.listen(&"tcp://0.0.0.0:0".parse().unwrap()).unwrap();
-    far.bind("a", &serving).unwrap();
+    far.bind("a", &serving).wait().unwrap();
     // The entry has the address from which the name was bound.
     let entry = far.directory().lookup("a").wait().unwrap();
     let expected = seen_from(ip, &serving).to_string();
@@ -394,13 +419,13 @@ fn floods_of_names_are_bounded_and_others_go_on() {
     options.max_bytes = 1 << 20;
     let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
     let serving = owner(&[("mine", 5)]);
-    let names = Names::connect(registry.address()).unwrap();
-    names.bind("mine", &serving).unwrap();
+    let names = Names::connect(registry.address()).wait().unwrap();
+    names.bind("mine", &serving).wait().unwrap();
 
     let at = ["tcp://127.0.0.1:1"];
     let attackers: Vec<_> = (0..3)
         .map(|of| {
-            let attacker = Names::connect(registry.address()).unwrap();
+            let attacker = Names::connect(registry.address()).wait().unwrap();
             let mut refused = Vec::new();
             for n in 0..200 {
                 let name = format!("{of}-{n}");
@@ -458,12 +483,17 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     options.max_watchers = 2;
     let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
     let serving = owner(&[("a", 0)]);
-    let names = Names::connect(registry.address()).unwrap();
-    names.bind("a", &serving).unwrap();
+    let names = Names::connect(registry.address()).wait().unwrap();
+    names.bind("a", &serving).wait().unwrap();
     let mut options = ClientOptions::default();
     options.stream_items = 16;
-    let idle = Client::connect_with(registry.address(), &options).unwrap();
-    let idle = idle.lookup::<dyn Directory>(directory::NAME).unwrap();
+    let idle = Client::connect_with(registry.address(), &options)
+        .wait()
+        .unwrap();
+    let idle = idle
+        .lookup::<dyn Directory>(directory::NAME)
+        .wait()
+        .unwrap();
     let mut lazy = idle.watch();
     assert_eq!(next_of(&mut lazy), (Event::Bound, "a".to_owned()));
     let mut second = names.directory().watch();
@@ -476,7 +506,7 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     drop(second);
     // More changes than the stream window and `max_changes` have room for.
     for _ in 0..200 {
-        names.rebind("a", &serving).unwrap();
+        names.rebind("a", &serving).wait().unwrap();
     }
     let mut last = (Event::Bound, String::new());
     while let Some(item) = lazy.next().wait() {
@@ -492,8 +522,11 @@ fn one_connection_does_not_take_the_places_of_all_watchers() {
     let mut options = RegistrarOptions::default();
     options.max_watchers_each = 3;
     let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
-    let greedy = Client::connect(registry.address()).unwrap();
-    let greedy = greedy.lookup::<dyn Directory>(directory::NAME).unwrap();
+    let greedy = Client::connect(registry.address()).wait().unwrap();
+    let greedy = greedy
+        .lookup::<dyn Directory>(directory::NAME)
+        .wait()
+        .unwrap();
     let mut few: Vec<_> = (0..3).map(|_| greedy.watch()).collect();
     for watch in &mut few {
         assert_eq!(next_of(watch).0, Event::Complete);
@@ -501,7 +534,7 @@ fn one_connection_does_not_take_the_places_of_all_watchers() {
     let (event, reason) = next_of(&mut greedy.watch());
     assert_eq!(event, Event::Refused);
     assert!(reason.contains("max_watchers_each"), "{reason}");
-    let names = Names::connect(registry.address()).unwrap();
+    let names = Names::connect(registry.address()).wait().unwrap();
     assert_eq!(next_of(&mut names.directory().watch()).0, Event::Complete);
     // A slot is free again when one of the watches has ended.
     few.pop();
@@ -514,11 +547,16 @@ fn changes_that_wait_for_all_watchers_are_bounded() {
     options.max_change_bytes = 8 << 10;
     let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
     let serving = owner(&[("a", 0)]);
-    let names = Names::connect(registry.address()).unwrap();
+    let names = Names::connect(registry.address()).wait().unwrap();
     let mut options = ClientOptions::default();
     options.stream_items = 4;
-    let idle = Client::connect_with(registry.address(), &options).unwrap();
-    let idle = idle.lookup::<dyn Directory>(directory::NAME).unwrap();
+    let idle = Client::connect_with(registry.address(), &options)
+        .wait()
+        .unwrap();
+    let idle = idle
+        .lookup::<dyn Directory>(directory::NAME)
+        .wait()
+        .unwrap();
     let mut lazy: Vec<_> = (0..8).map(|_| idle.watch()).collect();
     for watch in &mut lazy {
         assert_eq!(next_of(watch).0, Event::Complete);
@@ -528,7 +566,7 @@ fn changes_that_wait_for_all_watchers_are_bounded() {
     // Fewer changes for each watcher than `max_changes`, but more bytes for all of them than
     // `max_change_bytes`.
     for _ in 0..400 {
-        names.rebind("a", &serving).unwrap();
+        names.rebind("a", &serving).wait().unwrap();
         assert_eq!(next_of(&mut reader), (Event::Bound, "a".to_owned()));
     }
     for mut watch in lazy {

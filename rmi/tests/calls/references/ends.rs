@@ -74,8 +74,10 @@ fn serve(address: &str) -> (Server, Serving) {
 fn come_and_go(serving: &Serving, own: &Server, round: u64) {
     let mut options = ClientOptions::default();
     options.lease = LEASE;
-    let client = Client::connect_with(serving.address(), &options).unwrap();
-    let maker = client.lookup::<dyn Maker>("maker").unwrap();
+    let client = Client::connect_with(serving.address(), &options)
+        .wait()
+        .unwrap();
+    let maker = client.lookup::<dyn Maker>("maker").wait().unwrap();
     let mut kept = maker.make(GIVEN).wait().unwrap();
     let more = [(); 3].map(|()| maker.make(GIVEN));
     let export = own.export::<dyn Part>(Arc::new(Number(round)));
@@ -141,8 +143,10 @@ fn what_a_client_does_not_take_is_not_leased() {
         let (server, serving) = serve(address);
         let mut options = ClientOptions::default();
         options.transport.max_message = 4 << 10;
-        let client = Client::connect_with(serving.address(), &options).unwrap();
-        let maker = client.lookup::<dyn Maker>("maker").unwrap();
+        let client = Client::connect_with(serving.address(), &options)
+            .wait()
+            .unwrap();
+        let maker = client.lookup::<dyn Maker>("maker").wait().unwrap();
         let error = maker.make(1000).wait().unwrap_err();
         assert!(matches!(error, CallError::NoResult { .. }), "{error}");
         // The leases end while the connection is open.
@@ -173,9 +177,11 @@ fn what_is_dropped_behind_the_end_is_forgotten_at_once() {
         let mut options = ClientOptions::default();
         let by_client = Held { _by: held.clone() };
         options.interceptors = Interceptors::default().and(by_client);
-        let client = Client::connect_with(serving.address(), &options).unwrap();
+        let client = Client::connect_with(serving.address(), &options)
+            .wait()
+            .unwrap();
         drop(options);
-        let maker = client.lookup::<dyn Maker>("maker").unwrap();
+        let maker = client.lookup::<dyn Maker>("maker").wait().unwrap();
         let export = own.export::<dyn Part>(Arc::new(Number(1)));
         let given = maker.take(vec![export.remote(); 10]);
         client.close();

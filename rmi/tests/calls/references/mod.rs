@@ -1,6 +1,7 @@
 //! References to objects, and registries of them.
 
 mod bound;
+mod client_exports;
 mod directory;
 mod ends;
 mod passing;

@@ -166,8 +166,10 @@ fn setup(address: &str, options: ServerOptions) -> Setup {
     let mut of_client = ClientOptions::default();
     of_client.clock = options.clock;
     of_client.lease = options.lease;
-    let client = Client::connect_with(serving.address(), &of_client).unwrap();
-    let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+    let client = Client::connect_with(serving.address(), &of_client)
+        .wait()
+        .unwrap();
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
     Setup {
         own: Server::default(),
         server: Bound(server, "shelf"),
@@ -428,8 +430,10 @@ fn leases_that_nobody_renews_end() {
     // A client with a paused clock, which never renews its lease.
     let mut silent = ClientOptions::default();
     silent.clock = Clock::paused();
-    let client = Client::connect_with(setup.serving.address(), &silent).unwrap();
-    let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+    let client = Client::connect_with(setup.serving.address(), &silent)
+        .wait()
+        .unwrap();
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
     let made = shelf.make().wait().unwrap();
     assert_eq!(setup.server.references().leases, 1);
     clock.advance(options.lease);

@@ -1,10 +1,13 @@
-//! Structs that contain references, as arguments and results.
+//! Structs, enums and lists that contain references, as arguments and results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use jstream::Transportable;
-use jstream_rmi::{Client, Export, LookupError, Referring, Remote, Server, Serving, remote};
+use jstream_rmi::{
+    CallError, CallInfo, Client, Denied, Export, Interceptor, Interceptors, LookupError, Referring,
+    Remote, Server, ServerOptions, Serving, Watch, remote,
+};
 
 use testing::until;
 
@@ -144,9 +147,9 @@ fn structs_are_passed_with_their_references() {
         let own = Server::default();
         let count = Arc::new(Count::default());
         let counter = own.export::<dyn Counter>(count.clone());
-        let client = Client::connect(serving.address()).unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
         let _serves = client.start().unwrap();
-        let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+        let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
 
         let sum = shelf.put(tray(5, &counter)).wait().unwrap();
         assert_eq!(*sum.get(), 1 + 2 + 3 + 4 + 5);
@@ -219,11 +222,182 @@ fn a_struct_with_other_fields_is_another_one() {
         .unwrap();
     let serving = server.listen(&"inproc://referring-other".parse().unwrap());
     let serving = serving.unwrap();
-    let client = Client::connect(serving.address()).unwrap();
-    client.lookup::<dyn Pairs>("pairs").unwrap();
-    let other = client.lookup::<dyn other::Pairs>("pairs").unwrap_err();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    client.lookup::<dyn Pairs>("pairs").wait().unwrap();
+    let other = client
+        .lookup::<dyn other::Pairs>("pairs")
+        .wait()
+        .unwrap_err();
     assert!(
         matches!(other, LookupError::OtherInterface { .. }),
         "{other}"
+    );
+}
+
+#[derive(Referring)]
+enum Notice {
+    Quiet,
+    One(Remote<dyn Counter>, u8),
+    Many {
+        all: [Remote<dyn Counter>; 2],
+        r#for: Box<[Option<Remote<dyn Counter>>]>,
+        label: Label,
+    },
+    Empty(),
+    Within(Referring<Pair>, Vec<Vec<Referring<Pair>>>),
+    Last {},
+}
+
+#[derive(Referring)]
+enum Single {
+    Only(Remote<dyn Counter>),
+    /// The name of an associated type in the generated code.
+    #[allow(dead_code, reason = "only the name matters")]
+    Wire,
+}
+
+#[remote]
+trait Board {
+    fn notify(&self, notices: Vec<Referring<Notice>>) -> String;
+    fn grid(&self, grid: Vec<[Vec<Remote<dyn Counter>>; 2]>) -> Box<[Vec<Remote<dyn Counter>>]>;
+    async fn single(&self, single: Referring<Single>) -> Referring<Notice>;
+}
+
+struct Wall;
+
+impl Notice {
+    fn references(&self) -> Vec<&Remote<dyn Counter>> {
+        match self {
+            Self::Quiet | Self::Empty() | Self::Last {} => Vec::new(),
+            Self::One(one, _) => vec![one],
+            Self::Many { all, r#for, .. } => all.iter().chain(r#for.iter().flatten()).collect(),
+            Self::Within(pair, more) => {
+                let more = more.iter().flatten();
+                [pair].into_iter().chain(more).map(|pair| &pair.0).collect()
+            }
+        }
+    }
+}
+
+#[remote]
+impl Board for Wall {
+    fn notify(&self, notices: Vec<Notice>) -> String {
+        let each = notices.iter().map(|notice| {
+            let all = notice.references();
+            let sums = all.iter().map(|one| *one.add(1).wait().unwrap().get());
+            let last = sums.max().unwrap_or(0);
+            let text = match notice {
+                Notice::Quiet => "quiet".to_owned(),
+                Notice::One(_, n) => format!("one {n}"),
+                Notice::Many { label, r#for, .. } => format!("{} {}", label.text, r#for.len()),
+                Notice::Empty() => "empty".to_owned(),
+                Notice::Within(pair, more) => format!("within {} {}", pair.1, more.len()),
+                Notice::Last {} => "last".to_owned(),
+            };
+            format!("{text}: {last}")
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    fn grid(&self, grid: Vec<[Vec<Remote<dyn Counter>>; 2]>) -> Box<[Vec<Remote<dyn Counter>>]> {
+        grid.into_iter().flatten().collect()
+    }
+
+    async fn single(&self, single: Single) -> Notice {
+        let Single::Only(only) = single else {
+            return Notice::Quiet;
+        };
+        only.add(1).await.unwrap();
+        Notice::One(only, 3)
+    }
+}
+
+fn notices(counter: &Export<dyn Counter>) -> Vec<Notice> {
+    let one = || counter.remote();
+    vec![
+        Notice::Quiet,
+        Notice::One(one(), 7),
+        Notice::Many {
+            all: [one(), one()],
+            r#for: [None, Some(one()), None].into(),
+            label: label(),
+        },
+        Notice::Empty(),
+        Notice::Within(Pair(one(), 1), vec![vec![], vec![Pair(one(), 2)]]),
+        Notice::Last {},
+    ]
+}
+
+const NOTIFIED: &str = "quiet: 0, one 7: 1, five 3: 4, empty: 0, within 1 2: 6, last: 0";
+
+#[test]
+fn enums_and_nested_lists_are_passed_with_their_references() {
+    for address in ["tcp://127.0.0.1:0", "inproc://referring-enums"] {
+        let server = Server::default();
+        server.bind::<dyn Board>("board", Arc::new(Wall)).unwrap();
+        let serving = server.listen(&address.parse().unwrap()).unwrap();
+        let own = Server::default();
+        let counter = own.export::<dyn Counter>(Arc::new(Count::default()));
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let _serves = client.start().unwrap();
+        let board = client.lookup::<dyn Board>("board").wait().unwrap();
+
+        let notified = board.notify(notices(&counter)).wait().unwrap();
+        assert_eq!(*notified.get(), NOTIFIED);
+        assert_eq!(*board.notify(Vec::new()).wait().unwrap().get(), "");
+
+        let one = || counter.remote();
+        let grid = vec![[vec![], vec![one()]], [vec![one(), one()], vec![]]];
+        let back = board.grid(grid).wait().unwrap();
+        let lengths: Vec<_> = back.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [0, 1, 2, 0]);
+        assert!(back.iter().flatten().all(Remote::is_local));
+
+        let single = board.single(Single::Only(one())).wait().unwrap();
+        assert!(matches!(&single, Notice::One(one, 3) if one.is_local()));
+        until(|| counter.references() == 0);
+        assert_eq!(server.references().pins + own.references().pins, 0);
+    }
+}
+
+#[test]
+fn enums_are_passed_within_a_program() {
+    let own = Server::default();
+    let counter = own.export::<dyn Counter>(Arc::new(Count::default()));
+    let board = own.export::<dyn Board>(Arc::new(Wall)).into_remote();
+    let notified = board.notify(notices(&counter)).wait().unwrap();
+    assert_eq!(*notified.get(), NOTIFIED);
+}
+
+/// Denies the calls of one method.
+struct Deny;
+
+impl Interceptor for Deny {
+    fn before(&self, call: &CallInfo) -> Result<Box<dyn Watch>, Denied> {
+        match call.method {
+            "notify" => Err(Denied("as it should".to_owned())),
+            _ => Ok(Box::new(())),
+        }
+    }
+}
+
+#[test]
+fn references_of_denied_calls_stay_with_their_caller() {
+    let mut options = ServerOptions::default();
+    options.interceptors = Interceptors::default().and(Deny);
+    let server = Server::new(options);
+    server.bind::<dyn Board>("board", Arc::new(Wall)).unwrap();
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
+    let serving = serving.unwrap();
+    let own = Server::default();
+    let counter = own.export::<dyn Counter>(Arc::new(Count::default()));
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let board = client.lookup::<dyn Board>("board").wait().unwrap();
+    let denied = board.notify(notices(&counter)).wait().unwrap_err();
+    assert!(matches!(denied, CallError::Denied { .. }), "{denied}");
+    let counts = own.references();
+    assert_eq!(
+        (counter.references(), counts.leases, counts.pins),
+        (0, 0, 0)
     );
 }

@@ -85,8 +85,10 @@ impl Caller {
     /// succeed, because this server is never killed.
     pub(crate) fn do_all(&self, random: &mut Random) {
         for address in self.addresses(0) {
-            let client = Client::connect_with(&address.parse().unwrap(), &self.options).unwrap();
-            let service = client.lookup::<dyn Service>("service").unwrap();
+            let client = Client::connect_with(&address.parse().unwrap(), &self.options)
+                .wait()
+                .unwrap();
+            let service = client.lookup::<dyn Service>("service").wait().unwrap();
             for (name, work) in WORK {
                 let ended = work(self, &service, random);
                 let is_well = matches!(ended.how, Ok(true)) || self.faults.0;
@@ -132,11 +134,12 @@ impl Caller {
     /// Connects to a server and does some work. Returns true if the connection was lost or could
     /// not be established.
     fn visit(&self, address: &str, random: &mut Random) -> bool {
-        let Ok(client) = Client::connect_with(&address.parse().unwrap(), &self.options) else {
+        let Ok(client) = Client::connect_with(&address.parse().unwrap(), &self.options).wait()
+        else {
             thread::sleep(Duration::from_millis(5));
             return true;
         };
-        let service = match client.lookup::<dyn Service>("service") {
+        let service = match client.lookup::<dyn Service>("service").wait() {
             Ok(service) => service,
             Err(LookupError::Call(error)) => return is_lost(&error),
             Err(error) => panic!("{error}"),
@@ -161,12 +164,12 @@ impl Caller {
     fn look_up(&self, random: &mut Random) {
         let addresses = self.addresses(0);
         let address = addresses[0].parse().unwrap();
-        let Ok(names) = Names::connect_with(&address, &self.options) else {
+        let Ok(names) = Names::connect_with(&address, &self.options).wait() else {
             assert!(!self.survives, "the registry can't be reached");
             return;
         };
         let name = format!("service-{}", random.below(SERVERS));
-        match names.lookup::<dyn Service>(&name) {
+        match names.lookup::<dyn Service>(&name).wait() {
             Ok(service) => self.note(plain(self, &service, random)),
             Err(LookupError::OtherInterface { .. }) => panic!("{name} has another interface"),
             Err(_) => {}

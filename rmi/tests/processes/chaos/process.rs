@@ -249,8 +249,8 @@ fn serve(role: &Role, index: u64, number: u64) {
     let serving = listen(&server, role, index);
     let registry = fs::read_to_string(role.folder.join("server-0")).unwrap();
     let registry = registry.lines().next().unwrap().parse().unwrap();
-    let names = Names::connect(&registry).unwrap();
-    names.rebind(&name, &serving).unwrap();
+    let names = Names::connect(&registry).wait().unwrap();
+    names.rebind(&name, &serving).wait().unwrap();
     say("ready");
     while let Some(command) = command() {
         match command.as_str() {
@@ -264,7 +264,7 @@ fn serve(role: &Role, index: u64, number: u64) {
         }
     }
     drop(names);
-    let ended = serving.shutdown(Duration::from_secs(5));
+    let ended = serving.shutdown(Duration::from_secs(5)).wait();
     // The bound service holds the server, so unbind it to break the reference cycle.
     assert!(server.unbind("service") && server.unbind(&name));
     say(if ended.abandoned {

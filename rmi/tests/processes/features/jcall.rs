@@ -1,10 +1,11 @@
 //! The program `jcall`, against a server of this process.
 
+use std::collections::BTreeMap;
 use std::process::{Command, Output};
 use std::sync::Arc;
 
 use jstream::Transportable;
-use jstream_rmi::{Secret, Server, ServerOptions, Serving, Stream, remote};
+use jstream_rmi::{Remote, Secret, Server, ServerOptions, Serving, Stream, WeakServer, remote};
 use serde_json::{Value as Json, json};
 
 #[derive(Transportable)]
@@ -207,19 +208,40 @@ fn wrong_usage_is_told_from_failures() {
     );
     let (code, text) = of(&["book", "add", "1", "3000000000"]);
     assert_eq!(code, 2);
-    assert!(
-        text.contains("fn add(&self, a: i32, b: i32) -> i32"),
-        "{text}"
+    assert!(text.contains("argument 2 (b: i32)"), "{text}");
+    assert_eq!(
+        text,
+        "jcall: add: argument 2 (b: i32): expected an integer from -2147483648 to 2147483647, \
+         found 3000000000; try '1'\n"
     );
-    assert!(
-        text.contains(".1: expected an integer from -2147483648 to 2147483647"),
-        "{text}"
+    let (code, text) = of(&["book", "add", "1"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        text,
+        "jcall: add: argument 2 (b: i32) is missing; try '1'\n"
     );
-    for arguments in [&["book", "add", "1"][..], &["book", "add", "1", "2", "3"]] {
-        let (code, text) = of(arguments);
-        assert_eq!(code, 2);
-        assert!(text.contains("expected a list of 2"), "{text}");
-    }
+    let (code, text) = of(&["book", "add", "1", "2", "3"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        text,
+        "jcall: add takes 2 arguments (a: i32, b: i32), but 3 were given\n"
+    );
+    let (code, text) = of(&["book", "greet"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        text,
+        "jcall: greet: argument 1 (name: &str) is missing; try '\"text\"'\n"
+    );
+    // The example of an argument is a valid argument.
+    let (code, text) = of(&["book", "submit"]);
+    assert_eq!(code, 2);
+    let (_, example) = text
+        .trim_end()
+        .trim_end_matches('\'')
+        .split_once(" try '")
+        .unwrap();
+    let receipt = parsed(&jcall(&serving, &["book", "submit", example, "--json"]));
+    assert_eq!(receipt["id"], 1);
     let (code, text) = of(&["book", "submit", "{\"id\": 7}"]);
     assert_eq!(code, 2);
     assert!(text.contains("the field \"symbol\" is missing"), "{text}");
@@ -233,17 +255,169 @@ fn wrong_usage_is_told_from_failures() {
     let (code, text) = of(&["book", "fails"]);
     assert_eq!(code, 1);
     assert!(
-        text.contains("panicked") && text.contains("MayHaveRun"),
+        text.contains("panicked") && text.contains("(the method may have run)"),
         "{text}"
     );
     let (code, text) = of(&["book", "waits", "--timeout", "0.2"]);
     assert_eq!(code, 1);
-    assert!(text.contains("no result in time"), "{text}");
+    assert!(text.contains("no result before its deadline"), "{text}");
+    let (code, text) = of(&[
+        "book",
+        "submit",
+        "{\"id\": 1, \"symbol\": 5, \"legs\": [], \"parent\": null}",
+    ]);
+    assert_eq!(code, 2);
+    assert!(
+        text.contains("argument 1 (order: &OrderRef<'_>) at `.symbol`"),
+        "{text}"
+    );
     // The server is still alive.
     assert_eq!(
         parsed(&jcall(&serving, &["book", "add", "1", "2"])),
         json!(3)
     );
+}
+
+#[remote]
+trait Account {
+    fn balance(&self) -> i64;
+}
+
+struct Savings(i64);
+
+impl Account for Savings {
+    fn balance(&self) -> i64 {
+        self.0
+    }
+}
+
+#[remote]
+trait Bank {
+    fn open(&self, balance: i64) -> Remote<dyn Account>;
+    fn find(&self, balance: i64) -> Option<Remote<dyn Account>>;
+    fn total(&self, of: Vec<Remote<dyn Account>>) -> i64;
+    fn balance_of(&self, account: Remote<dyn Account>) -> i64;
+    fn rates(&self) -> BTreeMap<String, u32>;
+}
+
+struct Branch(WeakServer);
+
+impl Bank for Branch {
+    fn open(&self, balance: i64) -> Remote<dyn Account> {
+        let server = self.0.upgrade().unwrap();
+        let export = server.export::<dyn Account>(Arc::new(Savings(balance)));
+        export.into_remote()
+    }
+
+    fn find(&self, balance: i64) -> Option<Remote<dyn Account>> {
+        (balance > 0).then(|| self.open(balance))
+    }
+
+    fn total(&self, of: Vec<Remote<dyn Account>>) -> i64 {
+        of.into_iter().map(|account| self.balance_of(account)).sum()
+    }
+
+    fn balance_of(&self, account: Remote<dyn Account>) -> i64 {
+        account.local::<Arc<Savings>>().unwrap().0
+    }
+
+    fn rates(&self) -> BTreeMap<String, u32> {
+        BTreeMap::from([("day".to_owned(), 1), ("year".to_owned(), 3)])
+    }
+}
+
+#[test]
+fn references_are_named_and_shown() {
+    let (server, serving) = serve(ServerOptions::default());
+    let branch = Arc::new(Branch(server.downgrade()));
+    server.bind::<dyn Bank>("bank", branch).unwrap();
+    for (name, balance) in [("hers", 40), ("his", 2)] {
+        let account = Arc::new(Savings(balance));
+        server.bind::<dyn Account>(name, account).unwrap();
+    }
+    let call = |arguments: &[&str]| {
+        let arguments = [&["bank", "--json"], arguments].concat();
+        parsed(&jcall(&serving, &arguments))
+    };
+    assert_eq!(call(&["balance_of", "hers"]), json!(40));
+    assert_eq!(call(&["total", r#"["hers", "his"]"#]), json!(42));
+    let opened = call(&["open", "7"]);
+    let number = &opened["object"];
+    assert!(number.is_u64(), "{opened}");
+    assert_eq!(
+        opened,
+        json!({ "reference": "dyn Account", "object": number })
+    );
+    assert_eq!(call(&["find", "7"])["reference"], "dyn Account");
+    assert_eq!(call(&["find", "0"]), Json::Null);
+    assert_eq!(call(&["rates"]), json!({ "day": 1, "year": 3 }));
+
+    let (code, text) = complaint(&jcall(&serving, &["bank", "balance_of", "theirs"]));
+    assert_eq!(code, 1);
+    assert!(text.contains("nothing is bound to \"theirs\""), "{text}");
+    let (code, text) = complaint(&jcall(&serving, &["bank", "balance_of", "7"]));
+    assert_eq!(code, 2);
+    assert!(
+        text.contains("expected the name of a bound object"),
+        "{text}"
+    );
+    // An object of another interface is refused by the server.
+    let (code, text) = complaint(&jcall(&serving, &["bank", "balance_of", "book"]));
+    assert_eq!(code, 1);
+    assert!(text.contains("did not run"), "{text}");
+}
+
+#[test]
+fn colours_and_silence_are_asked_for() {
+    let (_server, serving) = serve(ServerOptions::default());
+    assert_eq!(printed(&jcall(&serving, &["--quiet"])), "");
+    assert_eq!(
+        printed(&jcall(&serving, &["book", "add", "1", "2", "-q"])),
+        ""
+    );
+    let (code, text) = complaint(&jcall(&serving, &["book", "fails", "--quiet"]));
+    assert_eq!((code, text.is_empty()), (1, false));
+    let names = printed(&jcall(&serving, &["--color", "always"]));
+    assert_eq!(names, "\u{1b}[1mbook\u{1b}[0m  Book\n");
+    assert_eq!(
+        printed(&jcall(&serving, &["--color=never"])),
+        "book  Book\n"
+    );
+    let failed = jcall(&serving, &["shelf", "--color=always"]);
+    let text = String::from_utf8(failed.stderr).unwrap();
+    assert!(text.starts_with("\u{1b}[1;31mjcall\u{1b}[0m: "), "{text:?}");
+}
+
+/// Checks the completions and the manual page of a program.
+pub(super) fn pages(program: &str, part: &str) {
+    let of = |arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).output().unwrap();
+        printed(&output)
+    };
+    for (shell, word) in [
+        ("bash", "COMPREPLY"),
+        ("zsh", "#compdef"),
+        ("fish", "complete -c"),
+    ] {
+        let script = of(&["--completions", shell]);
+        assert!(script.contains(word), "{shell}: {script}");
+        assert!(
+            script.contains("color") && script.contains(part),
+            "{shell}: {script}"
+        );
+    }
+    let manual = of(&["--man"]);
+    assert!(manual.contains(".TH") && manual.contains(part), "{manual}");
+    let wrong = Command::new(program)
+        .args(["--completions", "cmd"])
+        .output();
+    assert_eq!(wrong.unwrap().status.code(), Some(2));
+}
+
+#[test]
+fn shells_complete_and_manuals_are_printed() {
+    pages(env!("CARGO_BIN_EXE_jcall"), "replay");
+    pages(env!("CARGO_BIN_EXE_jregistry"), "lookup");
 }
 
 #[test]
@@ -323,8 +497,10 @@ fn captured_calls_are_made_again() {
     let (_server, serving) = serve(ServerOptions::default());
     let mut options = jstream_rmi::ClientOptions::default();
     options.capture = Some(capture.clone());
-    let client = jstream_rmi::Client::connect_with(serving.address(), &options).unwrap();
-    let book = client.lookup::<dyn Book>("book").unwrap();
+    let client = jstream_rmi::Client::connect_with(serving.address(), &options)
+        .wait()
+        .unwrap();
+    let book = client.lookup::<dyn Book>("book").wait().unwrap();
     assert_eq!(*book.add(3, 4).wait().unwrap().get(), 7);
     assert_eq!(*book.greet("you").wait().unwrap().get(), "hello, you");
     assert!(book.fails().wait().is_err());
@@ -357,5 +533,69 @@ fn captured_calls_are_made_again() {
     assert_eq!(code, Some(1));
     let differ = json!([{ "call": 1, "method": "Book::add", "then": 7, "now": -1 }]);
     assert_eq!((&said["same"], &said["differ"]), (&json!(4), &differ));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn metadata_is_sent_and_repeated() {
+    #[remote]
+    trait Tenants {
+        fn current(&self) -> String;
+    }
+
+    struct FromMetadata;
+
+    impl Tenants for FromMetadata {
+        fn current(&self) -> String {
+            let context = jstream_rmi::context();
+            context
+                .metadata()
+                .get("tenant")
+                .unwrap_or("none")
+                .to_owned()
+        }
+    }
+
+    let (server, serving) = serve(ServerOptions::default());
+    server
+        .bind::<dyn Tenants>("tenants", Arc::new(FromMetadata))
+        .unwrap();
+    let current = ["tenants", "current", "--json"];
+    assert_eq!(parsed(&jcall(&serving, &current)), json!("none"));
+    let entries = ["--metadata", "a=b", "--metadata", "tenant=a=c"];
+    let call = jcall(&serving, &[&current[..], &entries].concat());
+    assert_eq!(parsed(&call), json!("a=c"));
+    for (entry, why) in [
+        ("tenant", "write it as KEY=VALUE"),
+        ("=v", "visible ASCII"),
+        ("Tenant=v", "upper-case"),
+    ] {
+        let call = jcall(&serving, &["tenants", "current", "--metadata", entry]);
+        let (code, text) = complaint(&call);
+        assert!(code == 2 && text.contains(why), "{text}");
+    }
+
+    let folder = std::env::temp_dir().join(format!("jcall-metadata-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let capture = jstream_rmi::Capture::new(&folder).unwrap();
+    let mut options = jstream_rmi::ClientOptions::default();
+    options.capture = Some(capture.clone());
+    let client = jstream_rmi::Client::connect_with(serving.address(), &options);
+    let client = client.wait().unwrap();
+    let tenants = client.lookup::<dyn Tenants>("tenants").wait().unwrap();
+    let mut metadata = jstream_rmi::Metadata::default();
+    metadata.insert("tenant", "acme").unwrap();
+    let tenants = jstream_rmi::Stub::with_metadata(&tenants, metadata);
+    assert_eq!(*tenants.current().wait().unwrap().get(), "acme");
+    drop((tenants, client));
+    capture.flush();
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    let replay = Command::new(env!("CARGO_BIN_EXE_jcall"))
+        .arg("replay")
+        .arg(file.path())
+        .args([&serving.address().to_string(), "--json", "--timeout", "100"])
+        .output();
+    let all = json!({ "same": 1, "left_out": 0, "lost": 0, "differ": [] });
+    assert_eq!(parsed(&replay.unwrap()), all);
     std::fs::remove_dir_all(&folder).unwrap();
 }

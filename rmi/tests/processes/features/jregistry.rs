@@ -88,8 +88,8 @@ fn names_are_listed_looked_up_and_unbound() {
     assert_eq!(printed(&jregistry(&["list", at])), "nothing is bound\n");
 
     let serving = owner();
-    let names = Names::connect(&at.parse().unwrap()).unwrap();
-    names.bind("adder", &serving).unwrap();
+    let names = Names::connect(&at.parse().unwrap()).wait().unwrap();
+    names.bind("adder", &serving).wait().unwrap();
     assert_eq!(printed(&jregistry(&["list", at])), "adder  Adder\n");
     let list: Json = serde_json::from_str(&printed(&jregistry(&["list", at, "--json"]))).unwrap();
     let found = printed(&jregistry(&["lookup", at, "adder", "--json"]));
@@ -107,8 +107,16 @@ fn names_are_listed_looked_up_and_unbound() {
         "{shown}"
     );
     assert!(shown.contains(&address), "{shown}");
-    let adder = names.lookup::<dyn Adder>("adder").unwrap();
+    let adder = names.lookup::<dyn Adder>("adder").wait().unwrap();
     assert_eq!(*adder.add(40, 2).wait().unwrap().get(), 42);
+
+    let lookup = |options: &[&str]| jregistry(&[&["lookup", at, "adder"], options].concat());
+    assert_eq!(printed(&lookup(&["--quiet"])), "");
+    let coloured = printed(&lookup(&["--color", "always"]));
+    assert!(
+        coloured.starts_with("\u{1b}[1madder\u{1b}[0m: "),
+        "{coloured:?}"
+    );
 
     assert_eq!(printed(&jregistry(&["unbind", at, "adder"])), "");
     for command in ["unbind", "lookup"] {
@@ -118,18 +126,32 @@ fn names_are_listed_looked_up_and_unbound() {
     }
 }
 
+/// Errors name the address, and not the name under which a registry is bound.
+#[test]
+fn a_server_without_a_registry_is_told() {
+    let serving = owner();
+    let at = serving.address().to_string();
+    let nowhere = format!("uds:///nowhere/jregistry-{}", std::process::id());
+    for (at, reason) in [(&at, "is not a registry"), (&nowhere, "can't be reached")] {
+        let (code, text) = complaint(&jregistry(&["list", at]));
+        assert_eq!(code, 1);
+        assert!(text.contains(&**at) && text.contains(reason), "{text}");
+        assert!(!text.contains("jstream.directory"), "{text}");
+    }
+}
+
 /// Kills a persistent registry and restarts it. Old and new clients find the same names.
 fn killed_and_started_again(uri: &str, file: &std::path::Path) {
     let persist = ["--persist", file.to_str().unwrap(), "--anyone-may-replace"];
     let registry = Registry::start_at(uri, &persist);
     let at = registry.address.clone();
     let (serving, going) = (owner(), owner());
-    let names = Names::connect(&at.parse().unwrap()).unwrap();
-    names.bind("adder", &serving).unwrap();
-    let other = Names::connect(&at.parse().unwrap()).unwrap();
+    let names = Names::connect(&at.parse().unwrap()).wait().unwrap();
+    names.bind("adder", &serving).wait().unwrap();
+    let other = Names::connect(&at.parse().unwrap()).wait().unwrap();
     // The names are in the file when `rebind` returns.
-    other.rebind("adder", &going).unwrap();
-    names.rebind("adder", &serving).unwrap();
+    other.rebind("adder", &going).wait().unwrap();
+    names.rebind("adder", &serving).wait().unwrap();
     drop(registry);
     drop((other, going));
     let mut registry = Registry::start_at(&at, &persist);
@@ -143,7 +165,7 @@ fn killed_and_started_again(uri: &str, file: &std::path::Path) {
         registry = Registry::start_at(&at, &persist);
     }
     assert_eq!(printed(&jregistry(&["list", &at])), "adder  Adder\n");
-    let adder = names.lookup::<dyn Adder>("adder").unwrap();
+    let adder = names.lookup::<dyn Adder>("adder").wait().unwrap();
     assert_eq!(*adder.add(40, 2).wait().unwrap().get(), 42);
     assert_eq!(printed(&jregistry(&["unbind", &at, "adder"])), "");
     drop(registry);

@@ -47,8 +47,8 @@ fn has_ended(mut stream: &TcpStream) -> bool {
 
 /// Checks that a new client is served.
 fn assert_serves_another(scene: &Scene) {
-    let client = Client::connect(scene.serving.address()).unwrap();
-    let target = client.lookup::<dyn Target>("target").unwrap();
+    let client = Client::connect(scene.serving.address()).wait().unwrap();
+    let target = client.lookup::<dyn Target>("target").wait().unwrap();
     assert_eq!(*target.add(3, 4).wait().unwrap().get(), 7);
 }
 

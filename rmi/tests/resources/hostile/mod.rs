@@ -200,9 +200,9 @@ impl Scene {
             }
         };
         let serving = server.listen(&address.parse().unwrap()).unwrap();
-        let health = Client::connect(serving.address()).unwrap();
-        let client = Client::connect(serving.address()).unwrap();
-        let target = client.lookup::<dyn Target>("target").unwrap();
+        let health = Client::connect(serving.address()).wait().unwrap();
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let target = client.lookup::<dyn Target>("target").wait().unwrap();
         let (served, stop) = (
             Arc::new(AtomicU64::new(0)),
             Arc::new(AtomicBool::new(false)),
@@ -271,7 +271,13 @@ impl Scene {
         self.bystander.take().unwrap().join().unwrap();
         // The readers and writers of the threads keep some memory.
         until(|| self.growth() < 4 << 20);
-        assert!(self.serving.shutdown(Duration::from_secs(60)).cut_off == 0);
+        assert!(
+            self.serving
+                .shutdown(Duration::from_secs(60))
+                .wait()
+                .cut_off
+                == 0
+        );
     }
 
     /// Returns a raw peer that has completed the handshake and looked up the object.

@@ -10,7 +10,7 @@ const BOUNDS: Bounds = Bounds {
 };
 
 fn place(queues: &mut Queues<u32>, number: u32, call: u32, now: Instant) -> Placed<u32> {
-    queues.place(number, (call, 10), None, now, true)
+    queues.place((number, Needs::Turn), (call, 10), None, now, true)
 }
 
 #[test]
@@ -69,10 +69,13 @@ fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
 #[test]
 fn many_bytes_have_no_room() {
     let (mut queues, now) = (Queues::new(BOUNDS), Instant::now());
-    let placed = queues.place(1, (1, 101), None, now, true);
+    let placed = queues.place((1, Needs::Turn), (1, 101), None, now, true);
     assert_eq!(placed, Placed::Refused(1, NotHeld::Full));
     let deadline = now.checked_add(Duration::from_millis(1));
-    assert_eq!(queues.place(1, (2, 100), deadline, now, true), Placed::Held);
+    assert_eq!(
+        queues.place((1, Needs::Turn), (2, 100), deadline, now, true),
+        Placed::Held
+    );
     assert_eq!(
         place(&mut queues, 1, 3, now),
         Placed::Refused(3, NotHeld::Full)
@@ -109,6 +112,8 @@ enum Event {
     Names(u32),
     /// Names a call, without a place among the waiting calls.
     NamesOnly(u32),
+    /// Has the result of a call as an argument.
+    Passes(u32),
     /// The starting call waits for room.
     Stands(u32),
     /// There is room for a stalled queue.
@@ -126,6 +131,7 @@ fn event() -> impl Strategy<Value = Event> {
         2 => number.clone().prop_map(Event::Opens),
         6 => number.clone().prop_map(Event::Names),
         3 => number.clone().prop_map(Event::NamesOnly),
+        3 => number.clone().prop_map(Event::Passes),
         2 => number.clone().prop_map(Event::Stands),
         2 => Just(Event::GoesOn),
         1 => number.clone().prop_map(Event::Gives),
@@ -145,17 +151,22 @@ proptest! {
         let (mut call, mut open) = (0, [false; 4]);
         // Held calls, by number.
         let mut held: HashMap<u32, Vec<u32>> = HashMap::new();
-        let mut running = [None; 4];
+        let (mut running, mut given) = ([None; 4], [false; 4]);
         // Stalled queues, and calls without a place.
         let (mut standing, mut placeless) = (VecDeque::new(), HashSet::new());
         for event in events {
             match event {
                 Event::Opens(n) => open[n as usize] |= queues.open(n, 0),
-                Event::Names(n) | Event::NamesOnly(n) => {
+                Event::Names(n) | Event::NamesOnly(n) | Event::Passes(n) => {
                     call += 1;
-                    let has_place = matches!(event, Event::Names(_));
-                    match queues.place(n, (call, 10), None, now, has_place) {
+                    let has_place = !matches!(event, Event::NamesOnly(_));
+                    let needs = match event {
+                        Event::Passes(_) => Needs::Object,
+                        _ => Needs::Turn,
+                    };
+                    match queues.place((n, needs), (call, 10), None, now, has_place) {
                         Placed::Held => {
+                            prop_assert!(needs == Needs::Turn || !given[n as usize]);
                             held.entry(n).or_default().push(call);
                             if !has_place {
                                 placeless.insert(call);
@@ -165,6 +176,11 @@ proptest! {
                             prop_assert!(begins == call && running[n as usize].is_none());
                             prop_assert!(held.get(&n).is_none_or(Vec::is_empty));
                             running[n as usize] = Some(call);
+                        }
+                        // An object that is known is passed regardless of the calls of it.
+                        Placed::Known(known, object) => {
+                            prop_assert_eq!((known, object), (call, n));
+                            prop_assert!(given[n as usize] && needs == Needs::Object);
                         }
                         Placed::Refused(refused, _) => prop_assert_eq!(refused, call),
                     }
@@ -188,6 +204,7 @@ proptest! {
                 }
                 Event::Gives(n) if open[n as usize] => {
                     open[n as usize] = false;
+                    given[n as usize] = true;
                     let first = queues.gave(n, n);
                     let all = held.entry(n).or_default();
                     let expected = (!all.is_empty()).then(|| all.remove(0));

@@ -1,6 +1,6 @@
 //! Messages of hostile peers, and late messages of honest ones.
 
-use jstream_transport::active::ThreadPool;
+use jstream_active::ThreadPool;
 use proptest::prelude::*;
 
 use super::*;
