@@ -11,6 +11,7 @@ mod alloc;
 mod html;
 mod markdown;
 mod measure;
+mod profiles;
 mod progress;
 mod report;
 mod row;
@@ -25,6 +26,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::progress::Progress;
+use crate::suites::transport::group;
 use crate::suites::{Effort, Outcome, buffers, rmi, serialization, transport};
 
 #[global_allocator]
@@ -48,6 +50,8 @@ struct Cli {
 enum Command {
     /// Measure writing, checked reading in place, and traversing the object that was read.
     Serialization(Serialization),
+    /// Compare builds: run the serialization suite with several compiler profiles.
+    Profiles(Profiles),
     /// Measure taking, releasing, viewing and forwarding buffers.
     Buffers(Buffers),
     /// Measure messages between two threads or two processes.
@@ -60,6 +64,8 @@ enum Command {
         subject: String,
         core: usize,
     },
+    /// Measure collective operations of two ranks.
+    Group(Group),
     /// Measure remote calls between two threads or two processes.
     Rmi(Rmi),
     /// Run the server of a subject of the rmi suite. The suite starts this process itself.
@@ -122,6 +128,22 @@ struct Serialization {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = profiles::HELP)]
+struct Profiles {
+    /// Compare only this build; may be given several times.
+    #[arg(long = "only", value_name = "BUILD", value_parser = PossibleValuesParser::new(profiles::names()))]
+    builds: Vec<String>,
+    /// Measure only this case; may be given several times.
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(serialization::names()))]
+    cases: Vec<String>,
+    /// Also write the rows of all builds to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Args)]
 struct Buffers {
     /// Measure only this case; may be given several times.
     #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(buffers::names()))]
@@ -137,6 +159,18 @@ struct Buffers {
 struct Transport {
     /// Measure only this case; may be given several times.
     #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(transport::names()))]
+    cases: Vec<String>,
+    /// Also write the rows to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Args)]
+struct Group {
+    /// Measure only this case; may be given several times.
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(group::names()))]
     cases: Vec<String>,
     /// Also write the rows to FILE, as a JSON array.
     #[arg(long, value_name = "FILE")]
@@ -197,6 +231,17 @@ fn run(command: Command) -> Result<(), Failure> {
             };
             show(&outcome, args.json.as_deref())
         }
+        Command::Profiles(args) => {
+            let options = profiles::Options {
+                builds: &args.builds,
+                cases: &args.cases,
+                quick: args.run.quick,
+            };
+            let rows = profiles::run(&options, &mut args.run.progress())?;
+            let mut out = io::stdout().lock();
+            out.write_all(profiles::text(&rows).as_bytes())?;
+            args.json.map_or(Ok(()), |path| row::save(&path, &rows))
+        }
         Command::Buffers(args) => {
             let (effort, mut progress) = (args.run.effort(), args.run.progress());
             let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
@@ -214,6 +259,12 @@ fn run(command: Command) -> Result<(), Failure> {
             subject,
             core,
         } => transport::other_process(&case, &subject, core),
+        Command::Group(args) => {
+            let (effort, mut progress) = (args.run.effort(), args.run.progress());
+            let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
+            let outcome = group::run(&effort, &mut progress, chosen)?;
+            show(&outcome, args.json.as_deref())
+        }
         Command::Rmi(args) => {
             let (effort, mut progress) = (args.run.effort(), args.run.progress());
             let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
@@ -231,6 +282,7 @@ fn run(command: Command) -> Result<(), Failure> {
                 let mut outcome = serialization::run(&effort, &mut progress, |_| true)?;
                 outcome.add(buffers::run(&effort, &mut progress, |_| true)?);
                 outcome.add(transport::run(&effort, &mut progress, |_| true)?);
+                outcome.add(group::run(&effort, &mut progress, |_| true)?);
                 outcome.add(rmi::run(&effort, &mut progress, |_| true)?);
                 outcome
             } else {
@@ -278,6 +330,14 @@ mod tests {
             Cli::try_parse_from(["benches", "serialization", "--case", "nothing"]).unwrap_err();
         assert_eq!(error.exit_code(), 2);
         assert!(error.to_string().contains("records-unicode"));
+    }
+
+    #[test]
+    fn an_unknown_build_is_wrong_usage() {
+        let args = ["benches", "profiles", "--only", "nothing"];
+        let error = Cli::try_parse_from(args).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("units-1"));
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub(crate) fn number(value: f64) -> String {
 }
 
 /// Appends the lines in aligned columns: the first two to the left, figures to the right.
-fn push_aligned(out: &mut String, lines: &[Vec<String>]) {
+pub(crate) fn push_aligned(out: &mut String, lines: &[Vec<String>]) {
     let mut widths: Vec<usize> = Vec::new();
     for line in lines {
         widths.resize(widths.len().max(line.len()), 0);

@@ -89,24 +89,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     // If standard error can't be written either, only the exit code reports the failure.
-    writeln!(io::stderr(), "error: {}", chained(&*error)).ok();
+    writeln!(io::stderr(), "error: {error}").ok();
     ExitCode::FAILURE
-}
-
-/// Returns the text of an error and its causes. Many errors already include the text of their
-/// cause.
-fn chained(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !text.contains(&more) {
-            text.push_str(": ");
-            text.push_str(&more);
-        }
-        cause = error.source();
-    }
-    text
 }
 
 fn run(question: &Question) -> Result<(), Box<dyn Error>> {
@@ -126,8 +110,8 @@ fn run(question: &Question) -> Result<(), Box<dyn Error>> {
     let server = ServerProcess::start()?;
     let mut options = ClientOptions::default();
     options.transport = process::large();
-    let client = Client::connect_with(&server.address, &options)?;
-    let dependencies = client.lookup::<dyn Dependencies>("dependencies")?;
+    let client = Client::connect_with(&server.address, &options).wait()?;
+    let dependencies = client.lookup::<dyn Dependencies>("dependencies").wait()?;
     let out = &mut io::stdout().lock();
 
     // Sends the whole graph in one call. The server keeps the buffer that it arrived in.

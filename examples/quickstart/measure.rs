@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use jstream::{Reader, Spent, Writer};
+use jstream::{EmptyBuffer, Reader, Writer};
 
 use crate::graph::Graph;
 use crate::service::DependenciesStub;
@@ -78,7 +78,7 @@ pub(crate) fn costs(
     message.resize(bytes.saturating_add(8), 7);
 
     let (mut writes, mut reads, mut calls, mut raws) = (vec![], vec![], vec![], vec![]);
-    let mut jbuf = Spent::heap(bytes);
+    let mut jbuf = EmptyBuffer::heap(bytes);
     let begin = Instant::now();
     while calls.is_empty() || (calls.len() < ROUNDS && begin.elapsed() < PATIENCE) {
         let start = Instant::now();
@@ -88,7 +88,7 @@ pub(crate) fn costs(
         let start = Instant::now();
         let received = reader.read::<Graph<'static>>(filled)?;
         reads.push(start.elapsed());
-        jbuf = received.into_spent();
+        jbuf = received.into_empty();
 
         let start = Instant::now();
         dependencies.submit(graph).wait()?;

@@ -10,8 +10,14 @@ use crate::service::Summary;
 
 /// Error of writing to standard output.
 #[derive(Debug, Error)]
-#[error("can't write the output")]
-pub(crate) struct OutputError(#[from] io::Error);
+#[error("can't write the output: {0}")]
+pub(crate) struct OutputError(io::Error);
+
+impl From<io::Error> for OutputError {
+    fn from(error: io::Error) -> Self {
+        Self(error)
+    }
+}
 
 impl OutputError {
     /// Returns true if the reader has closed the pipe, which is not a failure of this program.

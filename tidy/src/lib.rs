@@ -5,6 +5,7 @@
 //! - [`long_lines`]: no comment has more than [`MAX_COLUMNS`] columns.
 //! - [`repeated_types`]: a private type name occurs at most twice in a crate.
 //! - [`cycles`]: the files of a crate do not import one another.
+//! - [`error_sources`]: an error has the text of its cause in its own, and no `source()`.
 //! - [`upward_imports`]: a layer of a crate imports only from the layers before it.
 //!
 //! The tests run them over the repository.
@@ -143,6 +144,31 @@ fn opens_with(text: &str, opening: &str) -> bool {
             .next()
             .is_none_or(|next| !next.is_alphanumeric())
     })
+}
+
+/// Finds causes that a derived error returns by `source()`. The texts of errors include those of
+/// their causes, so a report of the chain would show them twice. Only transparent errors, which
+/// have no text of their own, pass on the source of their cause.
+#[must_use]
+pub fn error_sources(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let (mut is_in_variant, mut is_transparent) = (false, false);
+    for (number, line) in source.lines() {
+        let line = line.trim();
+        if line.starts_with("#[error(") {
+            (is_in_variant, is_transparent) = (true, line == "#[error(transparent)]");
+        } else if line.starts_with('}') {
+            is_in_variant = false;
+        }
+        let is_field = is_in_variant && line.starts_with("source:");
+        let is_source = line.contains("#[source]") || line.contains("#[from]") || is_field;
+        if is_source && is_in_variant && !is_transparent {
+            let text = "the cause is returned by `source()`; print it in the text of the error, and \
+                        name the field `r#source`";
+            findings.push(source.finding(number, text.to_owned()));
+        }
+    }
+    findings
 }
 
 /// Finds doc comments that open with a pronoun or a relative word.

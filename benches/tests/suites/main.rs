@@ -6,5 +6,6 @@
     reason = "test code"
 )]
 
+mod profiles;
 mod rmi;
 mod transport;

@@ -14,17 +14,13 @@ fn run(arguments: &[&str]) -> Output {
 
 /// Runs a case and returns its rows.
 fn rows(case: &str) -> Vec<Value> {
+    rows_of("transport", case)
+}
+
+fn rows_of(suite: &str, case: &str) -> Vec<Value> {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
-    let output = run(&[
-        "transport",
-        "--quick",
-        "--quiet",
-        "--case",
-        case,
-        "--json",
-        path,
-    ]);
+    let output = run(&[suite, "--quick", "--quiet", "--case", case, "--json", path]);
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{case}: {text}");
     serde_json::from_slice(&std::fs::read(file.path()).unwrap()).unwrap()
@@ -49,6 +45,25 @@ fn a_case_has_figures_of_us_and_of_raw_programs() {
             );
             assert!(row["value"].as_f64().unwrap() > 0.0, "{case}, {subject}");
         }
+    }
+}
+
+#[test]
+fn collective_operations_have_figures() {
+    for case in [
+        "threads-2/barrier/0",
+        "threads-2/allreduce/8",
+        "procs-2/broadcast/65536",
+        "procs-2/alltoall/1024",
+    ] {
+        let rows = rows_of("group", case);
+        let of = |row: &&Value| row["subject"] == "jstream" && row["metric"] == "total";
+        let row = rows.iter().find(of).unwrap();
+        assert_eq!(
+            (&row["suite"], &row["case"]),
+            (&"group".into(), &case.into())
+        );
+        assert!(row["value"].as_f64().unwrap() > 0.0, "{case}");
     }
 }
 

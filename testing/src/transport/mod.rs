@@ -9,7 +9,7 @@ pub mod worlds;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use jstream::buffer::{Filled, Pool, Spent};
+use jstream::buffer::{EmptyBuffer, MessageBuffer, Pool};
 use jstream_transport::{Address, Endpoint, Header, Listener, Options, connect, listen};
 
 use crate::LONG;
@@ -72,15 +72,15 @@ pub fn header(number: u64) -> Header {
 }
 
 /// Returns a jbuf that belongs to no pool.
-pub fn filled(payload: &[u8]) -> Filled {
-    Spent::heap(payload.len()).copy_from(payload).unwrap()
+pub fn filled(payload: &[u8]) -> MessageBuffer {
+    EmptyBuffer::heap(payload.len()).copy_from(payload).unwrap()
 }
 
 /// Sends a payload in a jbuf of `pool`.
 pub fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool) {
-    let spent = pool.take(payload.len()).unwrap();
-    let filled = spent.copy_from(payload).unwrap();
-    endpoint.send_filled(header(number), filled).unwrap();
+    let empty = pool.take(payload.len()).unwrap();
+    let filled = empty.copy_from(payload).unwrap();
+    endpoint.send_buffer(header(number), filled).unwrap();
 }
 
 /// Computes an FNV-1a hash, one 64-bit word at a time.

@@ -1,5 +1,7 @@
 //! Groups of ranks in one process, connected by every kind of connection.
 
+use std::thread;
+
 use jstream_transport::listen;
 use jstream_transport::rank::{self, Mesh, Rank};
 
@@ -29,6 +31,25 @@ pub fn group(way: &str, size: u32, options: &rank::Options) -> Vec<Rank> {
         }
     }
     all.into_iter().map(|mesh| mesh.unwrap().build()).collect()
+}
+
+/// Runs `work` for each rank in a thread of its own. Returns the results in the order of the ranks.
+///
+/// # Panics
+///
+/// Panics if one of the threads does.
+pub fn each<R: Send>(ranks: &[Rank], work: impl Fn(&Rank) -> R + Sync) -> Vec<R> {
+    thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = ranks
+            .iter()
+            .map(|rank| scope.spawn(move || work(rank)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    })
 }
 
 /// Creates two connected ranks.

@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
-use tidy::{Finding, Source, doc_openings, long_lines, repeated_types, sources, upward_imports};
+use tidy::{
+    Finding, Source, doc_openings, error_sources, long_lines, repeated_types, sources,
+    upward_imports,
+};
 
 /// Packages with Rust sources.
 const PACKAGES: [&str; 9] = [
@@ -77,6 +80,14 @@ fn comments_have_at_most_100_columns() {
             .flat_map(|source| long_lines(&source))
             .collect::<Vec<_>>(),
     );
+}
+
+#[test]
+fn errors_include_their_causes_in_their_texts() {
+    for package in ["examples", "jstream", "rmi", "sync", "transport"] {
+        let sources = sources_of(package);
+        assert_none(&sources.iter().flat_map(error_sources).collect::<Vec<_>>());
+    }
 }
 
 #[test]

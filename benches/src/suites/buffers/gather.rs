@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
-use jstream::{Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Transportable, Writer};
 
 use super::Subject;
 use crate::Failure;
@@ -93,15 +93,15 @@ fn to_jbuf(
     len: usize,
     operations: usize,
 ) -> impl FnMut() -> Result<f64, Failure> {
-    let mut jbuf = Some(Spent::heap(len));
+    let mut jbuf = Some(EmptyBuffer::heap(len));
     move || {
-        let mut spent = jbuf.take().ok_or("an earlier round failed")?;
+        let mut empty = jbuf.take().ok_or("an earlier round failed")?;
         let start = Instant::now();
         for _ in 0..operations {
-            spent = black_box(writer.write(&blocks, spent)?).into_spent();
+            empty = black_box(writer.write(&blocks, empty)?).into_empty();
         }
         let time = since(start, operations);
-        jbuf = Some(spent);
+        jbuf = Some(empty);
         Ok(time)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use jstream::{Pool, Reader, Received, Spent, Writer};
+use jstream::{EmptyBuffer, Pool, Reader, Received, Writer};
 
 use super::Subject;
 use crate::Failure;
@@ -161,7 +161,7 @@ pub(super) fn received(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure>
 /// Compares a typed view of a jbuf of raw data with a slice of a `Vec`.
 pub(super) fn view(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     const LEN: usize = 512;
-    let mut filled = Spent::heap(8 * LEN).filled_with(LEN, |i| i as f64)?;
+    let mut filled = EmptyBuffer::heap(8 * LEN).filled_with(LEN, |i| i as f64)?;
     let plain = vec![0.0f64; LEN];
     let view = Subject::new("jstream", || {
         let start = Instant::now();

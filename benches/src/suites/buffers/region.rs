@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use jstream::Pool;
-use jstream::buffer::{Region, Spent};
+use jstream::buffer::{EmptyBuffer, Region};
 
 use super::Subject;
 use crate::Failure;
@@ -17,7 +17,10 @@ const LEN: usize = 64 << 20;
 /// allocator. The time includes getting the memory, but not releasing it.
 pub(super) fn first_write(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     let region = Subject::new("jstream", || {
-        fresh(|| Ok(Spent::region(Region::anonymous(LEN)?)), write_to_jbuf)
+        fresh(
+            || Ok(EmptyBuffer::region(Region::anonymous(LEN)?)),
+            write_to_jbuf,
+        )
     });
     let pool = Subject::new("pool", || {
         let pool = Pool::default();
@@ -47,7 +50,7 @@ fn fresh<M>(
     Ok(time.as_secs_f64() * 1e9)
 }
 
-fn write_to_jbuf(jbuf: &mut Spent) {
+fn write_to_jbuf(jbuf: &mut EmptyBuffer) {
     for byte in jbuf.uninit_mut().iter_mut().step_by(64) {
         byte.write(1);
     }

@@ -36,7 +36,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     let mut settings = ClientOptions::default();
     settings.transport = transport(case, subject)?;
-    let client = Client::connect_with(&address.parse()?, &settings)?;
+    let client = Client::connect_with(&address.parse()?, &settings).wait()?;
     let arguments = Arguments::of(case);
     Ok(Box::new(Ours {
         what: case.what,
@@ -45,7 +45,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
             "jstream-ready" => Method::Ready,
             _ => Method::Waits,
         },
-        service: client.lookup::<dyn Service>(NAME)?,
+        service: client.lookup::<dyn Service>(NAME).wait()?,
         expected: Expected::of(case, &arguments),
         arguments,
         on_their_way: VecDeque::with_capacity(IN_FLIGHT),

@@ -116,8 +116,8 @@ pub(super) fn join(
     settings.transport = options(case)?;
     settings.max_references = usize::MAX;
     let address = address.parse()?;
-    let client = Client::connect_with(&address, &settings)?;
-    let service = client.lookup::<dyn Service>(NAME)?;
+    let client = Client::connect_with(&address, &settings).wait()?;
+    let service = client.lookup::<dyn Service>(NAME).wait()?;
     let own = Server::default();
     let own = own.export::<dyn Service>(Arc::new(Plain::alone()));
     let what = match objects {
@@ -181,7 +181,7 @@ impl Ours {
     fn call(&mut self) -> Result<Given, Failure> {
         let fine = match &self.what {
             What::Lookup => {
-                self.client.lookup::<dyn Service>(NAME)?;
+                self.client.lookup::<dyn Service>(NAME).wait()?;
                 true
             }
             What::Null => {
@@ -225,8 +225,8 @@ impl Caller for Ours {
         let messages = Arc::new(Messages::default());
         let (address, settings) = &mut self.again;
         settings.messages.tap = Some(messages.clone());
-        self.client = Client::connect_with(address, settings)?;
-        self.service = self.client.lookup::<dyn Service>(NAME)?;
+        self.client = Client::connect_with(address, settings).wait()?;
+        self.service = self.client.lookup::<dyn Service>(NAME).wait()?;
         let before = messages.0.load(Ordering::Relaxed);
         for _ in 0..CALLS {
             self.call()?;

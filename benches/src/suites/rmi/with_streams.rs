@@ -66,8 +66,8 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
     }
     let mut settings = ClientOptions::default();
     settings.transport = options(case)?;
-    let client = Client::connect_with(&address.parse()?, &settings)?;
-    let numbers = client.lookup::<dyn Numbers>(NAME)?;
+    let client = Client::connect_with(&address.parse()?, &settings).wait()?;
+    let numbers = client.lookup::<dyn Numbers>(NAME).wait()?;
     let from = numbers.within(std::time::Duration::MAX).all();
     Ok(Box::new(Taking { from, next: 0 }))
 }

@@ -1,9 +1,11 @@
 //! Traversal of values: adds up all numbers and all bytes of strings.
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use jstream::Shared;
 use rkyv::boxed::ArchivedBox;
+use rkyv::niche::option_nonzero::ArchivedOptionNonZeroU32;
 use rkyv::option::ArchivedOption;
 use rkyv::rc::{ArchivedRc, RcFlavor};
 use rkyv::rend;
@@ -47,6 +49,9 @@ natives!(
 walk! {
     [] f32, this => u64::from(this.to_bits());
     [] f64, this => this.to_bits();
+    [] NonZeroU32, this => u64::from(this.get());
+    [] ArchivedOptionNonZeroU32, this =>
+        this.as_ref().map_or(0, |part| part.get().walk().wrapping_add(1));
     [] str, this => this.as_bytes().walk();
     [] String, this => this.as_bytes().walk();
     [] ArchivedString, this => this.as_bytes().walk();

@@ -1,5 +1,7 @@
 //! Cases of the suite and the parsing of their names.
 
+use jstream_transport::rank::Collective;
+
 use crate::Failure;
 
 /// Transport of the messages.
@@ -27,6 +29,8 @@ pub(super) enum Pattern {
     Records,
     /// A message over each of this many connections, and one message back over each.
     Connections(usize),
+    /// A collective operation of both sides. The roots take turns.
+    Collective(Collective),
 }
 
 /// Access to the payload besides sending it.
@@ -49,6 +53,8 @@ pub(super) enum Layer {
     Channel,
     /// Ranks, which match messages by source and tag.
     Rank,
+    /// Collective operations of ranks.
+    Group,
 }
 
 /// A case, parsed from its name.
@@ -123,6 +129,45 @@ pub(super) const NAMES: [&str; 54] = [
     "channel/shm/records-1000",
 ];
 
+/// Names of the cases of collective operations. The length is that of the elements that a rank
+/// contributes, for an exchange those for each rank.
+pub(super) const GROUP_NAMES: [&str; 34] = [
+    "threads-2/barrier/0",
+    "threads-2/broadcast/8",
+    "threads-2/broadcast/1024",
+    "threads-2/broadcast/65536",
+    "threads-2/broadcast/1048576",
+    "threads-2/allreduce/8",
+    "threads-2/allreduce/1024",
+    "threads-2/allreduce/65536",
+    "threads-2/allreduce/1048576",
+    "threads-2/allgather/8",
+    "threads-2/allgather/1024",
+    "threads-2/allgather/65536",
+    "threads-2/allgather/1048576",
+    "threads-2/alltoall/8",
+    "threads-2/alltoall/1024",
+    "threads-2/alltoall/65536",
+    "threads-2/alltoall/1048576",
+    "procs-2/barrier/0",
+    "procs-2/broadcast/8",
+    "procs-2/broadcast/1024",
+    "procs-2/broadcast/65536",
+    "procs-2/broadcast/1048576",
+    "procs-2/allreduce/8",
+    "procs-2/allreduce/1024",
+    "procs-2/allreduce/65536",
+    "procs-2/allreduce/1048576",
+    "procs-2/allgather/8",
+    "procs-2/allgather/1024",
+    "procs-2/allgather/65536",
+    "procs-2/allgather/1048576",
+    "procs-2/alltoall/8",
+    "procs-2/alltoall/1024",
+    "procs-2/alltoall/65536",
+    "procs-2/alltoall/1048576",
+];
+
 /// Number of records in the case of that pattern.
 pub(super) const RECORDS: usize = 1_000;
 /// Size in bytes of the object in the case of that pattern.
@@ -136,7 +181,8 @@ const CONNECTIONS: usize = 64;
 impl Case {
     /// Returns the case with that name.
     pub(super) fn named(name: &str) -> Result<Self, Failure> {
-        let known = NAMES.into_iter().find(|known| *known == name);
+        let mut all = NAMES.into_iter().chain(GROUP_NAMES);
+        let known = all.find(|known| *known == name);
         known
             .and_then(Self::parse)
             .ok_or_else(|| format!("there is no case {name}").into())
@@ -148,6 +194,8 @@ impl Case {
         let (layer, way, what, size) = match way {
             "channel" => (Layer::Channel, what, "pingpong", size),
             "rank" => (Layer::Rank, what, size, parts.next()?),
+            "threads-2" => (Layer::Group, "inproc", what, size),
+            "procs-2" => (Layer::Group, "shm", what, size),
             _ => (Layer::Endpoint, way, what, size),
         };
         let (way, spins) = match way {
@@ -172,6 +220,7 @@ impl Case {
                 (Pattern::Window(window), Touch::Untouched)
             }
             ("64-connections", _) => (Pattern::Connections(CONNECTIONS), Touch::Clean),
+            _ if layer == Layer::Group => (Pattern::Collective(collective(what)?), Touch::Clean),
             _ => return None,
         };
         let bytes = match size {
@@ -216,11 +265,27 @@ impl Case {
             Pattern::PingPong => one + self.bytes / 3,
             Pattern::Large => one,
             Pattern::Records => one + self.bytes,
+            Pattern::Collective(_) => one + self.bytes,
             Pattern::Window(n) => n * (one / 4 + self.bytes / 8),
             Pattern::Connections(n) => n * one.min(8_000),
         }
     }
 }
+
+/// Returns the operation that cases and the MPI program name like MPI does.
+fn collective(name: &str) -> Option<Collective> {
+    let operation = COLLECTIVES.into_iter().find(|(known, _)| *known == name)?;
+    Some(operation.1)
+}
+
+/// Names of the operations.
+pub(super) const COLLECTIVES: [(&str, Collective); 5] = [
+    ("barrier", Collective::Barrier),
+    ("broadcast", Collective::Broadcast),
+    ("allreduce", Collective::AllReduce),
+    ("allgather", Collective::AllGather),
+    ("alltoall", Collective::AllToAll),
+];
 
 /// Target duration of a sample in nanoseconds.
 const SAMPLE_NS: usize = 10_000;
@@ -249,6 +314,7 @@ impl Work {
     pub(super) fn messages(&self) -> usize {
         match self.pattern {
             Pattern::PingPong | Pattern::Large | Pattern::Records => 2,
+            Pattern::Collective(_) => 1,
             Pattern::Window(n) => n + 1,
             Pattern::Connections(n) => 2 * n,
         }
@@ -259,6 +325,7 @@ impl Work {
     pub(super) fn share(&self) -> usize {
         match self.pattern {
             Pattern::PingPong | Pattern::Large | Pattern::Records => 2,
+            Pattern::Collective(_) => 1,
             Pattern::Window(n) | Pattern::Connections(n) => n,
         }
     }
@@ -270,7 +337,7 @@ mod tests {
 
     #[test]
     fn every_name_is_a_case() {
-        for name in NAMES {
+        for name in NAMES.into_iter().chain(GROUP_NAMES) {
             let work = Case::named(name).unwrap().work();
             assert!(work.batch > 0 && work.batches > 0, "{name}");
         }

@@ -2,6 +2,7 @@
 
 mod active;
 mod case;
+pub(crate) mod group;
 mod matching;
 mod mpi;
 mod pair;
@@ -155,7 +156,8 @@ impl Subject<'_> {
 impl Bench<'_> {
     /// Measures all subjects of a case in turn.
     fn exchange(&mut self, case: &Case, cores: Cores, ranks: &mut [Ranks]) -> Result<(), Failure> {
-        self.progress.step(&format!("{SUITE} / {}", case.name));
+        let suite = self.suite;
+        self.progress.step(&format!("{suite} / {}", case.name));
         let mut subjects = Vec::new();
         for name in subject::subjects(case) {
             subjects.push(Box::new(Subject::Pair {
@@ -194,8 +196,9 @@ impl Bench<'_> {
         };
         let mut all = Vec::new();
         for library in mpi::LIBRARIES {
+            let suite = self.suite;
             self.progress
-                .step(&format!("{SUITE}: starting {}", library.name));
+                .step(&format!("{suite}: starting {}", library.name));
             match Ranks::start(library, cores) {
                 Ok(Some(ranks)) => all.push(ranks),
                 Ok(None) => {
@@ -216,6 +219,7 @@ impl Bench<'_> {
                 ("bandwidth", per_second * case.bytes as f64, "B/s")
             }
             Pattern::Window(_) | Pattern::Connections(_) => ("rate", per_second, "1/s"),
+            Pattern::Collective(_) => ("total", times.median, "ns"),
             _ => ("half_rtt_p50", times.median, "ns"),
         };
         self.row(case.name, subject, metric, value, unit);

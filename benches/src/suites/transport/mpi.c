@@ -23,8 +23,9 @@ enum { MOST_BYTES = 1 << 20, MOST_WINDOW = 64, MOST_SAMPLES = 1 << 12 };
 /* A round that takes so many seconds does not end. */
 enum { AT_MOST = 30 };
 
-static _Alignas(4096) unsigned char sent[MOST_BYTES];
-static _Alignas(4096) unsigned char received[MOST_BYTES];
+/* Collective operations have the elements of both ranks. */
+static _Alignas(4096) unsigned char sent[2 * MOST_BYTES];
+static _Alignas(4096) unsigned char received[2 * MOST_BYTES];
 static double samples[MOST_SAMPLES];
 static volatile uint64_t seen;
 static unsigned char turn;
@@ -76,7 +77,29 @@ static void window(const struct work *w, int rank) {
     MPI_Waitall(w->window, requests, statuses);
 }
 
+/* Runs a collective operation. Returns 0 if the pattern is none. */
+static int collective(const struct work *w) {
+    static int root;
+    int count = w->bytes / (int)sizeof(double);
+    const char *p = w->pattern;
+    if (strcmp(p, "barrier") == 0)
+        MPI_Barrier(MPI_COMM_WORLD);
+    else if (strcmp(p, "broadcast") == 0)
+        MPI_Bcast(received, count, MPI_DOUBLE, root ^= 1, MPI_COMM_WORLD);
+    else if (strcmp(p, "allreduce") == 0)
+        MPI_Allreduce(sent, received, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    else if (strcmp(p, "allgather") == 0)
+        MPI_Allgather(sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, MPI_COMM_WORLD);
+    else if (strcmp(p, "alltoall") == 0)
+        MPI_Alltoall(sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, MPI_COMM_WORLD);
+    else
+        return 0;
+    return 1;
+}
+
 static void exchange(const struct work *w, int rank) {
+    if (collective(w))
+        return;
     int windowed = w->pattern[0] == 'w';
     if (windowed)
         window(w, rank);
@@ -98,7 +121,7 @@ static int order(const void *a, const void *b) {
 
 /* The middle one of all samples but the first, in nanoseconds per message. */
 static double work(const struct work *w, int rank) {
-    int share = w->pattern[0] == 'w' ? w->window : 2;
+    int share = w->pattern[0] == 'w' ? w->window : w->pattern[0] == 'p' ? 2 : 1;
     for (int i = 0; i <= w->batches; i++) {
         double start = now();
         for (int j = 0; j < w->batch; j++)

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use super::case::{Case, Layer, Pattern, Touch, Way};
+use super::case::{COLLECTIVES, Case, Layer, Pattern, Touch, Way};
 use super::{Cores, watch};
 use crate::Failure;
 
@@ -66,12 +66,15 @@ const SOURCE: &str = include_str!("mpi.c");
 
 /// Returns true if MPI supports the case.
 pub(super) fn can(case: &Case) -> bool {
-    let known = matches!(case.pattern, Pattern::PingPong | Pattern::Window(_));
+    let known = matches!(
+        case.pattern,
+        Pattern::PingPong | Pattern::Window(_) | Pattern::Collective(_)
+    );
     match case.layer {
         Layer::Endpoint => known && case.way == Way::Shm,
         Layer::Channel => false,
         // In the cases between threads, the MPI ranks are processes, too.
-        Layer::Rank => known,
+        Layer::Rank | Layer::Group => known,
     }
 }
 
@@ -135,6 +138,11 @@ impl Ranks {
         };
         let (pattern, window) = match case.pattern {
             Pattern::Window(n) => ("window", n),
+            Pattern::Collective(collective) => {
+                let mut names = COLLECTIVES.into_iter();
+                let name = names.find(|(_, known)| *known == collective);
+                (name.map_or("pingpong", |(name, _)| name), 1)
+            }
             _ => ("pingpong", 1),
         };
         let order = format!(

@@ -16,6 +16,9 @@ use crate::Failure;
 /// program, jstream first.
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     let mut subjects = vec!["jstream"];
+    if case.layer == Layer::Group {
+        return subjects;
+    }
     if case.layer == Layer::Rank {
         subjects.extend(["jstream-filled", "jstream-endpoint"]);
         return subjects;
@@ -74,7 +77,9 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
         ("iceoryx2", _, _) => with_iceoryx2::serve(case),
         #[cfg(feature = "peers")]
         ("ipc-channel", _, _) => with_ipc_channel::serve(case),
-        ("jstream" | "jstream-filled", _, _) if case.layer == Layer::Rank => {
+        ("jstream" | "jstream-filled", _, _)
+            if matches!(case.layer, Layer::Rank | Layer::Group) =>
+        {
             with_ranks::serve(case, subject)
         }
         ("jstream" | "jstream-8" | "jstream-owned", _, _) if case.layer == Layer::Channel => {
@@ -97,7 +102,9 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         ("iceoryx2", _, _) => with_iceoryx2::join(case, address),
         #[cfg(feature = "peers")]
         ("ipc-channel", _, _) => with_ipc_channel::join(case, address),
-        ("jstream" | "jstream-filled", _, _) if case.layer == Layer::Rank => {
+        ("jstream" | "jstream-filled", _, _)
+            if matches!(case.layer, Layer::Rank | Layer::Group) =>
+        {
             with_ranks::join(case, subject, address)
         }
         ("jstream" | "jstream-8" | "jstream-owned", _, _) if case.layer == Layer::Channel => {

@@ -20,29 +20,29 @@ pub(super) struct Shared {
 impl Channel for Shared {
     fn send(&mut self, fill: Option<u8>) -> Result<(), Failure> {
         let ready = &self.ready;
-        let mut spent = self.endpoint.take(ready.len())?;
+        let mut empty = self.endpoint.take(ready.len())?;
         let filled = match (fill, self.touch) {
             (Some(fill), _) => {
-                let bytes = spent.uninit_mut().get_mut(..ready.len());
+                let bytes = empty.uninit_mut().get_mut(..ready.len());
                 bytes
                     .ok_or("the jbuf is too small")?
                     .fill(MaybeUninit::new(fill));
-                let mut filling = spent.filling();
+                let mut filling = empty.writer();
                 // SAFETY: the first `ready.len()` bytes were just written.
                 unsafe { filling.advance(ready.len()) };
                 filling.finish()
             }
             (None, Touch::Untouched) => {
-                let mut filling = spent.filling();
+                let mut filling = empty.writer();
                 // SAFETY: the bytes of shared memory are initialised, and the receiver ignores
                 // their values. The jbuf is in shared memory because the peer trusts this side, as
                 // requested in `options`; otherwise the case would have failed.
                 unsafe { filling.advance(ready.len()) };
                 filling.finish()
             }
-            (None, _) => spent.copy_from(ready)?,
+            (None, _) => empty.copy_from(ready)?,
         };
-        self.endpoint.send_filled(HEADER, filled)?;
+        self.endpoint.send_buffer(HEADER, filled)?;
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use jstream::buffer::{Filled, Pool};
+use jstream::buffer::{MessageBuffer, Pool};
 use jstream::{Transportable, Writer};
 use jstream_transport::{
     Address, Completion, CompletionQueue, Endpoint, Header, Options, Outcome, connect, listen,
@@ -190,7 +190,7 @@ struct Moving {
     messages: Messages,
     pool: Pool,
     /// Last jbuf received.
-    kept: Option<Filled>,
+    kept: Option<MessageBuffer>,
 }
 
 impl Channel for Moving {
@@ -205,7 +205,7 @@ impl Channel for Moving {
         if let Some(fill) = fill {
             filled.as_bytes_mut().fill(fill);
         }
-        self.messages.endpoint.send_filled(HEADER, filled)?;
+        self.messages.endpoint.send_buffer(HEADER, filled)?;
         Ok(())
     }
 
@@ -395,7 +395,7 @@ impl Many {
             let endpoint = self.endpoints.get(completion.user as usize);
             let endpoint = endpoint.ok_or("no such connection")?;
             self.queue
-                .post_recv(endpoint, completion.user, message.payload.into_spent());
+                .post_recv(endpoint, completion.user, message.payload.into_empty());
             if answer {
                 endpoint.send_message(HEADER, &[IoSlice::new(&self.sent)])?;
             }

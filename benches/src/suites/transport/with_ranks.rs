@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use jstream::buffer::{Filled, Pool};
-use jstream_transport::rank::{self, Mesh, Rank};
+use jstream::buffer::{MessageBuffer, Pool};
+use jstream_transport::rank::operation::Sum;
+use jstream_transport::rank::{self, Collective, Mesh, Rank};
 use jstream_transport::{Address, Endpoint, Options, connect, listen};
 
-use super::case::{Case, Way};
+use super::case::{Case, Layer, Pattern, Way, Work};
 use super::pair::Waiting;
-use super::side::{Channel, FILL, Over, Side, sum};
+use super::side::{Channel, FILL, Over, Samples, Side, sum};
 use crate::Failure;
+use crate::measure::since;
 
 const TAG: u64 = 7;
 
@@ -73,6 +75,9 @@ fn one_of_two(rank: u32, endpoint: Endpoint) -> Result<Rank, Failure> {
 }
 
 fn side(case: &Case, subject: &str, rank: Rank) -> Box<dyn Side> {
+    if case.layer == Layer::Group {
+        return Box::new(Member::new(rank, case.bytes));
+    }
     let slices = Slices {
         other: 1 - rank.rank(),
         rank,
@@ -115,7 +120,7 @@ impl Channel for Slices {
 struct Moving {
     slices: Slices,
     pool: Pool,
-    kept: Option<Filled>,
+    kept: Option<MessageBuffer>,
 }
 
 impl Channel for Moving {
@@ -131,14 +136,87 @@ impl Channel for Moving {
             filled.as_bytes_mut().fill(fill);
         }
         let (rank, other) = (&self.slices.rank, self.slices.other);
-        Ok(rank.send_filled(other, TAG, filled).map_err(|e| e.error)?)
+        Ok(rank.send_buffer(other, TAG, filled).map_err(|e| e.error)?)
     }
 
     fn recv(&mut self, look: bool) -> Result<u64, Failure> {
-        let message = self.slices.rank.recv_filled(self.slices.other, TAG)?;
+        let message = self.slices.rank.recv_buffer(self.slices.other, TAG)?;
         let bytes = message.payload.as_bytes();
         let sum = if look { sum(bytes) } else { 0 };
         self.kept = Some(message.payload);
         Ok(sum)
+    }
+}
+
+/// A member of a group that takes part in collective operations.
+struct Member {
+    rank: Rank,
+    sent: Vec<f64>,
+    received: Vec<f64>,
+    samples: Samples,
+    /// Number of operations so far.
+    turn: u32,
+}
+
+impl Member {
+    fn new(rank: Rank, bytes: usize) -> Self {
+        let both = bytes / size_of::<f64>() * 2;
+        Self {
+            rank,
+            sent: vec![1.0; both],
+            received: vec![1.0; both],
+            samples: Samples::default(),
+            turn: 0,
+        }
+    }
+
+    fn operate(&mut self, work: &Work) -> Result<(), Failure> {
+        let Pattern::Collective(collective) = work.pattern else {
+            return Err("the case is no collective operation".into());
+        };
+        let count = work.bytes / size_of::<f64>();
+        let (rank, sent, received) = (&self.rank, &self.sent[..], &mut self.received[..]);
+        let own = sent.get(..count).unwrap_or_default();
+        let root = self.turn % rank.size();
+        self.turn = self.turn.wrapping_add(1);
+        match collective {
+            Collective::Barrier => rank.barrier()?,
+            Collective::Broadcast => {
+                rank.broadcast(root, received.get_mut(..count).unwrap_or_default())?;
+            }
+            Collective::AllReduce => {
+                let sums = received.get_mut(..count).unwrap_or_default();
+                rank.all_reduce(own, sums, &Sum)?;
+                let expected = f64::from(rank.size());
+                if sums
+                    .last()
+                    .is_some_and(|sum| sum.total_cmp(&expected).is_ne())
+                {
+                    return Err("the sum is wrong".into());
+                }
+            }
+            Collective::AllGather => rank.all_gather(own, received)?,
+            Collective::AllToAll => rank.all_to_all(sent, received)?,
+            other => return Err(format!("{other} is not measured").into()),
+        }
+        Ok(())
+    }
+}
+
+impl Side for Member {
+    fn lead(&mut self, work: &Work) -> Result<f64, Failure> {
+        self.samples.begin(work.batches + 1);
+        for _ in 0..=work.batches {
+            let start = Instant::now();
+            for _ in 0..work.batch {
+                self.operate(work)?;
+            }
+            self.samples.push(since(start, work.batch));
+        }
+        Ok(self.samples.median())
+    }
+
+    fn follow(&mut self, work: &Work) -> Result<(), Failure> {
+        (0..work.exchanges()).try_for_each(|_| self.operate(work))
     }
 }

@@ -1,6 +1,6 @@
 //! A generic form aligned to more than a jbuf is found when it is written.
 
-use jstream::{Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Transportable, Writer};
 
 #[derive(Transportable)]
 #[repr(C, align(256))]
@@ -9,5 +9,5 @@ struct Page<const N: usize> {
 }
 
 fn main() {
-    let _ = Writer::new().write(&Page { bytes: [7] }, Spent::heap(4096));
+    let _ = Writer::new().write(&Page { bytes: [7] }, EmptyBuffer::heap(4096));
 }

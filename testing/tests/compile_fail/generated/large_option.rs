@@ -1,16 +1,16 @@
 //! The payload of an `Option` is made native beside its slot.
 
-use jstream::{Filled, Reader, Received, Spent, Transportable};
+use jstream::{EmptyBuffer, MessageBuffer, Reader, Received, Transportable};
 
 #[derive(Transportable)]
 struct Page {
     bytes: Option<[u8; 1025]>,
 }
 
-fn read(message: Filled) -> Received<Page> {
+fn read(message: MessageBuffer) -> Received<Page> {
     Reader::default().read(message).unwrap()
 }
 
 fn main() {
-    read(Spent::heap(0).copy_from(&[]).unwrap());
+    read(EmptyBuffer::heap(0).copy_from(&[]).unwrap());
 }

@@ -1,9 +1,9 @@
 //! A value that holds pointers can't be written in place.
 
-use jstream::{Spent, StreamWriter, Writer};
+use jstream::{EmptyBuffer, StreamWriter, Writer};
 
 fn main() {
-    let mut stream = StreamWriter::new(Spent::heap(256));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(256));
     let place = stream.uninit_value::<&str>(&mut Writer::new()).unwrap();
     place.write("abc");
 }

@@ -1,6 +1,6 @@
 //! Buffers are aligned to 128 bytes.
 
-use jstream::{Filled, Reader, Received, Spent, Transportable};
+use jstream::{EmptyBuffer, MessageBuffer, Reader, Received, Transportable};
 
 #[derive(Transportable)]
 #[repr(C, align(256))]
@@ -8,10 +8,10 @@ struct Page {
     id: u64,
 }
 
-fn read(message: Filled) -> Received<Page> {
+fn read(message: MessageBuffer) -> Received<Page> {
     Reader::default().read(message).unwrap()
 }
 
 fn main() {
-    read(Spent::heap(0).copy_from(&[]).unwrap());
+    read(EmptyBuffer::heap(0).copy_from(&[]).unwrap());
 }

@@ -1,6 +1,6 @@
 //! Data in a buffer is never dropped.
 
-use jstream::{Filled, Reader, Received, Spent, Transportable};
+use jstream::{EmptyBuffer, MessageBuffer, Reader, Received, Transportable};
 
 #[derive(Transportable)]
 struct Guard {
@@ -13,10 +13,10 @@ impl Drop for Guard {
     }
 }
 
-fn read(message: Filled) -> Received<Guard> {
+fn read(message: MessageBuffer) -> Received<Guard> {
     Reader::default().read(message).unwrap()
 }
 
 fn main() {
-    read(Spent::heap(0).copy_from(&[]).unwrap());
+    read(EmptyBuffer::heap(0).copy_from(&[]).unwrap());
 }

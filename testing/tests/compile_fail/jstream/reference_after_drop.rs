@@ -1,6 +1,6 @@
 //! A reference ends before its buffer returns to its pool.
 
-use jstream::{Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 
 #[derive(Transportable)]
 struct Order<'b> {
@@ -11,7 +11,7 @@ fn main() {
     let symbol;
     {
         let order = Order { symbol: "abc" };
-        let filled = Writer::new().write(&order, Spent::heap(256)).unwrap();
+        let filled = Writer::new().write(&order, EmptyBuffer::heap(256)).unwrap();
         let received = Reader::default().read::<Order<'static>>(filled).unwrap();
         symbol = received.get().symbol;
     }

@@ -1,11 +1,11 @@
 //! A reference does not see what its buffer is used for next.
 
-use jstream::{Reader, Spent, Writer};
+use jstream::{EmptyBuffer, Reader, Writer};
 
 fn main() {
-    let filled = Writer::new().write(&"abc", Spent::heap(256)).unwrap();
+    let filled = Writer::new().write(&"abc", EmptyBuffer::heap(256)).unwrap();
     let received = Reader::default().read::<&'static str>(filled).unwrap();
     let text = *received.get();
-    let again = Writer::new().write(&"xyz", received.into_spent()).unwrap();
+    let again = Writer::new().write(&"xyz", received.into_empty()).unwrap();
     println!("{text} {}", again.len());
 }

@@ -1,11 +1,11 @@
 //! Only what is transportable can be written.
 
-use jstream::{Spent, Writer};
+use jstream::{EmptyBuffer, Writer};
 
 struct Order {
     id: u64,
 }
 
 fn main() {
-    let _ = Writer::new().write(&Order { id: 1 }, Spent::heap(256));
+    let _ = Writer::new().write(&Order { id: 1 }, EmptyBuffer::heap(256));
 }

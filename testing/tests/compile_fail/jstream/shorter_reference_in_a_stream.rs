@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use jstream::{Reader, Spent, StreamReader, StreamWriter, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, StreamReader, StreamWriter, Transportable, Writer};
 
 #[derive(Transportable)]
 struct Link<'b> {
@@ -10,7 +10,7 @@ struct Link<'b> {
 }
 
 fn main() {
-    let mut stream = StreamWriter::new(Spent::heap(256));
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(256));
     let link = Link { next: Cell::new(None) };
     stream.write(&mut Writer::new(), &link).unwrap();
     let stream = StreamReader::new(stream.finish());

@@ -1,10 +1,10 @@
 //! A buffer is written once.
 
-use jstream::{Spent, Writer};
+use jstream::{EmptyBuffer, Writer};
 
 fn main() {
-    let spent = Spent::heap(256);
-    let first = Writer::new().write(&7u32, spent).unwrap();
-    let second = Writer::new().write(&"abc", spent).unwrap();
+    let empty = EmptyBuffer::heap(256);
+    let first = Writer::new().write(&7u32, empty).unwrap();
+    let second = Writer::new().write(&"abc", empty).unwrap();
     println!("{} {}", first.len(), second.len());
 }

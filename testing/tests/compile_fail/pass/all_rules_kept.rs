@@ -1,6 +1,6 @@
 //! A correct use of everything that the other programs use incorrectly.
 
-use jstream::{Reader, Received, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, Received, Transportable, Writer};
 
 #[derive(Transportable, Debug, PartialEq)]
 struct Order<'b> {
@@ -45,25 +45,25 @@ fn main() {
         side: Side::Sell,
         parent: None,
     };
-    let filled = Writer::new().write(&order, Spent::heap(1024)).unwrap();
+    let filled = Writer::new().write(&order, EmptyBuffer::heap(1024)).unwrap();
     let received: Received<Order<'static>> = Reader::default().read(filled).unwrap();
     assert_eq!(received.get(), &order);
     assert_ne!(received.get().side, Side::Buy);
     let copied = received.get().symbol.to_owned();
-    let spent = received.into_spent();
+    let empty = received.into_empty();
     assert_eq!(copied, "abc");
 
     let shape = Shape::Named("n", &Shape::Circle(1.0));
-    let filled = Writer::new().write(&shape, spent).unwrap();
+    let filled = Writer::new().write(&shape, empty).unwrap();
     let received = Reader::default().read::<Shape<'static>>(filled).unwrap();
     assert!(matches!(
         received.get(),
         Shape::Named("n", Shape::Circle(1.0))
     ));
     let _ = Shape::Point;
-    let aligned = Writer::new().write(&(Aligned(3), Some([0u8; 1024])), received.into_spent());
-    let filled = aligned.unwrap_err().spent;
+    let aligned = Writer::new().write(&(Aligned(3), Some([0u8; 1024])), received.into_empty());
+    let filled = aligned.unwrap_err().buffer;
     let _ = (filled.capacity(), Aligned(1).0);
-    let filled = Writer::new().write(&Wide::Large, Spent::heap(64)).unwrap();
+    let filled = Writer::new().write(&Wide::Large, EmptyBuffer::heap(64)).unwrap();
     send(Reader::default().read::<Wide>(filled).unwrap());
 }

@@ -121,6 +121,35 @@ pub struct Name(pub ::std::string::String);
 #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
 pub struct Angle(pub f32);
 
+/// A type that is compared with its form.
+#[derive(streams::Transportable)]
+#[transportable(crate = ::streams, compare)]
+pub struct Compared {
+    /// Documented.
+    pub named: ::std::collections::HashMap<
+        ::std::string::String,
+        ::core::option::Option<::std::boxed::Box<Compared>>,
+    >,
+    /// Documented.
+    pub result: ::core::result::Result<(u8, ::std::vec::Vec<u8>), Sign>,
+    /// Documented.
+    #[transportable(with = AsBytes, form = &'b str)]
+    pub name: Name,
+}
+
+/// A type that is compared with its form.
+#[derive(streams::Transportable)]
+#[transportable(crate = ::streams, compare)]
+pub enum Sign {
+    /// Documented.
+    Minus(::std::string::String),
+    /// Documented.
+    Plus {
+        /// Documented.
+        r#type: ::std::collections::BTreeSet<u8>,
+    },
+}
+
 fn approve<T>(_: &T) -> ::core::result::Result<(), &'static str> {
     ::core::result::Result::Ok(())
 }
@@ -244,7 +273,7 @@ fn main() {
         shapes: ::std::vec![::std::boxed::Box::new(Circle(2.0))],
     };
     let filled = streams::Writer::new()
-        .write(&drawing, streams::Spent::heap(256))
+        .write(&drawing, streams::EmptyBuffer::heap(256))
         .unwrap();
     let received = streams::Reader::new(<streams::Limits as ::core::default::Default>::default())
         .read::<Drawing>(filled)
@@ -257,7 +286,7 @@ fn main() {
         third: &[4, 5],
     };
     let filled = streams::Writer::new()
-        .write(&made, received.into_spent())
+        .write(&made, received.into_empty())
         .unwrap();
     let received = streams::Reader::new(<streams::Limits as ::core::default::Default>::default())
         .read::<Made<'_>>(filled)
@@ -269,7 +298,7 @@ fn main() {
         angle: ::core::option::Option::Some(::core::result::Result::Err("none")),
     };
     let filled = streams::Writer::new()
-        .write(&bounded, received.into_spent())
+        .write(&bounded, received.into_empty())
         .unwrap();
     let received = streams::Reader::new(<streams::Limits as ::core::default::Default>::default())
         .read::<Bounded<'_, u16, bool>>(filled)

@@ -1,7 +1,7 @@
 //! Types whose names the derive knows travel where they are what their names say, or where the
 //! attribute says what they are.
 
-use jstream::{Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 
 /// A plain value by the name of one.
 #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
@@ -41,7 +41,7 @@ fn main() {
             title: names::String { text: "numbers" },
         }],
     };
-    let filled = Writer::new().write(&calendar, Spent::heap(512)).unwrap();
+    let filled = Writer::new().write(&calendar, EmptyBuffer::heap(512)).unwrap();
     let received = Reader::default().read::<Calendar>(filled).unwrap();
     assert_eq!(received.get().owner, "Ada");
     assert_eq!(received.get().meetings, calendar.meetings);

@@ -2,7 +2,7 @@
 
 use std::io::IoSlice;
 
-use jstream::{Filled, Received};
+use jstream::{MessageBuffer, Received};
 use jstream_transport::{Endpoint, Header};
 
 fn lend(endpoint: &Endpoint, memory: &mut [u8]) -> usize {
@@ -17,7 +17,7 @@ fn lend(endpoint: &Endpoint, memory: &mut [u8]) -> usize {
     sent
 }
 
-fn own(endpoint: &Endpoint, message: Filled, received: Received<&'static str>) {
+fn own(endpoint: &Endpoint, message: MessageBuffer, received: Received<&'static str>) {
     std::mem::forget(endpoint.post_send(Header::default(), message));
     let _ = endpoint.send_received(0, received);
 }

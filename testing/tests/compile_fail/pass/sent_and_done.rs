@@ -5,9 +5,9 @@ use jstream_transport::{Endpoint, Header};
 
 fn forward(endpoint: &Endpoint, received: Received<&'static str>) {
     let length = received.get().len();
-    let message = Writer::new().write(&"again", received.into_spent()).unwrap();
+    let message = Writer::new().write(&"again", received.into_empty()).unwrap();
     println!("{length} {:?}", message.as_bytes());
-    if let Err(unsent) = endpoint.send_filled(Header::default(), message) {
+    if let Err(unsent) = endpoint.send_buffer(Header::default(), message) {
         println!("{:?}", unsent.filled.as_bytes());
     }
 }

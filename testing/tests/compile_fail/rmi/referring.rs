@@ -1,4 +1,4 @@
-//! Structs with references in them derive `Referring`, and say so where they are passed.
+//! Structs and enums with references in them derive `Referring`, and say so where they are passed.
 
 use std::collections::HashMap;
 
@@ -28,8 +28,21 @@ struct Generic<T> {
 }
 
 #[derive(Referring)]
-enum Either {
+enum Either<T> {
     One(Remote<dyn Listener>),
+    Other(T),
+    Pair((u32, Remote<dyn Listener>)),
+}
+
+#[derive(Referring)]
+enum Nothing {
+    None,
+    Number(u64),
+}
+
+#[derive(Referring)]
+union Both {
+    one: u8,
 }
 
 fn main() {}

@@ -26,7 +26,7 @@ fn serve(server: &Server, store: Arc<dyn Store>, generic: Arc<dyn Generic<u64>>)
 }
 
 fn call(client: &Client) -> u64 {
-    let store: StoreStub = client.lookup::<dyn Store>("store").unwrap();
+    let store: StoreStub = client.lookup::<dyn Store>("store").wait().unwrap();
     let _ = store.put(String::new());
     *store.get(1).wait().unwrap().get()
 }

@@ -1,10 +1,10 @@
 //! Sending takes the buffer: who gave it away does not look at it.
 
-use jstream::Filled;
+use jstream::MessageBuffer;
 use jstream_transport::{Endpoint, Header};
 
-fn send(endpoint: &Endpoint, message: Filled) {
-    endpoint.send_filled(Header::default(), message).unwrap();
+fn send(endpoint: &Endpoint, message: MessageBuffer) {
+    endpoint.send_buffer(Header::default(), message).unwrap();
     println!("{:?}", message.as_bytes());
 }
 

@@ -5,8 +5,8 @@ use jstream_transport::{Endpoint, Header};
 
 fn forward(endpoint: &Endpoint, received: Received<&'static str>) {
     let text = *received.get();
-    let message = Writer::new().write(&"again", received.into_spent()).unwrap();
-    endpoint.send_filled(Header::default(), message).unwrap();
+    let message = Writer::new().write(&"again", received.into_empty()).unwrap();
+    endpoint.send_buffer(Header::default(), message).unwrap();
     println!("{text}");
 }
 

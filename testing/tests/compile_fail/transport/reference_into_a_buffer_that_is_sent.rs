@@ -1,11 +1,11 @@
 //! A buffer cannot be borrowed while the device has it.
 
-use jstream::Filled;
+use jstream::MessageBuffer;
 use jstream_transport::{Endpoint, Header};
 
-fn send(endpoint: &Endpoint, message: Filled) {
+fn send(endpoint: &Endpoint, message: MessageBuffer) {
     let bytes = message.as_bytes();
-    endpoint.send_filled(Header::default(), message).unwrap();
+    endpoint.send_buffer(Header::default(), message).unwrap();
     println!("{bytes:?}");
 }
 

@@ -102,8 +102,8 @@ impl Scene {
 
     /// Connects another client, and looks up the service.
     fn client(&self) -> Result<(Client, ServiceStub), Failure> {
-        let client = Client::connect_with(&self.address, &self.options)?;
-        let service = client.lookup::<dyn Service>(NAME)?;
+        let client = Client::connect_with(&self.address, &self.options).wait()?;
+        let service = client.lookup::<dyn Service>(NAME).wait()?;
         Ok((client, service))
     }
 

@@ -9,6 +9,7 @@
 )]
 
 mod array;
+mod collections;
 mod draw;
 mod list;
 pub(in crate::suites) mod log;
@@ -35,13 +36,19 @@ use crate::Failure;
 pub(super) type Make = fn(usize) -> Result<Case, Failure>;
 
 /// All cases in the order in which they are run: name, measured size, constructor.
-pub(super) const ALL: [(&str, usize, Make); 14] = [
+pub(super) const ALL: [(&str, usize, Make); 20] = [
     ("records", 1_000, records::ascii),
     ("records-unicode", 1_000, records::unicode),
     ("list", 10_000, list::case),
     ("tree", (1 << 14) - 1, tree::case),
     ("distinct-rc", 100_000, rc::distinct),
     ("shared-rc", 100_000, rc::shared),
+    ("held-rc", 100_000, rc::held),
+    ("text", 20, collections::text),
+    ("hash-map", 10_000, collections::hash_map),
+    ("btree-map", 10_000, collections::btree_map),
+    ("options", 10_000, collections::options),
+    ("shapes", 10_000, collections::shapes),
     ("log", 10_000, log::case),
     ("mesh", 125_000, mesh::case),
     ("minecraft_savedata", 500, minecraft::case),

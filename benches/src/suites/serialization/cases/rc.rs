@@ -1,4 +1,5 @@
-//! Cases `distinct-rc` and `shared-rc`: pointers that preserve the identity of their targets.
+//! Cases `distinct-rc`, `held-rc` and `shared-rc`: pointers that preserve the identity of their
+//! targets.
 
 use std::rc::Rc;
 
@@ -22,6 +23,18 @@ pub(super) fn distinct(size: usize) -> Result<Case, Failure> {
     let pointers = (0..size).map(|_| Rc::new(numbers.next()));
     let about = format!("{} x Rc<u64>, each the only one", number(size as f64));
     case(about, pointers.collect())
+}
+
+/// Creates the case in which each target also has an owner that is not sent.
+pub(super) fn held(size: usize) -> Result<Case, Failure> {
+    let mut numbers = Numbers(12);
+    let pointers: Vec<_> = (0..size).map(|_| Rc::new(numbers.next())).collect();
+    forever(pointers.clone());
+    let about = format!(
+        "{} x Rc<u64>, each also held elsewhere",
+        number(size as f64)
+    );
+    case(about, pointers)
 }
 
 /// Creates the case in which every other pointer has the target of an earlier one.

@@ -4,7 +4,9 @@ use std::hint::black_box;
 use std::mem;
 use std::time::Instant;
 
-use jstream::{Covariant, Filled, Limits, Reader, Received, Spent, Transportable, Writer};
+use jstream::{
+    Covariant, EmptyBuffer, Limits, MessageBuffer, Reader, Received, Transportable, Writer,
+};
 
 use super::super::walk::Walk;
 use super::{Subject, fetch_ends};
@@ -46,10 +48,10 @@ pub(in super::super) struct Jstream<T: Sendable> {
     /// Message as written.
     message: Vec<u8>,
     /// Buffer for the messages that are written.
-    into: Spent,
+    into: EmptyBuffer,
     /// Jbufs that a round reads. Each is in exactly one of these three lists at any time.
-    spent: Vec<Spent>,
-    filled: Vec<Filled>,
+    empty: Vec<EmptyBuffer>,
+    filled: Vec<MessageBuffer>,
     received: Vec<Received<T>>,
 }
 
@@ -57,14 +59,14 @@ impl<T: Sendable> Jstream<T> {
     pub(in super::super) fn new(value: &'static T) -> Result<Self, Failure> {
         let mut writer = Writer::new();
         let len = writer.gather(value, |segments| segments.iter().map(|s| s.len()).sum())?;
-        let filled = writer.write(value, Spent::heap(len))?;
+        let filled = writer.write(value, EmptyBuffer::heap(len))?;
         Ok(Self {
             value,
             writer,
             reader: bottomless(),
             message: filled.as_bytes().to_vec(),
-            into: filled.into_spent(),
-            spent: Vec::new(),
+            into: filled.into_empty(),
+            empty: Vec::new(),
             filled: Vec::new(),
             received: Vec::new(),
         })
@@ -72,8 +74,8 @@ impl<T: Sendable> Jstream<T> {
 
     /// Copies the message into all jbufs.
     fn prepare(&mut self) -> Result<(), Failure> {
-        for spent in self.spent.drain(..) {
-            let filled = spent.copy_from(&self.message)?;
+        for empty in self.empty.drain(..) {
+            let filled = empty.copy_from(&self.message)?;
             fetch_ends(filled.as_bytes());
             self.filled.push(filled);
         }
@@ -90,8 +92,8 @@ impl<T: Sendable> Jstream<T> {
     }
 
     fn recover(&mut self) {
-        self.spent
-            .extend(self.received.drain(..).map(Received::into_spent));
+        self.empty
+            .extend(self.received.drain(..).map(Received::into_empty));
     }
 }
 
@@ -105,20 +107,20 @@ impl<T: Sendable> Subject for Jstream<T> {
     }
 
     fn keep(&mut self, copies: usize) {
-        self.spent = (0..copies)
-            .map(|_| Spent::heap(self.message.len() + SLACK))
+        self.empty = (0..copies)
+            .map(|_| EmptyBuffer::heap(self.message.len() + SLACK))
             .collect();
         self.filled = Vec::with_capacity(copies);
         self.received = Vec::with_capacity(copies);
     }
 
     fn write(&mut self) -> Result<f64, Failure> {
-        let times = self.spent.len();
-        let mut into = mem::replace(&mut self.into, Spent::heap(0));
+        let times = self.empty.len();
+        let mut into = mem::replace(&mut self.into, EmptyBuffer::heap(0));
         let start = Instant::now();
         for _ in 0..times {
             let filled = self.writer.write(black_box(self.value), into)?;
-            into = black_box(filled).into_spent();
+            into = black_box(filled).into_empty();
         }
         let time = since(start, times);
         self.into = into;
@@ -161,7 +163,7 @@ impl<T: Sendable> Subject for Jstream<T> {
             if filled.as_bytes() != self.message {
                 return Err("the forwarded message differs from the original".into());
             }
-            self.spent.push(filled.into_spent());
+            self.empty.push(filled.into_empty());
         }
         Ok(time)
     }

@@ -200,9 +200,9 @@ struct Bystander {
 
 impl Bystander {
     fn new(scene: &Scene) -> Result<Self, Failure> {
-        let client = Client::connect_with(&scene.address, &scene.options)?;
+        let client = Client::connect_with(&scene.address, &scene.options).wait()?;
         Ok(Self {
-            target: client.lookup::<dyn Target>(NAME)?,
+            target: client.lookup::<dyn Target>(NAME).wait()?,
             _client: client,
             times: Vec::new(),
         })

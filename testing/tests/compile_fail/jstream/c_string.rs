@@ -4,7 +4,7 @@ use jstream::Transportable;
 
 #[derive(Transportable)]
 struct Order {
-    file: std::path::PathBuf,
+    name: std::ffi::CString,
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! A reference ends before its buffer is used again.
 
-use jstream::{Reader, Spent, Transportable, Writer};
+use jstream::{EmptyBuffer, Reader, Transportable, Writer};
 
 #[derive(Transportable)]
 struct Order<'b> {
@@ -9,9 +9,9 @@ struct Order<'b> {
 
 fn main() {
     let order = Order { symbol: "abc" };
-    let filled = Writer::new().write(&order, Spent::heap(256)).unwrap();
+    let filled = Writer::new().write(&order, EmptyBuffer::heap(256)).unwrap();
     let received = Reader::default().read::<Order<'static>>(filled).unwrap();
     let symbol = received.get().symbol;
-    let spent = received.into_spent();
-    println!("{symbol} {}", spent.capacity());
+    let empty = received.into_empty();
+    println!("{symbol} {}", empty.capacity());
 }
