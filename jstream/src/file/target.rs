@@ -17,7 +17,7 @@ use super::error::FileError;
 pub(super) enum Target {
     /// A temporary file in the folder of its final path. Dropping it removes the file.
     Temporary(NamedTempFile),
-    Named(File),
+    Named(LockedFile),
     /// Renaming failed in a way that leaves the outcome unknown.
     Lost,
 }
@@ -52,8 +52,8 @@ impl Target {
                 .write(true)
                 .open(path)
                 .map_err(FileError::system("opening", path))?;
-            lock(&file, path)?;
-            if is_still(&file, path).map_err(FileError::system("examining", path))? {
+            let file = LockedFile::new(file, path)?;
+            if is_still(&file.0, path).map_err(FileError::system("examining", path))? {
                 return Ok(Self::Named(file));
             }
             // Another file was renamed to `path` before this one was locked.
@@ -63,7 +63,7 @@ impl Target {
     pub(super) fn file(&self) -> Result<&File, FileError> {
         match self {
             Self::Temporary(file) => Ok(file.as_file()),
-            Self::Named(file) => Ok(file),
+            Self::Named(file) => Ok(&file.0),
             Self::Lost => Err(FileError::Abandoned),
         }
     }
@@ -119,7 +119,7 @@ impl Target {
                 };
             }
             match given {
-                Ok(file) => *self = Self::Named(file),
+                Ok(file) => *self = Self::Named(LockedFile(file)),
                 Err(error) => {
                     *self = Self::Temporary(error.file);
                     return Err(FileError::system("renaming the new file to", path)(
@@ -142,7 +142,29 @@ struct Replaced {
     about: Metadata,
     /// Lock that excludes writers that append to the file. `None` if the file cannot be opened,
     /// which does not prevent replacing it.
-    _locked: Option<File>,
+    _locked: Option<LockedFile>,
+}
+
+/// A file with an exclusive lock, which dropping it releases.
+///
+/// Closing the file does not: a child process that was being started has a copy of each open file
+/// until it executes its program, and the lock belongs to all copies.
+#[derive(Debug)]
+pub(super) struct LockedFile(File);
+
+impl LockedFile {
+    /// Takes the lock.
+    pub(super) fn new(file: File, path: &Path) -> Result<Self, FileError> {
+        lock(&file, path)?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // If this fails, the lock ends with the last copy of the file.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
 }
 
 impl Replaced {
@@ -174,15 +196,18 @@ impl Replaced {
             }
             Err(error) => return Err(FileError::system("opening", path)(error)),
         };
-        if let Some(file) = &file {
-            lock(file, path)?;
+        let locked = match file {
+            Some(file) => Some(LockedFile::new(file, path)?),
+            None => None,
+        };
+        if let Some(LockedFile(file)) = &locked {
             if !is_still(file, path).map_err(FileError::system("examining", path))? {
                 return Ok(Err(Changed));
             }
         }
         Ok(Ok(Some(Self {
             about,
-            _locked: file,
+            _locked: locked,
         })))
     }
 }
@@ -257,8 +282,8 @@ pub(super) fn assert_writable(file: &File) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Takes an exclusive lock, which is held as long as the file is open.
-pub(super) fn lock(file: &File, path: &Path) -> Result<(), FileError> {
+/// Takes an exclusive lock, which is held as long as a copy of the open file exists.
+fn lock(file: &File, path: &Path) -> Result<(), FileError> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(()),
         Err(Errno::WOULDBLOCK) => Err(FileError::Locked {

@@ -11,7 +11,7 @@ use super::error::FileError;
 use super::format::{BLOCKS, Commit, MOST_SCHEMAS, RawEntry};
 use super::output::Output;
 use super::source::Source;
-use super::target::{Target, assert_writable, followed, lock, taken};
+use super::target::{LockedFile, Target, assert_writable, followed, taken};
 use crate::buffer::MessageBuffer;
 use crate::model::Transportable;
 use crate::schema::{Schema, TypeIndex};
@@ -148,7 +148,7 @@ impl FileWriter {
     pub fn in_file(file: File, options: &WriteOptions) -> Result<Self, FileError> {
         let path = Path::new("");
         assert_writable(&file)?;
-        lock(&file, path)?;
+        let file = LockedFile::new(file, path)?;
         Ok(Self::new(Target::Named(file), path, options))
     }
 
@@ -324,7 +324,8 @@ impl Drop for FileWriter {
     fn drop(&mut self) {
         let end = self.commit.end;
         let has_more = self.commit.generation > 0 && self.output.at() > end;
-        if let (Target::Named(file), true, false) = (&self.target, has_more, self.abandoned) {
+        let file = usable(self.abandoned, &self.target);
+        if let (Target::Named(_), Ok(file), true) = (&self.target, file, has_more) {
             // If truncating fails, the bytes behind the end are ignored by readers.
             let _ = file.set_len(end);
         }

@@ -335,6 +335,29 @@ fn a_reader_and_a_map_see_what_was_there_when_they_were_opened() {
     assert!(reader.read::<Line>(5).is_err());
 }
 
+/// A child process that is being started has a copy of each open file until it executes its
+/// program.
+#[test]
+fn a_copy_of_the_open_file_does_not_keep_the_lock() {
+    let (_folder, path) = place();
+    written(&path, 0..1);
+    let file = fs::File::options().read(true).write(true).open(&path);
+    let file = file.unwrap();
+    let _copy = file.try_clone().unwrap();
+    let mut writer = FileWriter::in_file(file, &quick()).unwrap();
+    writer.push(&line(0)).unwrap();
+    writer.commit().unwrap();
+    assert!(matches!(
+        FileWriter::append(&path),
+        Err(FileError::Locked { .. })
+    ));
+    drop(writer);
+    let mut writer = FileWriter::append(&path).unwrap();
+    writer.push(&line(1)).unwrap();
+    writer.commit().unwrap();
+    assert_lines(&path, 2);
+}
+
 #[test]
 fn two_writers_exclude_one_another() {
     let (_folder, path) = place();
