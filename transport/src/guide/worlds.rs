@@ -10,6 +10,7 @@
 //! | threads that behave like processes, for example in a test | [`World::threads_over`](crate::rank::world::World::threads_over) | any device |
 //! | processes that the program starts itself | [`World::processes`](crate::rank::world::World::processes), [`World::spawn`](crate::rank::world::World::spawn) | for example, shared memory |
 //! | processes of a launcher, on any hosts | [`World::from_env`](crate::rank::world::World::from_env) | the cheapest device for each pair |
+//! | threads of several processes | [`World::run`](crate::rank::world::World::run), [`World::run_from_env`](crate::rank::world::World::run_from_env) | no device within a process, otherwise as above |
 //! | programs that know their ranks | [`World::join`](crate::rank::world::World::join) | the device of the address |
 //!
 //! The same function can do the work in all of them:
@@ -40,6 +41,36 @@
 //! # }
 //! ```
 //!
+//! # Several ranks in each process
+//!
+//! [`World::run`](crate::rank::world::World::run) runs one function at all ranks, with ranks as
+//! threads of one process, as processes, or as threads of several processes. Only the two numbers
+//! differ:
+//!
+//! ```no_run
+//! use jstream_transport::rank::operation::Sum;
+//! use jstream_transport::rank::world::{World, WorldError, WorldOptions};
+//!
+//! fn main() -> Result<(), WorldError> {
+//!     let mut numbers = std::env::args().skip(1).map(|number| number.parse().unwrap_or(1));
+//!     let (processes, threads) = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(4));
+//!     let addresses = ["shm://several".parse()?];
+//!     World::run(&addresses, processes, threads, &WorldOptions::default(), |world| {
+//!         let mut sum = [0];
+//!         world.all_reduce(&[world.rank()], &mut sum, &Sum).unwrap();
+//!         println!("rank {} of {}: the sum is {}", world.rank(), world.size(), sum[0]);
+//!     })?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The ranks of a process are threads, so they share what is `static`: a counter in a `static`
+//! counts for all of them, and a lock in it excludes them from each other. Keep what belongs to one
+//! rank in variables of its function, or in a [`thread_local!`](std::thread_local), which each rank
+//! has for itself as long as it starts no threads of its own. A panic of one rank does not end the
+//! process: the others see the rank as gone, and `run` panics when they have ended.
+//! `std::process::exit` ends all ranks of the process.
+//!
 //! # On several hosts
 //!
 //! A launcher sets [`JSTREAM_RANK`](crate::rank::world::RANK),
@@ -52,7 +83,9 @@
 //!
 //! Rank 0 listens on both addresses. The members on its host connect to it over shared memory, and
 //! the others over TCP. Each member also listens on the same devices for the members of higher
-//! rank. If the launcher generates a random number and passes it to all members as
+//! rank. With [`JSTREAM_THREADS`](crate::rank::world::THREADS), a process has that many ranks from
+//! `JSTREAM_RANK` on, and calls [`World::run_from_env`](crate::rank::world::World::run_from_env).
+//! If the launcher generates a random number and passes it to all members as
 //! [`JSTREAM_SESSION`](crate::rank::world::SESSION), processes without that number are rejected.
 //!
 //! # Ending a world
@@ -66,6 +99,6 @@
 //! # If a world can't be created
 //!
 //! Creating a world fails at all members, within
-//! [`timeout`](crate::rank::world::WorldOptions::timeout). The error names the member that caused
-//! it: a member that did not join, joined twice, was given another size, ended, or could not be
-//! reached.
+//! [`timeout`](crate::rank::world::WorldOptions::timeout): either all join, or none. The error names
+//! the member that caused it: a member that did not join, joined twice, was given another size,
+//! ended, or could not be reached.

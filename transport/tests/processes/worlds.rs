@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use jstream_transport::Address;
 use jstream_transport::rank::Error;
+use jstream_transport::rank::operation::Sum;
 use jstream_transport::rank::world::{PARENT, RANK, World, WorldError};
 use testing::process::{ROLE, again, role};
 use testing::transport::fresh;
@@ -33,6 +34,17 @@ fn part() {
         "fail" => process::exit(7),
         "start a world" => return start_and_stay(),
         "be killed while it joins" => return be_killed_while_joining(),
+        "have several ranks" => {
+            World::run_from_env(&patient(), exchange).unwrap();
+            return;
+        }
+        "panic in one of several ranks" => {
+            return drop(World::run_from_env(&patient(), panic_at_rank_3));
+        }
+        "know no threads" => {
+            World::from_env(&patient()).unwrap();
+            return;
+        }
         _ => {}
     }
     let world = World::from_env(&patient()).unwrap();
@@ -64,6 +76,31 @@ fn part() {
         }
         _ => panic!("unknown role {role}"),
     }
+}
+
+/// Exchanges numbers with all ranks, by messages and by a collective operation. Returns the
+/// schemes of the connections.
+fn exchange(world: &World) -> Vec<Option<&'static str>> {
+    let (rank, size) = (world.rank(), world.size());
+    for other in 0..size {
+        world.send(other, u64::from(rank), &[rank, other]).unwrap();
+    }
+    for other in (0..size).rev() {
+        let mut numbers = [0u32; 2];
+        world.recv(other, u64::from(other), &mut numbers).unwrap();
+        assert_eq!(numbers, [other, rank]);
+    }
+    let mut sum = [0];
+    world.all_reduce(&[rank], &mut sum, &Sum).unwrap();
+    assert_eq!(sum, [(0..size).sum()]);
+    let scheme = |other| Some(world.endpoint(other)?.info().scheme);
+    (0..size).map(scheme).collect()
+}
+
+/// Ends one of the ranks of the second process by a panic. All others learn that it is gone.
+fn panic_at_rank_3(world: &World) {
+    assert_ne!(world.rank(), 3, "this rank panics");
+    is_gone(world, 3);
 }
 
 /// Waits until a rank that sends no messages has gone.
@@ -111,6 +148,65 @@ fn processes_of_one_host_share_memory() {
         assert_eq!(world.endpoint(rank).unwrap().info().scheme, "shm");
     }
     world.finish().unwrap();
+}
+
+/// Runs `work` at the ranks of this process, in a world of `processes` processes with `threads`
+/// ranks each; the other processes have the given role.
+fn run<R: Send>(
+    role: &str,
+    addresses: &[Address],
+    (processes, threads): (u32, u32),
+    work: impl Fn(&World) -> R + Sync,
+) -> Result<Vec<R>, WorldError> {
+    let command = |_| again("worlds::part", role);
+    World::run_commands(addresses, (processes, threads), &patient(), command, work)
+}
+
+#[test]
+fn processes_have_several_ranks_each() {
+    for (processes, threads) in [(1, 4), (4, 1), (2, 1), (2, 3), (3, 2)] {
+        for scheme in SCHEMES {
+            let addresses = [fresh(scheme)];
+            let role = "have several ranks";
+            let schemes = run(role, &addresses, (processes, threads), exchange).unwrap();
+            // Ranks of one process have no connections.
+            let expected = |other| (other >= threads).then_some(scheme);
+            let expected: Vec<_> = (0..processes * threads).map(expected).collect();
+            assert_eq!(schemes, vec![expected; threads as usize], "{scheme}");
+        }
+    }
+}
+
+#[test]
+fn processes_with_several_ranks_share_memory() {
+    let addresses = [fresh("tcp"), fresh("shm")];
+    let schemes = run("have several ranks", &addresses, (2, 2), exchange).unwrap();
+    assert_eq!(schemes, [[None, None, Some("shm"), Some("shm")]; 2]);
+}
+
+#[test]
+fn a_panic_at_one_of_several_ranks_is_seen_by_all() {
+    let role = "panic in one of several ranks";
+    let error = run(role, &[fresh("shm")], (2, 2), panic_at_rank_3).unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            WorldError::Unfinished { ranks, .. } if ranks == &[3]
+        ) || matches!(&error, WorldError::Children { ends } if ends[0].0 == 2),
+        "{error}"
+    );
+}
+
+#[test]
+fn other_numbers_of_ranks_are_errors() {
+    let run = |role, processes, threads| run(role, &[fresh("shm")], (processes, threads), |_| ());
+    for (processes, threads) in [(0, 1), (1, 0), (1 << 16, 1 << 16), (3, 1 << 15)] {
+        let error = run("go", processes, threads).unwrap_err();
+        assert!(matches!(error, WorldError::BadSize { .. }), "{error}");
+    }
+    // A process that is told to have two ranks, and joins with one.
+    let error = run("know no threads", 2, 2).unwrap_err();
+    assert!(matches!(error, WorldError::Children { .. }), "{error}");
 }
 
 #[test]
@@ -332,6 +428,15 @@ fn an_environment_that_makes_no_sense_is_an_error() {
     for (changes, text) in [
         ([(RANK, "one")], "JSTREAM_RANK is `one`"),
         ([("JSTREAM_SIZE", "-1")], "JSTREAM_SIZE is `-1`"),
+        ([(RANK, "1")], "there is no rank 1 in a world of 1"),
+        (
+            [("JSTREAM_THREADS", "2")],
+            "JSTREAM_THREADS is 2, but the world has 1 ranks from 0 on",
+        ),
+        (
+            [("JSTREAM_THREADS", "0")],
+            "JSTREAM_THREADS is 0, but the world",
+        ),
         (
             [("JSTREAM_WORLD", "shm")],
             "JSTREAM_WORLD has an invalid address",

@@ -7,6 +7,7 @@ use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::World;
 use super::error::WorldError;
+use super::limits::check_size;
 use super::options::WorldOptions;
 use super::session::Session;
 use jstream_base::Address;
@@ -19,15 +20,21 @@ pub const SIZE: &str = "JSTREAM_SIZE";
 pub const WORLD: &str = "JSTREAM_WORLD";
 /// Name of the optional variable with the [`Session`].
 pub const SESSION: &str = "JSTREAM_SESSION";
+/// Name of the optional variable with the number of ranks of the process, which are threads of it
+/// (default 1); see [`World::run_from_env`].
+pub const THREADS: &str = "JSTREAM_THREADS";
 /// Name of the optional variable with the id of the parent process. The process is killed when its
 /// parent ends.
 pub const PARENT: &str = "JSTREAM_PARENT";
 
-/// The rank and world of this process.
+/// The ranks and world of this process.
 pub(super) struct ProcessRole {
+    /// The first rank of the process.
     pub(super) rank: u32,
     pub(super) size: u32,
-    addresses: Vec<Address>,
+    /// Number of ranks of the process.
+    pub(super) threads: u32,
+    pub(super) addresses: Vec<Address>,
     session: Option<Session>,
 }
 
@@ -48,6 +55,7 @@ impl ProcessRole {
         Ok(Some(Self {
             rank: variable(RANK)?.ok_or_else(|| missing(RANK))?,
             size: variable(SIZE)?.ok_or_else(|| missing(SIZE))?,
+            threads: variable(THREADS)?.unwrap_or(1),
             addresses: addresses.map_err(|error| WorldError::Environment {
                 variable: WORLD,
                 problem: format!("has an invalid address: {error}"),
@@ -56,9 +64,53 @@ impl ProcessRole {
         }))
     }
 
-    pub(super) fn join(self, options: &WorldOptions) -> Result<World, WorldError> {
+    /// Like [`of_this_process`](Self::of_this_process), but it is an error if no launcher has set
+    /// the variables, or if they describe ranks that the world does not have.
+    pub(super) fn require() -> Result<Self, WorldError> {
+        let role = Self::of_this_process()?.ok_or_else(|| WorldError::Environment {
+            variable: RANK,
+            problem: "is not set".to_owned(),
+        })?;
+        check_size(role.size)?;
+        let left = role.size.saturating_sub(role.rank);
+        if left == 0 {
+            let (rank, size) = (role.rank, role.size);
+            return Err(WorldError::NoRank { rank, size });
+        }
+        if (1..=left).contains(&role.threads) {
+            return Ok(role);
+        }
+        Err(WorldError::Environment {
+            variable: THREADS,
+            problem: format!(
+                "is {}, but the world has {left} ranks from {} on",
+                role.threads, role.rank
+            ),
+        })
+    }
+
+    /// Returns an error if the environment has another number than this program.
+    pub(super) fn check(variable: &'static str, here: u32, asked: u32) -> Result<(), WorldError> {
+        if here == asked {
+            return Ok(());
+        }
+        Err(WorldError::Environment {
+            variable,
+            problem: format!("is {here}, but this program asks for {asked}"),
+        })
+    }
+
+    /// Returns the options with the session of the environment.
+    pub(super) fn options(&self, options: &WorldOptions) -> WorldOptions {
         let mut options = options.clone();
         options.session = self.session.or(options.session);
+        options
+    }
+
+    /// Joins as the only rank of this process.
+    pub(super) fn join(self, options: &WorldOptions) -> Result<World, WorldError> {
+        Self::check(THREADS, self.threads, 1)?;
+        let options = self.options(options);
         World::join_cheapest(&self.addresses, self.rank, self.size, &options)
     }
 }
@@ -72,12 +124,7 @@ impl World {
     ///
     /// [`WorldError::Environment`] if a variable is missing or invalid, or another [`WorldError`].
     pub fn from_env(options: &WorldOptions) -> Result<Self, WorldError> {
-        let place = ProcessRole::of_this_process()?;
-        let place = place.ok_or_else(|| WorldError::Environment {
-            variable: RANK,
-            problem: "is not set".to_owned(),
-        })?;
-        place.join(options)
+        ProcessRole::require()?.join(options)
     }
 }
 

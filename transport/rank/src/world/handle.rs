@@ -8,7 +8,8 @@ use super::children::Children;
 use super::ending::goodbye;
 use super::error::WorldError;
 use super::options::WorldOptions;
-use crate::{Mesh, Rank};
+use super::seat::Seat;
+use crate::Rank;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::Endpoint;
 
@@ -30,14 +31,20 @@ pub struct World {
 
 impl World {
     pub(super) fn new(
-        rank: u32,
-        size: u32,
+        seat: Seat,
         others: impl IntoIterator<Item = (u32, Endpoint)>,
         options: &WorldOptions,
     ) -> Result<Self, WorldError> {
-        let mut endpoints: Vec<_> = (0..size).map(|_| None).collect();
-        let mut mesh = Mesh::new(rank, size, &options.rank);
+        let mut endpoints: Vec<_> = (0..seat.size).map(|_| None).collect();
+        let (near, mut mesh) = seat.into_parts();
         for (rank, endpoint) in others {
+            if near.contains(&rank) {
+                // The connection served for joining only.
+                if let Err(error) = endpoint.finish() {
+                    tracing::debug!(rank, %error, "can't shut down the connection");
+                }
+                continue;
+            }
             let place = usize::try_from(rank).ok();
             if let Some(place) = place.and_then(|place| endpoints.get_mut(place)) {
                 *place = Some(endpoint.clone());

@@ -6,6 +6,7 @@ use super::limits::check_size;
 use super::meeting::Meeting;
 use super::member::Joining;
 use super::options::WorldOptions;
+use super::seat::Seat;
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
 
@@ -50,13 +51,28 @@ impl World {
         if rank == 0 {
             return Meeting::open(addresses, size, options)?.join();
         }
+        Seat::alone(rank, size, &options.rank).join(addresses, options)
+    }
+}
+
+impl Seat {
+    /// Joins the world whose rank 0 listens at one of `addresses`. A seat of rank 0 listens there.
+    pub(super) fn join(
+        self,
+        addresses: &[Address],
+        options: &WorldOptions,
+    ) -> Result<World, WorldError> {
+        if self.rank == 0 {
+            let meeting = Meeting::open(addresses, self.size, options)?;
+            return meeting.join_unless(self, &mut || Ok(()));
+        }
         let joining = Joining {
             addresses,
-            rank,
-            size,
+            seat: &self,
             options,
             until: Deadline::after(options.timeout),
         };
-        joining.join()
+        let others = joining.connect_all()?;
+        World::new(self, others, options)
     }
 }

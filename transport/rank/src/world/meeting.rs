@@ -12,6 +12,7 @@ use super::lobby::{Check, LOOK, Lobby, Member};
 use super::options::WorldOptions;
 use super::places::host_of;
 use super::roster::Roster;
+use super::seat::Seat;
 use super::session::Session;
 use super::words::Word;
 use jstream_base::Address;
@@ -79,7 +80,7 @@ impl Meeting {
         let listener = listen_all(addresses, &options.transport)
             .map_err(|source| WorldError::Listen { rank: 0, source })?;
         let addresses = listener.local_addresses().to_vec();
-        let roll = Roster::new(session, options.session.is_some(), 1, size);
+        let roll = Roster::new(session, options.session.is_some(), 1..size, size);
         let hall = Arc::new(Lobby::new(roll));
         let (entered, options) = (hall.clone(), options.clone());
         let wait = options.transport.handshake_timeout;
@@ -139,11 +140,13 @@ impl Meeting {
     /// [`WorldError::Missing`] if some do not join in time, or another [`WorldError`]. The members
     /// that have joined are notified.
     pub fn join(self) -> Result<World, WorldError> {
-        self.join_unless(&mut || Ok(()))
+        let seat = Seat::alone(0, self.size, &self.options.rank);
+        self.join_unless(seat, &mut || Ok(()))
     }
 
-    /// Like [`join`](Self::join), but gives up if `check` returns an error.
-    pub(super) fn join_unless(self, check: Check<'_>) -> Result<World, WorldError> {
+    /// Like [`join`](Self::join), but takes `seat` of rank 0, and gives up if `check` returns an
+    /// error.
+    pub(super) fn join_unless(self, seat: Seat, check: Check<'_>) -> Result<World, WorldError> {
         let until = Deadline::after(self.options.timeout);
         let all_came = self.hall.wait(until, check).and_then(|all| {
             let missing = || WorldError::Missing {
@@ -165,7 +168,7 @@ impl Meeting {
             Ok(()) => {
                 let others = crowd.guests.into_iter();
                 let others = others.map(|(rank, guest)| (rank, guest.endpoint));
-                World::new(0, self.size, others, &self.options)
+                World::new(seat, others, &self.options)
             }
             Err(error) => {
                 crowd.tell(&error);

@@ -6,13 +6,13 @@ use std::time::Duration;
 use super::acceptor::{self, MemberAcceptor};
 use super::ending::farewell;
 use super::error::WorldError;
-use super::handle::World;
 use super::limits::GOODBYE;
 use super::lobby::Lobby;
 use super::options::WorldOptions;
 use super::places::Whereabouts;
 use super::reach::Reach;
 use super::roster::Roster;
+use super::seat::Seat;
 use super::session::Session;
 use super::words::{Ask, Unheard, VERSION, Word};
 use jstream_base::Address;
@@ -24,14 +24,14 @@ use jstream_endpoint::{Endpoint, Incoming, listen_all};
 pub(super) struct Joining<'j> {
     /// The addresses of rank 0.
     pub(super) addresses: &'j [Address],
-    pub(super) rank: u32,
-    pub(super) size: u32,
+    pub(super) seat: &'j Seat,
     pub(super) options: &'j WorldOptions,
     pub(super) until: Deadline,
 }
 
 impl Joining<'_> {
-    pub(super) fn join(&self) -> Result<World, WorldError> {
+    /// Returns the connections to all others that are not reached directly, and to rank 0.
+    pub(super) fn connect_all(&self) -> Result<Vec<(u32, Endpoint)>, WorldError> {
         let to_first = Reach {
             rank: 0,
             addresses: self.addresses,
@@ -43,9 +43,9 @@ impl Joining<'_> {
         let unknown = self.options.session.unwrap_or(Session::UNKNOWN);
         let (session, seen) = self.be_welcomed(0, &first, unknown)?;
         let known = self.connect(&first, session, &seen);
-        let others = known.inspect_err(|error| self.give_up(&first, error))?;
-        let all = [(0, first)].into_iter().chain(others);
-        World::new(self.rank, self.size, all, self.options)
+        let mut others = known.inspect_err(|error| self.give_up(&first, error))?;
+        others.push((0, first));
+        Ok(others)
     }
 
     /// Asks another member to accept this one. Returns the session, and the host under which the
@@ -58,8 +58,8 @@ impl Joining<'_> {
     ) -> Result<(Session, String), WorldError> {
         let ask = Ask {
             version: VERSION,
-            rank: u64::from(self.rank),
-            size: u64::from(self.size),
+            rank: u64::from(self.seat.rank),
+            size: u64::from(self.seat.size),
             session,
         };
         // The connection is read even if sending has failed: a message that the peer sent before it
@@ -69,7 +69,7 @@ impl Joining<'_> {
             Ok(Word::Welcome(session, seen)) => Ok((session, seen)),
             Ok(Word::Refused(refusal)) => Err(WorldError::Refused {
                 address: endpoint.info().address.clone(),
-                rank: self.rank,
+                rank: self.seat.rank,
                 refusal,
             }),
             Ok(_) => Err(out_of_turn(rank)),
@@ -91,7 +91,7 @@ impl Joining<'_> {
         session: Session,
         seen: &str,
     ) -> Result<Vec<(u32, Endpoint)>, WorldError> {
-        let rank = self.rank;
+        let rank = self.seat.rank;
         let here = Whereabouts {
             rank,
             session,
@@ -105,8 +105,8 @@ impl Joining<'_> {
             .map_err(|source| WorldError::Listen { rank, source })?;
         let places = listener.local_addresses().iter();
         let places: Result<Vec<_>, _> = places.map(|place| here.public(place)).collect();
-        let above = rank.saturating_add(1);
-        let hall = Arc::new(Lobby::new(Roster::new(session, true, above, self.size)));
+        let roll = Roster::new(session, true, self.seat.above(), self.seat.size);
+        let hall = Arc::new(Lobby::new(roll));
         let entered = hall.clone();
         let wait = self.options.transport.handshake_timeout;
         let admit = move |incoming| let_in(&entered, incoming, session, wait);
@@ -120,7 +120,7 @@ impl Joining<'_> {
         if !hall.wait(self.until, &mut || still(first))? {
             return Err(WorldError::Missing {
                 ranks: hall.missing(),
-                size: self.size,
+                size: self.seat.size,
                 after: self.options.timeout,
                 also: hall.noted(),
             });
@@ -143,7 +143,7 @@ impl Joining<'_> {
         let message = first
             .recv_message_within(self.left())
             .map_err(|error| self.unheard(0, Unheard::Nothing(error)))?;
-        let others = self.size.saturating_sub(1);
+        let others = self.seat.size.saturating_sub(1);
         match Word::from_message(&message.header, message.payload.as_bytes()) {
             Ok(Word::Table(table)) if u32::try_from(table.len()) == Ok(others) => Ok(table),
             Ok(Word::Failed(rank, reason)) => Err(WorldError::Failed { rank, reason }),
@@ -152,7 +152,8 @@ impl Joining<'_> {
         }
     }
 
-    /// Connects to each rank between 0 and this one. Members of higher rank connect to this one.
+    /// Connects to each rank between 0 and this one that is not reached directly. Members of higher
+    /// rank connect to this one.
     fn meet_those_below(
         &self,
         table: &[Vec<Address>],
@@ -160,7 +161,8 @@ impl Joining<'_> {
         session: Session,
     ) -> Result<Vec<(u32, Endpoint)>, WorldError> {
         let mut others = Vec::new();
-        for (rank, addresses) in (1..self.rank).zip(table) {
+        let below = (1..self.seat.rank).zip(table);
+        for (rank, addresses) in below.filter(|(rank, _)| !self.seat.is_near(*rank)) {
             let to_member = Reach {
                 rank,
                 addresses,
@@ -178,7 +180,7 @@ impl Joining<'_> {
     /// Notifies rank 0 that the world can't be created, unless rank 0 has said so itself.
     fn give_up(&self, first: &Endpoint, error: &WorldError) {
         if !matches!(error, WorldError::Failed { .. }) {
-            let failed = Word::Failed(self.rank, error.to_string());
+            let failed = Word::Failed(self.seat.rank, error.to_string());
             if failed.try_say(first).is_err() {
                 return;
             }

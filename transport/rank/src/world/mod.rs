@@ -28,8 +28,8 @@
 //! | members are started by | function that each calls |
 //! |---|---|
 //! | several programs, or a person | [`World::join`], or [`World::join_cheapest`] with an address for each device |
-//! | a launcher | [`World::from_env`] |
-//! | the program itself | [`World::processes`], [`World::threads_over`] |
+//! | a launcher | [`World::from_env`], or [`World::run_from_env`] for several ranks in each process |
+//! | the program itself | [`World::run`], [`World::processes`], [`World::threads_over`] |
 //!
 //! Joining is not authenticated. Rank 0 generates a [`Session`], a random number that the members
 //! show to each other. It rejects members that connect to a wrong address by accident. If untrusted
@@ -47,16 +47,18 @@ mod limits;
 mod lobby;
 mod meeting;
 mod member;
+mod mixed;
 mod options;
 mod places;
 mod processes;
 mod reach;
 mod roster;
+mod seat;
 mod session;
 mod threads;
 mod words;
 
-pub use self::environment::{PARENT, RANK, SESSION, SIZE, WORLD};
+pub use self::environment::{PARENT, RANK, SESSION, SIZE, THREADS, WORLD};
 pub use self::error::{Refusal, WorldError};
 pub use self::handle::World;
 pub use self::meeting::Meeting;

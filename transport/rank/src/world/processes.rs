@@ -6,10 +6,11 @@ use std::process::{self, Command};
 
 use super::World;
 use super::children::Children;
-use super::environment::{PARENT, ProcessRole, RANK, SESSION, SIZE, WORLD};
+use super::environment::{PARENT, ProcessRole, RANK, SESSION, SIZE, THREADS, WORLD};
 use super::error::WorldError;
 use super::meeting::Meeting;
 use super::options::WorldOptions;
+use super::seat::Seat;
 use super::session::Session;
 use jstream_base::Address;
 
@@ -64,40 +65,65 @@ impl World {
         addresses: &[Address],
         size: u32,
         options: &WorldOptions,
-        mut command: impl FnMut(u32) -> Command,
+        command: impl FnMut(u32) -> Command,
     ) -> Result<Self, WorldError> {
         if let Some(place) = ProcessRole::of_this_process()? {
-            if place.size != size {
-                return Err(WorldError::Environment {
-                    variable: SIZE,
-                    problem: format!("is {}, but this program asks for {size}", place.size),
-                });
-            }
+            ProcessRole::check(SIZE, place.size, size)?;
             return place.join(options);
         }
-        let mut options = options.clone();
-        // The session keeps out all other processes.
-        let session = options.session.map_or_else(Session::new, Ok)?;
-        options.session = Some(session);
-        let meeting = Meeting::open(addresses, size, &options)?;
-        let addresses = meeting.addresses().iter().map(Address::to_string);
-        let addresses = addresses.collect::<Vec<_>>().join(" ");
-        let commands = (1..size).map(|rank| {
-            let mut command = command(rank);
-            let is_told = |(name, _): (&OsStr, _)| name == PARENT;
-            if !command.get_envs().any(is_told) {
-                command.env(PARENT, process::id().to_string());
-            }
-            command
-                .env(RANK, rank.to_string())
-                .env(SIZE, size.to_string())
-                .env(WORLD, &addresses)
-                .env(SESSION, session.to_string());
-            (rank, command)
-        });
-        let children = Children::start(commands.collect())?;
-        let mut world = meeting.join_unless(&mut || children.check())?;
+        let StartedWorld {
+            meeting,
+            children,
+            options,
+        } = start(addresses, size, 1, options, command)?;
+        let seat = Seat::alone(0, size, &options.rank);
+        let mut world = meeting.join_unless(seat, &mut || children.check())?;
         world.children = Some(children);
         Ok(world)
     }
+}
+
+/// A world whose processes have been started.
+pub(super) struct StartedWorld {
+    pub(super) meeting: Meeting,
+    pub(super) children: Children,
+    /// The options, with the session of the world.
+    pub(super) options: WorldOptions,
+}
+
+/// Opens the meeting of a world, and starts its processes but the first with `threads` ranks each.
+pub(super) fn start(
+    addresses: &[Address],
+    size: u32,
+    threads: u32,
+    options: &WorldOptions,
+    mut command: impl FnMut(u32) -> Command,
+) -> Result<StartedWorld, WorldError> {
+    let mut options = options.clone();
+    // The session keeps out all other processes.
+    let session = options.session.map_or_else(Session::new, Ok)?;
+    options.session = Some(session);
+    let meeting = Meeting::open(addresses, size, &options)?;
+    let addresses = meeting.addresses().iter().map(Address::to_string);
+    let addresses = addresses.collect::<Vec<_>>().join(" ");
+    let ranks = (threads..size).step_by(threads.max(1) as usize);
+    let commands = ranks.map(|rank| {
+        let mut command = command(rank);
+        let is_told = |(name, _): (&OsStr, _)| name == PARENT;
+        if !command.get_envs().any(is_told) {
+            command.env(PARENT, process::id().to_string());
+        }
+        command
+            .env(RANK, rank.to_string())
+            .env(SIZE, size.to_string())
+            .env(THREADS, threads.to_string())
+            .env(WORLD, &addresses)
+            .env(SESSION, session.to_string());
+        (rank, command)
+    });
+    Ok(StartedWorld {
+        children: Children::start(commands.collect())?,
+        meeting,
+        options,
+    })
 }

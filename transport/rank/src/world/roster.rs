@@ -1,6 +1,7 @@
 //! Roster of the members of a world, without input, output or locks.
 
 use std::mem;
+use std::ops::Range;
 
 use super::error::Refusal;
 use super::session::Session;
@@ -26,15 +27,15 @@ enum RosterEntry<M> {
 }
 
 impl<M> Roster<M> {
-    /// Returns a roster for the ranks from `first` on. Set `is_strict` if the members know the
-    /// session already.
-    pub(super) fn new(session: Session, is_strict: bool, first: u32, size: u32) -> Self {
+    /// Returns a roster for some ranks of a world of `size`. Set `is_strict` if the members know
+    /// the session already.
+    pub(super) fn new(session: Session, is_strict: bool, ranks: Range<u32>, size: u32) -> Self {
         Self {
             size,
             session,
             is_strict,
-            first,
-            seats: (first..size).map(|_| RosterEntry::Free).collect(),
+            first: ranks.start,
+            seats: ranks.map(|_| RosterEntry::Free).collect(),
             is_closed: false,
         }
     }
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn all_sit_down_once() {
         let session = Session::new().unwrap();
-        let mut roll = Roster::new(session, false, 1, 4);
+        let mut roll = Roster::new(session, false, 1..4, 4);
         for rank in [3, 1, 2] {
             assert!(!roll.is_complete());
             let asked = roll.reserve(&ask(session, rank), |_| true);
@@ -167,7 +168,7 @@ mod tests {
     #[test]
     fn who_does_not_belong_here_is_refused() {
         let (session, other) = (Session::new().unwrap(), Session::new().unwrap());
-        let mut roll: Roster<()> = Roster::new(session, false, 2, 4);
+        let mut roll: Roster<()> = Roster::new(session, false, 2..4, 4);
         let mut asks = |ask: Ask| roll.reserve(&ask, |()| true);
         let good = ask(session, 2);
         assert_eq!(
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn a_world_that_told_its_session_asks_for_it() {
         let session = Session::new().unwrap();
-        let mut roll: Roster<()> = Roster::new(session, true, 1, 4);
+        let mut roll: Roster<()> = Roster::new(session, true, 1..4, 4);
         let stranger = roll.reserve(&ask(Session::UNKNOWN, 1), |()| true);
         assert_eq!(stranger, Err(Refusal::Session));
         assert_eq!(roll.reserve(&ask(session, 1), |()| true), Ok(1));
@@ -201,7 +202,7 @@ mod tests {
     #[test]
     fn who_is_gone_makes_room() {
         let session = Session::new().unwrap();
-        let mut roll = Roster::new(session, false, 1, 4);
+        let mut roll = Roster::new(session, false, 1..4, 4);
         let coming = roll.reserve(&ask(session, 1), |_| true).unwrap();
         roll.release(coming);
         assert_eq!(roll.reserve(&ask(session, 1), |_| true), Ok(1));

@@ -84,7 +84,7 @@ impl World {
 }
 
 /// Runs each member in its own thread: creates its world, runs `work`, and finishes the world.
-fn run<R: Send>(
+pub(super) fn run<R: Send>(
     makes: Vec<impl FnOnce() -> Result<World, WorldError> + Send>,
     work: &(impl Fn(&World) -> R + Sync),
 ) -> Result<Vec<R>, WorldError> {
