@@ -152,6 +152,7 @@
 //! ```
 
 pub mod guide;
+mod rank_peers;
 #[cfg(feature = "tls")]
 pub mod tls;
 
@@ -174,6 +175,8 @@ pub use jstream_endpoint::{
 };
 pub use jstream_matching as matching;
 pub use jstream_rank as rank;
+
+pub use self::rank_peers::{RankPeers, RankPeersError};
 
 /// The examples of the crate's README, as tests.
 #[cfg(doctest)]

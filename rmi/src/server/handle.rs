@@ -98,6 +98,10 @@ impl Client {
 /// A server, which exports objects under names. Cheap to clone; clones export the same objects. An
 /// object that is bound to a server and needs access to it should hold a
 /// [`WeakServer`](crate::WeakServer).
+///
+/// A connection keeps the objects of its server, and a [`Remote`](crate::Remote) to an object of the
+/// caller keeps its connection. So an object that collects such references has to drop them once
+/// their calls fail: otherwise they and the object are never freed.
 #[derive(Clone)]
 pub struct Server {
     pub(super) exports: Arc<Exports>,

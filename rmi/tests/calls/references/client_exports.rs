@@ -159,6 +159,14 @@ impl Setup {
     }
 }
 
+impl Drop for Setup {
+    /// The room belongs to the server, which belongs to the connections, to which the references in
+    /// the room belong.
+    fn drop(&mut self) {
+        drop(std::mem::take(&mut *self.room.0.lock().unwrap()));
+    }
+}
+
 /// Runs a test over each kind of connection.
 fn over_all(name: &str, test: impl Fn(&Setup)) {
     test(&Setup::new("tcp://127.0.0.1:0"));

@@ -7,8 +7,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::error::Refusal;
-use super::lobby::{Lobby, Member, ReservedPlace};
-use super::words::{Unheard, Word};
+use super::words::{Ask, Unheard, Word};
 use jstream_base::AcceptError;
 use jstream_endpoint::{Closer, Endpoint, Incoming, Listener};
 
@@ -123,15 +122,16 @@ impl Drop for MemberAcceptor {
     }
 }
 
-/// Receives the request of a member and reserves its place. A refused member is told the reason.
-pub(super) fn ask<'h, M: Member>(
-    hall: &'h Lobby<M>,
+/// Receives the request of a member, and returns the result of `check`. A refused member is told
+/// the reason.
+pub(super) fn ask<R>(
     endpoint: &Endpoint,
     wait: Duration,
-) -> Result<ReservedPlace<'h, M>, String> {
+    check: impl FnOnce(&Ask) -> Result<R, Refusal>,
+) -> Result<R, String> {
     let refusal = match Word::hear(endpoint, wait) {
-        Ok(Word::Ask(ask)) => match hall.reserve(&ask) {
-            Ok(place) => return Ok(place),
+        Ok(Word::Ask(ask)) => match check(&ask) {
+            Ok(accepted) => return Ok(accepted),
             Err(refusal) => refusal,
         },
         Ok(_) | Err(Unheard::Nonsense(_)) => Refusal::Nonsense,

@@ -153,12 +153,26 @@ pub enum WorldError {
         /// The reason for the first of them.
         reason: String,
     },
+    /// An operation between the members failed.
+    #[error("the members of the world could not exchange their addresses: {source}")]
+    Members {
+        /// The cause.
+        r#source: crate::Error,
+    },
     /// A system call failed.
     #[error("the world can't be created: {source}")]
     System {
         /// The error of the operating system.
         r#source: io::Error,
     },
+}
+
+impl WorldError {
+    /// Returns the error for a member whose connection fails.
+    pub(super) fn lost(rank: u32, reason: impl ToString) -> Self {
+        let reason = reason.to_string();
+        Self::Lost { rank, reason }
+    }
 }
 
 impl From<AddressError> for WorldError {

@@ -9,6 +9,7 @@ use super::ending::goodbye;
 use super::error::WorldError;
 use super::options::WorldOptions;
 use super::seat::Seat;
+use super::site::Site;
 use crate::Rank;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::Endpoint;
@@ -23,6 +24,7 @@ pub struct World {
     ending: Rank,
     /// Endpoints by rank. `None` for this rank, and for threads that are reached directly.
     endpoints: Vec<Option<Endpoint>>,
+    pub(super) site: Site,
     finish_timeout: Duration,
     /// Dropped last, so that messages that the processes still send are received before they are
     /// killed.
@@ -33,6 +35,7 @@ impl World {
     pub(super) fn new(
         seat: Seat,
         others: impl IntoIterator<Item = (u32, Endpoint)>,
+        site: Site,
         options: &WorldOptions,
     ) -> Result<Self, WorldError> {
         let mut endpoints: Vec<_> = (0..seat.size).map(|_| None).collect();
@@ -51,14 +54,20 @@ impl World {
                 mesh = mesh.endpoint(rank, endpoint)?;
             }
         }
-        Ok(Self::of(mesh.build(), endpoints, options))
+        Ok(Self::of(mesh.build(), endpoints, site, options))
     }
 
-    pub(super) fn of(rank: Rank, endpoints: Vec<Option<Endpoint>>, options: &WorldOptions) -> Self {
+    pub(super) fn of(
+        rank: Rank,
+        endpoints: Vec<Option<Endpoint>>,
+        site: Site,
+        options: &WorldOptions,
+    ) -> Self {
         Self {
             ending: rank.in_ending_context(),
             rank,
             endpoints,
+            site,
             finish_timeout: options.finish_timeout,
             children: None,
         }

@@ -72,7 +72,7 @@ impl Seat {
             options,
             until: Deadline::after(options.timeout),
         };
-        let others = joining.connect_all()?;
-        World::new(self, others, options)
+        let (others, site) = joining.connect_all()?;
+        World::new(self, others, site, options)
     }
 }

@@ -14,6 +14,7 @@ use super::places::host_of;
 use super::roster::Roster;
 use super::seat::Seat;
 use super::session::Session;
+use super::site::Site;
 use super::words::Word;
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
@@ -87,7 +88,7 @@ impl Meeting {
         let admit = move |incoming: Incoming| {
             let host = host_of(incoming.peer()).to_owned();
             let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-            let place = acceptor::ask(&entered, &endpoint, wait)?;
+            let place = acceptor::ask(&endpoint, wait, |ask| entered.reserve(ask))?;
             let said = Word::Welcome(session, host).say(&endpoint);
             let heard = match said {
                 Ok(()) => Word::hear(&endpoint, wait).map_err(|unheard| unheard.to_string()),
@@ -168,7 +169,14 @@ impl Meeting {
             Ok(()) => {
                 let others = crowd.guests.into_iter();
                 let others = others.map(|(rank, guest)| (rank, guest.endpoint));
-                World::new(seat, others, &self.options)
+                let site = Site {
+                    session: self.session,
+                    seen: String::new(),
+                    given: self.addresses,
+                    transport: self.options.transport.clone(),
+                    timeout: self.options.timeout,
+                };
+                World::new(seat, others, site, &self.options)
             }
             Err(error) => {
                 crowd.tell(&error);

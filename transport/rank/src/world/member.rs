@@ -14,6 +14,7 @@ use super::reach::Reach;
 use super::roster::Roster;
 use super::seat::Seat;
 use super::session::Session;
+use super::site::Site;
 use super::words::{Ask, Unheard, VERSION, Word};
 use jstream_base::Address;
 use jstream_base::RecvError;
@@ -31,7 +32,7 @@ pub(super) struct Joining<'j> {
 
 impl Joining<'_> {
     /// Returns the connections to all others that are not reached directly, and to rank 0.
-    pub(super) fn connect_all(&self) -> Result<Vec<(u32, Endpoint)>, WorldError> {
+    pub(super) fn connect_all(&self) -> Result<(Vec<(u32, Endpoint)>, Site), WorldError> {
         let to_first = Reach {
             rank: 0,
             addresses: self.addresses,
@@ -45,7 +46,14 @@ impl Joining<'_> {
         let known = self.connect(&first, session, &seen);
         let mut others = known.inspect_err(|error| self.give_up(&first, error))?;
         others.push((0, first));
-        Ok(others)
+        let site = Site {
+            session,
+            seen,
+            given: self.addresses.to_vec(),
+            transport: self.options.transport.clone(),
+            timeout: self.options.timeout,
+        };
+        Ok((others, site))
     }
 
     /// Asks another member to accept this one. Returns the session, and the host under which the
@@ -75,10 +83,7 @@ impl Joining<'_> {
             Ok(_) => Err(out_of_turn(rank)),
             Err(unheard) => Err(match said {
                 Ok(()) => self.unheard(rank, unheard),
-                Err(error) => WorldError::Lost {
-                    rank,
-                    reason: error.to_string(),
-                },
+                Err(error) => WorldError::lost(rank, error),
             }),
         }
     }
@@ -98,7 +103,7 @@ impl Joining<'_> {
             seen,
         };
         let places = match &*self.options.listen {
-            [] => here.beside(self.addresses)?,
+            [] => here.beside(self.addresses, "")?,
             places => places.to_vec(),
         };
         let listener = listen_all(&places, &self.options.transport)
@@ -112,9 +117,8 @@ impl Joining<'_> {
         let admit = move |incoming| let_in(&entered, incoming, session, wait);
         let door = MemberAcceptor::open(listener, admit)?;
 
-        let lost = |reason| WorldError::Lost { rank: 0, reason };
         let said = Word::Here(places?).say(first);
-        said.map_err(|error| lost(error.to_string()))?;
+        said.map_err(|error| WorldError::lost(0, error))?;
         let table = self.table(first)?;
         let mut others = self.meet_those_below(&table, first, session)?;
         if !hall.wait(self.until, &mut || still(first))? {
@@ -129,7 +133,7 @@ impl Joining<'_> {
         drop(door);
 
         let said = Word::Ready.say(first);
-        said.map_err(|error| lost(error.to_string()))?;
+        said.map_err(|error| WorldError::lost(0, error))?;
         match Word::hear(first, self.left()) {
             Ok(Word::Go) => Ok(others),
             Ok(Word::Failed(rank, reason)) => Err(WorldError::Failed { rank, reason }),
@@ -200,10 +204,7 @@ impl Joining<'_> {
                     what: format!("rank {rank} did not answer"),
                 }
             }
-            Unheard::Nothing(error) => WorldError::Lost {
-                rank,
-                reason: error.to_string(),
-            },
+            Unheard::Nothing(error) => WorldError::lost(rank, error),
             Unheard::Nonsense(reason) => WorldError::Nonsense { rank, reason },
         }
     }
@@ -217,7 +218,7 @@ fn let_in(
     wait: Duration,
 ) -> Result<(), String> {
     let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-    let place = acceptor::ask(hall, &endpoint, wait)?;
+    let place = acceptor::ask(&endpoint, wait, |ask| hall.reserve(ask))?;
     let said = Word::Welcome(session, String::new()).say(&endpoint);
     said.map_err(|error| error.to_string())?;
     place.take(endpoint);
@@ -230,10 +231,7 @@ fn still(first: &Endpoint) -> Result<(), WorldError> {
         Ok(None) => Ok(()),
         Ok(Some(Word::Failed(rank, reason))) => Err(WorldError::Failed { rank, reason }),
         Ok(Some(_)) => Err(out_of_turn(0)),
-        Err(Unheard::Nothing(error)) => Err(WorldError::Lost {
-            rank: 0,
-            reason: error.to_string(),
-        }),
+        Err(Unheard::Nothing(error)) => Err(WorldError::lost(0, error)),
         Err(Unheard::Nonsense(reason)) => Err(WorldError::Nonsense { rank: 0, reason }),
     }
 }

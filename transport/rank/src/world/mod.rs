@@ -38,6 +38,7 @@
 
 mod acceptor;
 mod children;
+mod connections;
 mod ending;
 mod environment;
 mod error;
@@ -55,9 +56,11 @@ mod reach;
 mod roster;
 mod seat;
 mod session;
+mod site;
 mod threads;
 mod words;
 
+pub use self::connections::Connections;
 pub use self::environment::{PARENT, RANK, SESSION, SIZE, THREADS, WORLD};
 pub use self::error::{Refusal, WorldError};
 pub use self::handle::World;

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::error::WorldError;
 use super::session::Session;
 use jstream_base::Address;
 use jstream_base::AddressError;
@@ -16,9 +17,17 @@ pub(super) struct Whereabouts<'w> {
 
 impl Whereabouts<'_> {
     /// Returns a listening address for each address of rank 0, on the same device, with a separate
-    /// name or port.
-    pub(super) fn beside(&self, given: &[Address]) -> Result<Vec<Address>, AddressError> {
-        let name = || format!("jsw-{}-{}", self.session.short(), self.rank);
+    /// name or port. The name ends in `service`, if that is not empty.
+    pub(super) fn beside(
+        &self,
+        given: &[Address],
+        service: &str,
+    ) -> Result<Vec<Address>, WorldError> {
+        let dash = if service.is_empty() { "" } else { "-" };
+        let name = || {
+            let session = self.session.short();
+            format!("jsw-{session}-{}{dash}{service}", self.rank)
+        };
         let mut places = Vec::with_capacity(given.len());
         for address in given {
             let place = match address {
@@ -29,7 +38,9 @@ impl Whereabouts<'_> {
                 Address::Uds { path, .. } if path.starts_with('@') => {
                     Address::uds(&format!("@{}", name()))
                 }
-                Address::Uds { path, .. } => Address::uds(&format!("{path}.{}", self.rank)),
+                Address::Uds { path, .. } => {
+                    Address::uds(&format!("{path}.{}{dash}{service}", self.rank))
+                }
                 Address::Tcp { host, .. } => Address::tcp(self.host(host), 0),
                 Address::Uring { host, .. } => Address::uring(self.host(host), 0),
                 Address::Tls { host, .. } => Address::tls(self.host(host), 0),
@@ -106,7 +117,7 @@ mod tests {
             "tcp://h:7",
             "uring://h:7",
         ]);
-        let places = here.beside(&given).unwrap();
+        let places = here.beside(&given, "").unwrap();
         let name = "jsw-0123456789abcdef-3";
         let expected = [
             &format!("shm://{name}"),
@@ -118,12 +129,12 @@ mod tests {
         assert_eq!(places, addresses(&expected));
         here.seen = "192.0.2.7";
         let given = addresses(&["tcp://h:7", "tcp://g:8"]);
-        let places = here.beside(&given).unwrap();
+        let places = here.beside(&given, "").unwrap();
         assert_eq!(places, addresses(&["tcp://192.0.2.7:0"]));
         let [any, one] = ["tcp://0.0.0.0:9", "tcp://h:9"].map(|uri| uri.parse().unwrap());
         assert_eq!(here.public(&any), "tcp://192.0.2.7:9".parse());
         assert_eq!(here.public(&one), Ok(one));
         let long: Address = format!("uds:///{}", "x".repeat(106)).parse().unwrap();
-        assert!(here.beside(&[long]).is_err());
+        assert!(here.beside(&[long], "").is_err());
     }
 }

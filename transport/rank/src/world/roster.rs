@@ -52,23 +52,7 @@ impl<M> Roster<M> {
         ask: &Ask,
         lives: impl Fn(&M) -> bool,
     ) -> Result<u32, Refusal> {
-        if ask.version != VERSION {
-            return Err(Refusal::Version {
-                theirs: VERSION,
-                ours: ask.version,
-            });
-        }
-        let is_known = ask.session == self.session;
-        if !is_known && (self.is_strict || ask.session != Session::UNKNOWN) {
-            return Err(Refusal::Session);
-        }
-        if ask.size != u64::from(self.size) {
-            return Err(Refusal::Size {
-                theirs: u64::from(self.size),
-                ours: ask.size,
-            });
-        }
-        let rank = u32::try_from(ask.rank).map_err(|_| Refusal::Rank)?;
+        let rank = check_ask(ask, self.session, self.is_strict, self.size)?;
         let is_closed = self.is_closed;
         let seat = self.seat(rank).ok_or(Refusal::Rank)?;
         match seat {
@@ -129,6 +113,33 @@ impl<M> Roster<M> {
         }
         members
     }
+}
+
+/// Checks that a member belongs to the world of this session and size, and returns its rank. If
+/// `is_strict` is not set, the member may not know the session.
+pub(super) fn check_ask(
+    ask: &Ask,
+    session: Session,
+    is_strict: bool,
+    size: u32,
+) -> Result<u32, Refusal> {
+    if ask.version != VERSION {
+        return Err(Refusal::Version {
+            theirs: VERSION,
+            ours: ask.version,
+        });
+    }
+    let is_known = ask.session == session;
+    if !is_known && (is_strict || ask.session != Session::UNKNOWN) {
+        return Err(Refusal::Session);
+    }
+    if ask.size != u64::from(size) {
+        return Err(Refusal::Size {
+            theirs: u64::from(size),
+            ours: ask.size,
+        });
+    }
+    u32::try_from(ask.rank).map_err(|_| Refusal::Rank)
 }
 
 #[cfg(test)]

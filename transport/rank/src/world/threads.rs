@@ -8,6 +8,8 @@ use super::handle::World;
 use super::limits::check_size;
 use super::meeting::Meeting;
 use super::options::WorldOptions;
+use super::session::Session;
+use super::site::Site;
 use jstream_base::Address;
 
 impl World {
@@ -44,8 +46,15 @@ impl World {
     ) -> Result<Vec<R>, WorldError> {
         check_size(size)?;
         let worlds = crate::threads(size, &options.rank).into_iter();
+        let site = Site {
+            session: Session::new()?,
+            seen: String::new(),
+            given: vec![Address::inproc("threads")?],
+            transport: options.transport.clone(),
+            timeout: options.timeout,
+        };
         let worlds = worlds.map(|rank| {
-            let world = Self::of(rank, Vec::new(), options);
+            let world = Self::of(rank, Vec::new(), site.clone(), options);
             move || Ok(world)
         });
         run(worlds.collect(), &work)

@@ -95,9 +95,9 @@ impl Word {
                 let payload = [session.bytes(), host.as_bytes()].concat();
                 says(WordHeader::Welcome { version: VERSION }, payload)
             }
-            Self::Here(addresses) => says(WordHeader::Here, line(addresses).into_bytes()),
+            Self::Here(addresses) => says(WordHeader::Here, line_of(addresses).into_bytes()),
             Self::Table(places) => {
-                let lines: Vec<_> = places.iter().map(|addresses| line(addresses)).collect();
+                let lines: Vec<_> = places.iter().map(|addresses| line_of(addresses)).collect();
                 let members = places.len() as u64;
                 says(WordHeader::Table { members }, lines.join("\n").into_bytes())
             }
@@ -142,13 +142,13 @@ impl Word {
                     .ok_or("a welcome without a session")?;
                 Self::Welcome(session(bytes)?, text(host)?.to_owned())
             }
-            WordHeader::Here => Self::Here(addresses(text(payload)?)?),
+            WordHeader::Here => Self::Here(addresses_of(text(payload)?)?),
             WordHeader::Table { members } => {
                 let lines = text(payload)?.split('\n').filter(|_| members > 0);
                 let count = u64::from(MAX_SIZE).min(members);
                 // One more line than expected is enough to detect a wrong count.
                 let most = usize::try_from(count).unwrap_or(0).saturating_add(1);
-                let places: Result<Vec<_>, _> = lines.take(most).map(addresses).collect();
+                let places: Result<Vec<_>, _> = lines.take(most).map(addresses_of).collect();
                 let places = places?;
                 if places.len() as u64 != members {
                     return Err(format!(
@@ -228,7 +228,7 @@ impl std::fmt::Display for Unheard {
 }
 
 /// Joins addresses by spaces. An address contains no white space.
-fn line(addresses: &[Address]) -> String {
+pub(super) fn line_of(addresses: &[Address]) -> String {
     let mut line = String::new();
     for address in addresses {
         let space = if line.is_empty() { "" } else { " " };
@@ -237,7 +237,8 @@ fn line(addresses: &[Address]) -> String {
     line
 }
 
-fn addresses(line: &str) -> Result<Vec<Address>, String> {
+/// Parses a line of addresses.
+pub(super) fn addresses_of(line: &str) -> Result<Vec<Address>, String> {
     let words = line.split(' ').take(MAX_ADDRESSES.saturating_add(1));
     let addresses: Result<Vec<Address>, _> = words.map(str::parse).collect();
     let addresses = addresses.map_err(|error| format!("an invalid address: {error}"))?;
