@@ -480,6 +480,31 @@ fn many_operations_of_a_scope_use_its_memory_again() {
     });
 }
 
+#[test]
+fn messages_that_exceed_the_room_of_a_queue_are_exchanged() {
+    for way in ways() {
+        println!("{way}");
+        let mut options = brief();
+        (options.bounds.messages, options.bounds.bytes) = (4, 4096);
+        each(&group(way, 3, &options), |rank| {
+            for count in [10, 1_000, 9_000] {
+                for algorithm in Collective::AllReduce.algorithms() {
+                    let rank = rank.with_algorithm(*algorithm);
+                    let own = vec![1u64; count];
+                    let mut sums = vec![vec![0; count]; 8];
+                    rank.scope(|scope| {
+                        let posted = sums.iter_mut();
+                        let posted = posted.map(|sum| scope.iall_reduce(&own, sum, &Sum));
+                        complete(&rank, posted.collect(), Completion::Mixed);
+                    });
+                    assert!(sums.iter().flatten().all(|sum| *sum == 3));
+                }
+            }
+        });
+    }
+}
+
+/// Options with a timeout that ends a test which hangs.
 fn brief() -> Options {
     let mut options = Options::default();
     options.collective_timeout = Duration::from_secs(60);
