@@ -15,8 +15,9 @@
 //!
 //! All members of a communicator take part in [collective
 //! operations](Rank#collective-operations), such as [`broadcast`](Rank::broadcast) and
-//! [`all_reduce`](Rank::all_reduce). [`split`](Rank::split) makes communicators of some of the ranks,
-//! and [`Cartesian`] arranges ranks in a grid.
+//! [`all_reduce`](Rank::all_reduce). They block, or are [posted in a
+//! scope](Scope#posted-collective-operations). [`split`](Rank::split) makes communicators of some
+//! of the ranks, and [`Cartesian`] arranges ranks in a grid.
 //!
 //! # Guarantees
 //!
@@ -50,6 +51,7 @@
 // | `rendezvous`, `receive_wait` | matching of receives with messages; announced payloads |
 // | `queue::draining`, `inbox::sleep` | delivery of queued messages; sleep until there are news |
 // | `message_sink`, `line` | receive sink and send side of a connection |
+// | `progress` | the posted collective operations of a thread, which advance when it waits |
 // | `local`, `node` | path to a rank of the process; a rank with its paths to all others |
 // | `sending`, `borrowed_send`, `withdrawal` | sends |
 // | `match_bypass`, `receive_fast_path`, `probe` | receives on fast paths; probes |
@@ -94,6 +96,7 @@ mod options;
 mod outbound;
 mod persistent;
 mod probe;
+mod progress;
 mod queue;
 mod receive_fast_path;
 mod receive_wait;
@@ -112,6 +115,7 @@ mod work_queue;
 pub mod world;
 
 pub use self::cartesian::{Cartesian, Dimension};
+pub use self::collective::ScopedCollective;
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};
 pub use self::member::Rank;

@@ -9,6 +9,7 @@ use super::error::Error;
 use super::inbox::Inbox;
 use super::line::Line;
 use super::local::Near;
+use super::progress;
 use super::request::RequestOutcome;
 use super::state::RankState;
 use super::work_queue::{DeferredTask, DeferredWork};
@@ -215,7 +216,8 @@ impl Node {
         self.wait_unlocked(spun, deadline, || attempt(&mut self.inbox.lock()))
     }
 
-    /// Like [`wait_spun`](Self::wait_spun), for an `attempt` that takes the lock itself.
+    /// Like [`wait_spun`](Self::wait_spun), for an `attempt` that takes the lock itself. Unless the
+    /// first attempt succeeds, the collective operations that this thread has posted advance.
     pub(super) fn wait_unlocked<R>(
         &self,
         spun: Option<Spin>,
@@ -229,6 +231,7 @@ impl Node {
             return Some(answer);
         }
         let _waits = inbox.note_waiting();
+        progress::advance_all();
         let until = deadline();
         let habit = inbox.habit.load(Ordering::Relaxed);
         let mut spin = spun.unwrap_or_else(|| Spin::begin(inbox.options.spin, habit, until));
@@ -237,6 +240,7 @@ impl Node {
             self.drive();
             if inbox.epoch() != seen {
                 seen = inbox.epoch();
+                progress::advance_all();
                 if let Some(answer) = attempt() {
                     if !spin.was_in_vain() {
                         self.attend();

@@ -1,11 +1,12 @@
 //! Requests on borrowed memory, which end before the borrow does.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io::IoSlice;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
+use std::rc::Rc;
 use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use super::local;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::Node;
+use super::progress::{self, PostedOperation};
 use super::request::{RankRequest, ReceiveTarget, RequestOutcome};
 use super::requests::{Request, Waitable};
 use super::wire::Label;
@@ -30,6 +32,10 @@ use jstream_matching::Pattern;
 pub struct Scope<'scope, 'env: 'scope> {
     rank: &'env Rank,
     posted: RefCell<Vec<ScopedRequest>>,
+    /// Indices in `posted` of requests without a handle, to be used again.
+    vacant: RefCell<Vec<usize>>,
+    /// True if a collective operation was posted.
+    has_collectives: Cell<bool>,
     /// Makes both lifetimes invariant.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
@@ -95,7 +101,7 @@ struct Ticket<'scope> {
 impl Rank {
     /// Runs `work`, which may post memory that it borrows from outside the scope. Returns when all
     /// of it has been sent or received. If `work` panics, receives without a message are cancelled,
-    /// and so are messages that no receive has.
+    /// and so are messages that no receive has. Posted collective operations fail then.
     ///
     /// ```
     /// use jstream_transport::rank;
@@ -127,12 +133,20 @@ impl Rank {
         let scope = Scope {
             rank: self,
             posted: RefCell::default(),
+            vacant: RefCell::default(),
+            has_collectives: Cell::new(false),
             scope: PhantomData,
             env: PhantomData,
         };
         let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
         let guard = AbortOnUnwind;
         let node = &**self.node();
+        // Collective operations use requests of the scope, so they end first.
+        let panic = if scope.has_collectives.get() {
+            progress::finish(scope.address(), result.is_err())
+        } else {
+            None
+        };
         let mut posted = scope.posted.take();
         for posted in &mut posted {
             if let (Err(_), Some(id)) = (&result, posted.id) {
@@ -145,14 +159,35 @@ impl Rank {
             }
         }
         std::mem::forget(guard);
-        match result {
-            Ok(result) => result,
-            Err(panic) => resume_unwind(panic),
+        match (result, panic) {
+            (Ok(result), None) => result,
+            (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
         }
     }
 }
 
 impl<'scope> Scope<'scope, '_> {
+    pub(super) fn rank(&self) -> &Rank {
+        self.rank
+    }
+
+    fn address(&self) -> *const () {
+        ptr::from_ref(self).cast()
+    }
+
+    /// Adds a collective operation, which the scope ends at its end at the latest.
+    pub(super) fn add_collective(&'scope self, operation: Rc<dyn PostedOperation + 'scope>) {
+        self.has_collectives.set(true);
+        // SAFETY: `Rank::scope` calls `finish` with this address before the scope and its lifetime
+        // end, also if the work panics, in the same thread, because a scope is not `Sync`.
+        unsafe { progress::add(self.address(), operation) }
+    }
+
+    /// Makes the index of a request available to another one. Its handle must not be used any more.
+    pub(super) fn vacate(&self, index: usize) {
+        self.vacant.borrow_mut().push(index);
+    }
+
     /// Posts a receive into the front of `elements`.
     pub fn irecv<E: Element>(
         &'scope self,
@@ -269,13 +304,18 @@ impl<'scope> Scope<'scope, '_> {
             Ok(id) => (Some(id), None),
             Err(result) => (None, Some(result)),
         };
-        let index = posted.len();
-        posted.push(ScopedRequest {
+        let request = ScopedRequest {
             id,
             result,
             memory,
             segments,
-        });
+        };
+        let vacant = self.vacant.borrow_mut().pop();
+        let index = vacant.unwrap_or(posted.len());
+        match posted.get_mut(index) {
+            Some(place) => *place = request,
+            None => posted.push(request),
+        }
         std::mem::forget(guard);
         Ticket {
             rank: self.rank,
@@ -291,11 +331,36 @@ impl Ticket<'_> {
         result.map(|result| self.rank.members().result(result))
     }
 
-    fn result(&self, deadline: Deadline) -> Option<Result<Status, Error>> {
+    /// Waits until the request has ended. Returns false if the deadline passes. The requests are
+    /// not borrowed meanwhile, because posted collective operations may add some.
+    fn wait_until(&self, deadline: Deadline) -> bool {
+        let Some(id) = self.id() else {
+            return true;
+        };
+        let node = self.rank.node();
+        match node.wait_for(id, None, deadline) {
+            Some(outcome) => {
+                self.end(outcome);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn end(&self, outcome: RequestOutcome) {
         let mut posted = self.posted.borrow_mut();
-        let posted = posted.get_mut(self.index)?;
-        posted.wait(self.rank.node(), deadline);
-        self.converted(posted.result.take())
+        if let Some(posted) = posted.get_mut(self.index) {
+            posted.id = None;
+            posted.end(self.rank.node(), outcome);
+        }
+    }
+
+    fn result(&self, deadline: Deadline) -> Option<Result<Status, Error>> {
+        if !self.wait_until(deadline) {
+            return None;
+        }
+        let mut posted = self.posted.borrow_mut();
+        self.converted(posted.get_mut(self.index)?.result.take())
     }
 
     fn wait(&self) -> Result<Status, Error> {
@@ -313,11 +378,7 @@ impl Ticket<'_> {
 
     /// Returns true if the request has ended, after driving the connections.
     fn is_done(&self) -> bool {
-        let mut posted = self.posted.borrow_mut();
-        posted.get_mut(self.index).is_none_or(|posted| {
-            posted.wait(self.rank.node(), Deadline::after(Duration::ZERO));
-            posted.id.is_none()
-        })
+        self.wait_until(Deadline::after(Duration::ZERO))
     }
 
     /// Takes the result if the request has ended, without driving the connections.
@@ -338,6 +399,16 @@ impl Ticket<'_> {
 macro_rules! scoped {
     ($request:ident: $result:ty, $convert:expr) => {
         impl $request<'_> {
+            /// Returns the index of the request in its scope.
+            pub(super) fn index(&self) -> usize {
+                self.ticket.index
+            }
+
+            /// Returns the request, unless it is known to have ended.
+            pub(super) fn id(&self) -> Option<OpId> {
+                self.ticket.id()
+            }
+
             /// Returns true if the request has ended.
             #[must_use]
             pub fn is_done(&self) -> bool {
@@ -411,6 +482,15 @@ impl ScopedRecv<'_> {
         if let Some(id) = self.ticket.id() {
             let node = self.ticket.rank.node();
             node.with(|state, deferred| state.cancel(id, Error::Cancelled, deferred));
+        }
+        self.wait()
+    }
+
+    /// Like [`cancel`](Self::cancel), also if the message is announced and has not begun to arrive.
+    pub(super) fn give_up(self) -> Result<Status, Error> {
+        if let Some(id) = self.ticket.id() {
+            let node = self.ticket.rank.node();
+            node.with(|state, deferred| state.give_up(id, Error::Cancelled, deferred));
         }
         self.wait()
     }

@@ -37,13 +37,14 @@
 //! | `MPI_Scatter`, `MPI_Gather`, `MPI_Allgather`, `MPI_Alltoall`, and with `v` | `scatter_into`, `gather_into`, `all_gather_into`, `all_to_all_into` | [`scatter`](crate::rank::Rank::scatter), [`gather`](crate::rank::Rank::gather), [`all_gather`](crate::rank::Rank::all_gather), [`all_to_all`](crate::rank::Rank::all_to_all), and with `_v` |
 //! | `MPI_Reduce`, `MPI_Allreduce`, `MPI_Reduce_scatter`, `MPI_Scan`, `MPI_Exscan` | `reduce_into`, `all_reduce_into`, `scan_into` | [`reduce`](crate::rank::Rank::reduce), [`all_reduce`](crate::rank::Rank::all_reduce), [`reduce_scatter`](crate::rank::Rank::reduce_scatter), [`scan`](crate::rank::Rank::scan), [`exclusive_scan`](crate::rank::Rank::exclusive_scan) |
 //! | `MPI_SUM`, `MPI_MAXLOC`, `MPI_Op_create` | `SystemOperation`, `UserOperation` | [`operation`](crate::rank::operation): `Sum`, `MaxLocation`, `Commutative`, `Ordered` |
-//! | `MPI_Ibarrier`, `MPI_Ibcast` and other posted collectives | `immediate_barrier` | none |
+//! | `MPI_Ibarrier`, `MPI_Ibcast`, `MPI_Iallreduce` and other posted collectives | `immediate_barrier`, `immediate_broadcast_into` | [`Scope::ibarrier`](crate::rank::Scope::ibarrier), [`ibroadcast`](crate::rank::Scope::ibroadcast), [`iall_reduce`](crate::rank::Scope::iall_reduce) and the others |
 //! | `MPI_Comm_spawn` | `spawn` | [`World::spawn`](crate::rank::world::World::spawn) starts the members of a new world |
 //! | `MPI_Abort`, error handlers | the default: the program ends | a `Result` of each operation |
 //!
 //! # Differences
 //!
-//! - Collective operations block. There are no posted ones, and no layouts with gaps.
+//! - Collective operations have no layouts with gaps. Posted ones belong to a scope, which waits
+//!   for them at its end.
 //! - Ranks that disagree about a collective operation get an error, and so do all ranks that depend
 //!   on one that has failed. See [collective
 //!   operations](crate::rank::Rank#collective-operations).

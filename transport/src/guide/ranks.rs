@@ -129,6 +129,53 @@
 //! also from receives with wildcards. The examples `pi` and `jacobi` show reductions and a grid of
 //! ranks.
 //!
+//! ## Overlap with computation
+//!
+//! Each collective operation can be [posted](crate::rank::Scope#posted-collective-operations) in a
+//! scope, under its name with an `i` in front. It begins at once, and the rank computes before it
+//! waits:
+//!
+//! ```
+//! use jstream_transport::rank::{self, Rank, operation::Max};
+//!
+//! /// Returns the largest number of all ranks, and a sum of this one.
+//! fn both(rank: &Rank, numbers: &[f64]) -> Result<(f64, f64), rank::Error> {
+//!     let own = [numbers.iter().copied().fold(0.0, f64::max)];
+//!     let (mut largest, mut sum) = ([0.0], 0.0);
+//!     rank.scope(|scope| {
+//!         let reduction = scope.iall_reduce(&own, &mut largest, &Max);
+//!         for part in numbers.chunks(1000) {
+//!             sum += part.iter().sum::<f64>();
+//!             // Continues the reduction, for which other ranks may wait.
+//!             let _has_ended = reduction.is_done();
+//!         }
+//!         reduction.wait()
+//!     })?;
+//!     Ok((largest[0], sum))
+//! }
+//!
+//! # fn main() {
+//! let ranks = rank::threads(2, &rank::Options::default());
+//! std::thread::scope(|threads| {
+//!     for rank in &ranks {
+//!         threads.spawn(move || {
+//!             let numbers = vec![f64::from(rank.rank()); 5000];
+//!             assert_eq!(both(rank, &numbers).unwrap(), (1.0, numbers.iter().sum()));
+//!         });
+//!     }
+//! });
+//! # }
+//! ```
+//!
+//! An operation sends its next messages, and combines elements, when the thread that has posted it
+//! calls `is_done`, `test` or `wait` of the request, polls the request as a future, or blocks in
+//! any other call of a rank. There is no thread in the background. A rank that computes for long
+//! without such a call delays the ranks that depend on it.
+//!
+//! Several operations may be under way at once. All members post them in the same order, together
+//! with the blocking ones, and wait for them in any order. The example `overlap` computes while it
+//! exchanges borders and reduces.
+//!
 //! # Errors
 //!
 //! If a message is too long for its receive, too short for a value, or has another element type,

@@ -2,6 +2,7 @@
 
 use jstream_collective::{Algorithm, Collective};
 use jstream_device::deadline::Deadline;
+use jstream_matching::Pattern;
 
 use crate::communicator::COLLECTIVE;
 use crate::element::{Element, descriptor};
@@ -12,6 +13,12 @@ use crate::wire::Label;
 /// Descriptors from this one on are those of failure messages. The lower 32 bits are the number in
 /// the communicator of the rank that has failed. Descriptors of elements are below `1 << 63`.
 const FAILED: u64 = 0xffff_ffff << 32;
+
+/// Stands for a count that differs between ranks.
+pub(super) const UNEQUAL: usize = usize::MAX;
+
+/// Stands for the root of an operation that has none.
+pub(super) const NO_ROOT: u32 = u32::MAX;
 
 /// A collective operation that a rank takes part in.
 #[derive(Clone, Copy)]
@@ -61,6 +68,22 @@ impl Call {
         }
     }
 
+    /// Returns the label of a message that says that the member `failed` has failed.
+    pub(super) fn failure_label(&self, rank: &Rank, failed: usize) -> Label {
+        Label {
+            descriptor: FAILED | failed as u64,
+            ..self.label(rank)
+        }
+    }
+
+    /// Returns the pattern of the messages of the member `from`.
+    pub(super) fn pattern(&self, rank: &Rank, from: usize) -> Pattern {
+        let label = self.label(rank);
+        Pattern::any(label.context)
+            .sent_by(in_node(rank, from))
+            .tagged(label.tag)
+    }
+
     /// Returns this call of an operation whose operands have to keep their order. Ranks disagree if
     /// the order matters to some of them only, because it selects other schedules.
     pub(super) fn in_order(self) -> Self {
@@ -78,12 +101,8 @@ impl Call {
         (to, failed): (usize, usize),
         deadline: Deadline,
     ) {
-        let label = Label {
-            descriptor: FAILED | failed as u64,
-            ..self.label(rank)
-        };
-        let to = u32::try_from(to).unwrap_or(u32::MAX);
-        let to = rank.members().in_node(to);
+        let label = self.failure_label(rank, failed);
+        let to = in_node(rank, to);
         // If this fails, the other rank is gone.
         if rank.node().send_at_once(to, label, &[]).is_none() {
             rank.scope(|scope| {
@@ -125,6 +144,12 @@ impl Call {
             },
         }
     }
+}
+
+/// Returns the number in the node of a member.
+pub(super) fn in_node(rank: &Rank, member: usize) -> u32 {
+    let member = u32::try_from(member).unwrap_or(u32::MAX);
+    rank.members().in_node(member)
 }
 
 fn mix(hash: u64, word: u64) -> u64 {

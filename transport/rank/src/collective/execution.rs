@@ -1,6 +1,8 @@
 //! Execution of a schedule at one rank.
 
 use std::iter;
+use std::mem;
+use std::ops::Deref;
 use std::time::Duration;
 
 use jstream_collective::{Area, Order, Schedule, Span, Step};
@@ -8,12 +10,12 @@ use jstream_device::deadline::Deadline;
 use jstream_matching::Pattern;
 use zerocopy::IntoBytes;
 
-use super::call::Call;
+use super::call::{Call, in_node};
+use super::round::{Round, check_length};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
 use crate::member::Rank;
-use crate::names::Status;
-use crate::scope::{ScopedRecv, ScopedSend};
+use crate::scope::Scope;
 
 /// A schedule in execution, with the memory of the rank.
 ///
@@ -23,29 +25,41 @@ use crate::scope::{ScopedRecv, ScopedSend};
 /// received is dropped. So the other ranks get an error rather than wait, and no message is left
 /// behind. A rank that disagrees about the operation is told so, because it may wait for a message
 /// that is not in this schedule.
-pub(super) struct Execution<'e, E: Element, C: Fn(&E, &E) -> E> {
-    rank: &'e Rank,
-    call: Call,
-    schedule: &'e Schedule,
+///
+/// `S` is a reference to the schedule, or shares it.
+pub(super) struct Execution<'e, E, C, S>
+where
+    E: Element,
+    C: Fn(&E, &E) -> E,
+    S: Deref<Target = Schedule> + Clone,
+{
+    pub(super) rank: &'e Rank,
+    pub(super) call: Call,
+    schedule: S,
     input: &'e [E],
     output: &'e mut [E],
     scratch: Vec<E>,
     combine: C,
     /// Index of the next step.
-    next: usize,
+    pub(super) next: usize,
     /// The rank that failure messages name: this one, until another rank has reported a failure.
-    failed: usize,
-    /// The ranks that disagree about the operation.
-    disagreeing: Vec<usize>,
+    pub(super) failed: usize,
+    /// The ranks that disagree about the operation, and have not been told.
+    pub(super) disagreeing: Vec<usize>,
     /// True if the time for a message is over. Then the rest of the schedule does not wait either.
     is_late: bool,
 }
 
-impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
+impl<'e, E, C, S> Execution<'e, E, C, S>
+where
+    E: Element,
+    C: Fn(&E, &E) -> E,
+    S: Deref<Target = Schedule> + Clone,
+{
     pub(super) fn new(
         rank: &'e Rank,
         call: Call,
-        schedule: &'e Schedule,
+        schedule: S,
         input: &'e [E],
         output: &'e mut [E],
         combine: C,
@@ -72,19 +86,13 @@ impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
     /// [`Error::WrongLength`] if the memory does not have the lengths of the schedule. Otherwise
     /// the error of the first message that failed.
     pub(super) fn run(mut self) -> Result<(), Error> {
-        self.check_lengths()?;
-        let scratch = self.schedule.len_of(Area::Scratch);
-        self.scratch = iter::repeat_with(E::new_zeroed).take(scratch).collect();
-        let steps = self.schedule.steps();
+        self.begin()?;
+        let schedule = self.schedule.clone();
+        let steps = schedule.steps();
         while let Some(step) = steps.get(self.next) {
             match *step {
-                Step::Copy { from, into } => {
-                    let (from, into) = self.pair(from, into);
-                    into.as_mut_bytes().copy_from_slice(from.as_bytes());
-                    self.next = self.next.saturating_add(1);
-                }
-                Step::Combine { with, into, order } => {
-                    self.combine(with, into, order);
+                Step::Copy { .. } | Step::Combine { .. } => {
+                    self.work(*step);
                     self.next = self.next.saturating_add(1);
                 }
                 Step::Send { .. } | Step::Receive { .. } | Step::Wait => {
@@ -99,10 +107,38 @@ impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
         Ok(())
     }
 
+    /// Checks and allocates the memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongLength`] if the memory does not have the lengths of the schedule.
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
+        self.check_lengths()?;
+        let scratch = self.schedule.len_of(Area::Scratch);
+        self.scratch = iter::repeat_with(E::new_zeroed).take(scratch).collect();
+        Ok(())
+    }
+
+    pub(super) fn schedule(&self) -> S {
+        self.schedule.clone()
+    }
+
+    /// Executes a step without messages.
+    pub(super) fn work(&mut self, step: Step) {
+        match step {
+            Step::Copy { from, into } => {
+                let (from, into) = self.pair(from, into);
+                into.as_mut_bytes().copy_from_slice(from.as_bytes());
+            }
+            Step::Combine { with, into, order } => self.combine(with, into, order),
+            Step::Send { .. } | Step::Receive { .. } | Step::Wait => {}
+        }
+    }
+
     /// Returns the error of the operation for that of a message, and keeps what other ranks have to
     /// know of it.
     #[cold]
-    fn note(&mut self, error: Error) -> Error {
+    pub(super) fn note(&mut self, error: Error) -> Error {
         let error = self.call.error(error);
         match &error {
             Error::FailedAt { rank, .. } => self.failed = *rank as usize,
@@ -157,15 +193,7 @@ impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
     }
 
     fn pattern(&self, from: usize) -> Pattern {
-        let label = self.call.label(self.rank);
-        Pattern::any(label.context)
-            .sent_by(self.in_node(from))
-            .tagged(label.tag)
-    }
-
-    fn in_node(&self, rank: usize) -> u32 {
-        let member = u32::try_from(rank).unwrap_or(u32::MAX);
-        self.rank.members().in_node(member)
+        self.call.pattern(self.rank, from)
     }
 
     /// Sends and receives the messages of one round. All messages of the round have been sent or
@@ -202,7 +230,7 @@ impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
         };
         let bytes = part(area, span).as_bytes();
         let (node, label) = (self.rank.node(), self.call.label(self.rank));
-        let sent = node.send_at_once(self.in_node(to), label, bytes)?;
+        let sent = node.send_at_once(in_node(self.rank, to), label, bytes)?;
         Some(sent.map_err(|error| self.rank.members().error(error)))
     }
 
@@ -219,89 +247,20 @@ impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
             .node()
             .receive_bytes(pattern, expected, memory, timeout);
         let status = rank.members().result(received)?;
-        self.check_length(status, length)
-    }
-
-    /// Returns an error if a message is shorter than its span.
-    fn check_length(&self, status: Status, length: usize) -> Result<(), Error> {
-        if status.bytes == length as u64 {
-            return Ok(());
-        }
-        Err(Error::Truncated {
-            length: status.bytes,
-            capacity: length as u64,
-            rank: status.source,
-            tag: status.tag,
-        })
+        check_length(status, length)
     }
 
     /// Posts the messages of one round, and waits for all.
-    fn exchange_posted(&mut self, round: &[Step]) -> Result<(), Error> {
-        let (rank, label, expected) = (self.rank, self.call.label(self.rank), self.call.expected());
-        let timeout = self.timeout();
+    fn exchange_posted(&mut self, steps: &[Step]) -> Result<(), Error> {
+        let (rank, call, timeout) = (self.rank, self.call, self.timeout());
         // All messages of the round share one deadline.
         let deadline = Deadline::after(timeout);
-        let left = move || deadline.left().unwrap_or(timeout);
-        let patterns = round.iter().map(|step| match *step {
-            Step::Receive { from, .. } => Some(self.pattern(from)),
-            _ => None,
+        let Memory { targets, rest } =
+            Memory::of(self.input, self.output, &mut self.scratch, steps);
+        let mut errors = rank.scope(|scope| {
+            let sent = |span| rest.part(span);
+            Round::post(scope, rank, &call, steps, targets, sent).wait(deadline, timeout)
         });
-        let patterns: Vec<_> = patterns.collect();
-        let receivers = round.iter().map(|step| match *step {
-            Step::Send { to, .. } => Some(self.in_node(to)),
-            _ => None,
-        });
-        let receivers: Vec<_> = receivers.collect();
-        let memory = Memory::of(self.input, self.output, &mut self.scratch, round);
-        let Memory { targets, rest } = memory;
-        let lengths: Vec<_> = targets
-            .iter()
-            .map(|target| target.as_deref().map_or(0, size_of_val))
-            .collect();
-        let statuses =
-            rank.scope(|scope| {
-                let mut receives: Vec<Option<ScopedRecv<'_>>> = Vec::with_capacity(round.len());
-                for (target, pattern) in targets.into_iter().zip(patterns) {
-                    receives.push(target.map(|target| {
-                        scope.receive_bytes(pattern, expected, target.as_mut_bytes())
-                    }));
-                }
-                let mut sends: Vec<ScopedSend<'_>> = Vec::new();
-                for (step, to) in round.iter().zip(receivers) {
-                    if let (Step::Send { span, .. }, Some(to)) = (step, to) {
-                        let bytes = rest.part(*span).as_bytes();
-                        sends.push(scope.send_bytes(to, label, bytes, false));
-                    }
-                }
-                let late = || Error::TimedOut { after: timeout };
-                let received = receives.into_iter().map(|receive| {
-                    let mut receive = receive?;
-                    Some(match receive.wait_timeout(left()) {
-                        Some(result) => result,
-                        None => receive.cancel().map_err(|_| late()),
-                    })
-                });
-                let received: Vec<_> = received.collect();
-                let sent = sends
-                    .into_iter()
-                    .map(|mut send| match send.wait_timeout(left()) {
-                        Some(result) => result,
-                        None => send.cancel().map_err(|_| late()),
-                    });
-                let sent: Vec<_> = sent.collect();
-                (received, sent)
-            });
-        let (received, sent) = statuses;
-        let received = received
-            .into_iter()
-            .zip(lengths)
-            .filter_map(|(status, length)| {
-                let checked = status?.and_then(|status| self.check_length(status, length));
-                checked.err()
-            });
-        let mut errors: Vec<_> = received
-            .chain(sent.into_iter().filter_map(Result::err))
-            .collect();
         if errors.is_empty() {
             return Ok(());
         }
@@ -309,6 +268,43 @@ impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
         // Each rank that disagrees has to be told.
         errors.into_iter().for_each(|error| drop(self.note(error)));
         Err(first)
+    }
+
+    /// Posts the messages of one round in a scope.
+    ///
+    /// # Safety
+    ///
+    /// Until all messages of the round have ended, the execution must not be dropped or moved, and
+    /// no method of it may be called that accesses its memory. The memory of the caller is borrowed
+    /// for `'e`, which must outlive `'scope`.
+    pub(super) unsafe fn post<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        steps: &[Step],
+    ) -> Round<'scope> {
+        let memory = Memory::of(self.input, self.output, &mut self.scratch, steps);
+        // SAFETY: the types differ in a lifetime only. The scope waits for the messages before
+        // `'scope` ends. Until then, or until the messages have ended, the areas of the caller are
+        // borrowed, and the caller of this function promises that the scratch area stays in place
+        // and that none of the areas is used in another way.
+        let memory = unsafe { mem::transmute::<Memory<'_, E>, Memory<'scope, E>>(memory) };
+        let Memory { targets, rest } = memory;
+        Round::post(scope, self.rank, &self.call, steps, targets, |span| {
+            rest.part(span)
+        })
+    }
+
+    /// Executes the rest of the schedule for a rank that has failed, without waiting. `unsent` are
+    /// the ranks that have got no message of the round before.
+    pub(super) fn give_up(&mut self, unsent: &[usize]) {
+        self.is_late = true;
+        for to in unsent {
+            self.disagreeing.retain(|rank| rank != to);
+            let parties = (*to, self.failed);
+            self.call
+                .send_failure(self.rank, parties, Deadline::after(Duration::ZERO));
+        }
+        self.fail();
     }
 
     fn timeout(&self) -> Duration {
@@ -326,7 +322,8 @@ impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
         };
         let deadline = Deadline::after(timeout);
         let left = || Some(deadline.left().unwrap_or(timeout));
-        let mut rest = self.schedule.steps().get(self.next..).unwrap_or_default();
+        let schedule = self.schedule.clone();
+        let mut rest = schedule.steps().get(self.next..).unwrap_or_default();
         while let Some(step) = rest.first() {
             let round = messages(rest);
             for step in round {
@@ -347,14 +344,20 @@ impl<'e, E: Element, C: Fn(&E, &E) -> E> Execution<'e, E, C> {
             let passed = if is_message { round.len() } else { 1 };
             rest = rest.get(passed..).unwrap_or_default();
         }
-        for to in &self.disagreeing {
+        for to in mem::take(&mut self.disagreeing) {
             self.call
-                .send_failure(self.rank, (*to, self.failed), deadline);
+                .send_failure(self.rank, (to, self.failed), deadline);
         }
+        self.next = schedule.steps().len();
     }
 }
 
-impl<E: Element, C: Fn(&E, &E) -> E> Drop for Execution<'_, E, C> {
+impl<E, C, S> Drop for Execution<'_, E, C, S>
+where
+    E: Element,
+    C: Fn(&E, &E) -> E,
+    S: Deref<Target = Schedule> + Clone,
+{
     fn drop(&mut self) {
         if self.next < self.schedule.steps().len() || !self.disagreeing.is_empty() {
             self.fail();
@@ -363,7 +366,7 @@ impl<E: Element, C: Fn(&E, &E) -> E> Drop for Execution<'_, E, C> {
 }
 
 /// Returns the sends and receives in front of some steps.
-fn messages(steps: &[Step]) -> &[Step] {
+pub(super) fn messages(steps: &[Step]) -> &[Step] {
     let is_message = |step: &&Step| matches!(step, Step::Send { .. } | Step::Receive { .. });
     let count = steps.iter().take_while(is_message).count();
     steps.get(..count).unwrap_or_default()

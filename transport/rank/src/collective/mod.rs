@@ -9,4 +9,10 @@
 mod call;
 mod execution;
 mod operations;
+mod plans;
+mod posted;
+mod round;
+mod scoped;
 mod settings;
+
+pub use self::scoped::ScopedCollective;

@@ -1,21 +1,16 @@
 //! The collective operations of a rank.
 
-use jstream_collective::{Algorithm, Blocks, Collective, Position, Schedule, ScheduleError};
+use jstream_collective::{Algorithm, Collective, Position, ScheduleError};
 use jstream_device::deadline::Deadline;
 
-use super::call::{Agreed, Call};
+use super::call::{Agreed, Call, NO_ROOT, UNEQUAL};
 use super::execution::Execution;
+use super::plans::Plan;
 use super::settings::Settings;
 use crate::element::Element;
 use crate::error::Error;
 use crate::member::Rank;
 use crate::operation::Operation;
-
-/// Stands for a count that differs between ranks.
-const UNEQUAL: usize = usize::MAX;
-
-/// Stands for the root of an operation that has none.
-const NO_ROOT: u32 = u32::MAX;
 
 /// # Collective operations
 ///
@@ -70,11 +65,8 @@ impl Rank {
     ///
     /// [`Error`] of a member that is gone or has failed.
     pub fn barrier(&self) -> Result<(), Error> {
-        let collective = Collective::Barrier;
-        let algorithm = self.algorithm_of(collective, 0, true)?;
-        let schedule = Schedule::barrier(self.position());
-        let call = self.call::<u8>(collective, algorithm, NO_ROOT, 0);
-        self.execute::<u8>(call, &schedule, &[], &mut [])
+        let plan = self.barrier_plan();
+        self.execute::<u8>(plan, &[], &mut [])
     }
 
     /// Copies the elements of the root to those of all other ranks.
@@ -83,13 +75,8 @@ impl Rank {
     ///
     /// [`Error`] of the arguments, or of a member that is gone or has failed.
     pub fn broadcast<E: Element>(&self, root: u32, elements: &mut [E]) -> Result<(), Error> {
-        let collective = Collective::Broadcast;
-        let count = elements.len();
-        let algorithm = self.algorithm_of(collective, size_of_val(elements), true)?;
-        let schedule = Schedule::broadcast(self.position(), root as usize, count, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, root, count);
-        self.execute(call, &schedule, &[], elements)
+        let plan = self.broadcast_plan::<E>(root, elements.len());
+        self.execute(plan, &[], elements)
     }
 
     /// Sends one block of the root's `sent` to each rank, in the order of the ranks. The blocks
@@ -104,16 +91,9 @@ impl Rank {
         sent: &[E],
         received: &mut [E],
     ) -> Result<(), Error> {
-        let collective = Collective::Scatter;
-        let at = self.position();
-        let blocks = self.arguments(collective, Blocks::equal(at.size, received.len()))?;
-        let bytes = self.bytes::<E>(&blocks);
-        let algorithm = self.algorithm_of(collective, bytes, true)?;
-        let schedule = Schedule::scatter(at, root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, root, received.len());
+        let plan = self.scatter_plan::<E>(root, received.len());
         let sent = if self.rank() == root { sent } else { &[] };
-        self.execute(call, &schedule, sent, received)
+        self.execute(plan, sent, received)
     }
 
     /// Like [`scatter`](Self::scatter), with blocks of different lengths. `counts` has the length
@@ -129,19 +109,9 @@ impl Rank {
         counts: &[usize],
         received: &mut [E],
     ) -> Result<(), Error> {
-        let collective = Collective::Scatter;
-        let is_root = self.rank() == root;
-        let at = self.position();
-        let blocks = self.arguments(
-            collective,
-            self.blocks_of_root(is_root, counts, received.len()),
-        )?;
-        let algorithm = Algorithm::Direct;
-        let schedule = Schedule::scatter(at, root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
-        let sent = if is_root { sent } else { &[] };
-        self.execute(call, &schedule, sent, received)
+        let plan = self.scatter_v_plan::<E>(root, counts, received.len());
+        let sent = if self.rank() == root { sent } else { &[] };
+        self.execute(plan, sent, received)
     }
 
     /// Collects the elements of all ranks at the root, in the order of the ranks. Only the root's
@@ -156,19 +126,13 @@ impl Rank {
         sent: &[E],
         received: &mut [E],
     ) -> Result<(), Error> {
-        let collective = Collective::Gather;
-        let at = self.position();
-        let blocks = self.arguments(collective, Blocks::equal(at.size, sent.len()))?;
-        let algorithm = self.algorithm_of(collective, self.bytes::<E>(&blocks), true)?;
-        let schedule = Schedule::gather(at, root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, root, sent.len());
+        let plan = self.gather_plan::<E>(root, sent.len());
         let received = if self.rank() == root {
             received
         } else {
             &mut []
         };
-        self.execute(call, &schedule, sent, received)
+        self.execute(plan, sent, received)
     }
 
     /// Like [`gather`](Self::gather), with blocks of different lengths. `counts` has the length of
@@ -184,17 +148,13 @@ impl Rank {
         counts: &[usize],
         received: &mut [E],
     ) -> Result<(), Error> {
-        let collective = Collective::Gather;
-        let is_root = self.rank() == root;
-        let at = self.position();
-        let blocks =
-            self.arguments(collective, self.blocks_of_root(is_root, counts, sent.len()))?;
-        let algorithm = Algorithm::Direct;
-        let schedule = Schedule::gather(at, root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
-        let received = if is_root { received } else { &mut [] };
-        self.execute(call, &schedule, sent, received)
+        let plan = self.gather_v_plan::<E>(root, counts, sent.len());
+        let received = if self.rank() == root {
+            received
+        } else {
+            &mut []
+        };
+        self.execute(plan, sent, received)
     }
 
     /// Collects the elements of all ranks at all ranks, in the order of the ranks.
@@ -203,8 +163,7 @@ impl Rank {
     ///
     /// [`Error`] of the arguments, or of a member that is gone or has failed.
     pub fn all_gather<E: Element>(&self, sent: &[E], received: &mut [E]) -> Result<(), Error> {
-        let blocks = Blocks::equal(self.position().size, sent.len());
-        self.all_gather_blocks(sent, blocks, received)
+        self.execute(self.all_gather_plan::<E>(sent.len()), sent, received)
     }
 
     /// Like [`all_gather`](Self::all_gather), with blocks of different lengths. `counts` has the
@@ -219,22 +178,7 @@ impl Rank {
         counts: &[usize],
         received: &mut [E],
     ) -> Result<(), Error> {
-        self.all_gather_blocks(sent, Blocks::of(counts.iter().copied()), received)
-    }
-
-    fn all_gather_blocks<E: Element>(
-        &self,
-        sent: &[E],
-        blocks: Result<Blocks, ScheduleError>,
-        received: &mut [E],
-    ) -> Result<(), Error> {
-        let collective = Collective::AllGather;
-        let blocks = self.arguments(collective, blocks)?;
-        let algorithm = self.algorithm_of(collective, self.bytes::<E>(&blocks), true)?;
-        let schedule = Schedule::all_gather(self.position(), &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
-        self.execute(call, &schedule, sent, received)
+        self.execute(self.all_gather_v_plan::<E>(counts), sent, received)
     }
 
     /// Combines the elements of all ranks at the root, each with those of the same index. Only the
@@ -250,19 +194,13 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let collective = Collective::Reduce;
-        let (count, is_commutative) = (sent.len(), O::IS_COMMUTATIVE);
-        let algorithm = self.algorithm_of(collective, size_of_val(sent), is_commutative)?;
-        let at = self.position();
-        let schedule = Schedule::reduce(at, root as usize, count, is_commutative, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, root, count);
+        let plan = self.reduce_plan::<E, O>(root, sent.len());
         let received = if self.rank() == root {
             received
         } else {
             &mut []
         };
-        self.combine(call, &schedule, sent, received, operation)
+        self.combine(plan, sent, received, operation)
     }
 
     /// Combines the elements of all ranks at all ranks, each with those of the same index.
@@ -276,13 +214,8 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let collective = Collective::AllReduce;
-        let (count, is_commutative) = (sent.len(), O::IS_COMMUTATIVE);
-        let algorithm = self.algorithm_of(collective, size_of_val(sent), is_commutative)?;
-        let schedule = Schedule::all_reduce(self.position(), count, is_commutative, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
-        self.combine(call, &schedule, sent, received, operation)
+        let plan = self.all_reduce_plan::<E, O>(sent.len());
+        self.combine(plan, sent, received, operation)
     }
 
     /// Combines the elements of the ranks up to this one, each with those of the same index.
@@ -296,8 +229,8 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let schedule = Schedule::scan(self.position(), sent.len());
-        self.scan_by(Collective::Scan, schedule, sent, received, operation)
+        let plan = self.scan_plan::<E, O>(sent.len());
+        self.combine(plan, sent, received, operation)
     }
 
     /// Combines the elements of the ranks before this one, each with those of the same index. What
@@ -312,28 +245,8 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let schedule = Schedule::exclusive_scan(self.position(), sent.len());
-        self.scan_by(
-            Collective::ExclusiveScan,
-            schedule,
-            sent,
-            received,
-            operation,
-        )
-    }
-
-    fn scan_by<E: Element, O: Operation<E>>(
-        &self,
-        collective: Collective,
-        schedule: Result<Schedule, ScheduleError>,
-        sent: &[E],
-        received: &mut [E],
-        operation: &O,
-    ) -> Result<(), Error> {
-        let algorithm = self.algorithm_of(collective, size_of_val(sent), O::IS_COMMUTATIVE)?;
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, sent.len());
-        self.combine(call, &schedule, sent, received, operation)
+        let plan = self.exclusive_scan_plan::<E, O>(sent.len());
+        self.combine(plan, sent, received, operation)
     }
 
     /// Combines the elements of all ranks, and gives one block of the result to each rank, in the
@@ -348,8 +261,8 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let blocks = Blocks::equal(self.position().size, received.len());
-        self.reduce_scatter_blocks(sent, blocks, received, operation)
+        let plan = self.reduce_scatter_plan::<E, O>(received.len());
+        self.combine(plan, sent, received, operation)
     }
 
     /// Like [`reduce_scatter`](Self::reduce_scatter), with blocks of different lengths. `counts`
@@ -365,31 +278,8 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        self.reduce_scatter_blocks(
-            sent,
-            Blocks::of(counts.iter().copied()),
-            received,
-            operation,
-        )
-    }
-
-    fn reduce_scatter_blocks<E: Element, O: Operation<E>>(
-        &self,
-        sent: &[E],
-        blocks: Result<Blocks, ScheduleError>,
-        received: &mut [E],
-        operation: &O,
-    ) -> Result<(), Error> {
-        let collective = Collective::ReduceScatter;
-        let blocks = self.arguments(collective, blocks)?;
-        let is_commutative = O::IS_COMMUTATIVE;
-        let bytes = self.bytes::<E>(&blocks);
-        let algorithm = self.algorithm_of(collective, bytes, is_commutative)?;
-        let at = self.position();
-        let schedule = Schedule::reduce_scatter(at, &blocks, is_commutative, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
-        self.combine(call, &schedule, sent, received, operation)
+        let plan = self.reduce_scatter_v_plan::<E, O>(counts);
+        self.combine(plan, sent, received, operation)
     }
 
     /// Sends one block of `sent` to each rank, and receives one from each, both in the order of the
@@ -399,15 +289,7 @@ impl Rank {
     ///
     /// [`Error`] of the arguments, or of a member that is gone or has failed.
     pub fn all_to_all<E: Element>(&self, sent: &[E], received: &mut [E]) -> Result<(), Error> {
-        let collective = Collective::AllToAll;
-        let size = self.position().size;
-        let count = sent.len().checked_div(size).unwrap_or(0);
-        let blocks = self.arguments(collective, Blocks::equal(size, count))?;
-        let algorithm = self.algorithm_of(collective, size_of_val(sent), true)?;
-        let schedule = Schedule::all_to_all(self.position(), &blocks, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
-        self.execute(call, &schedule, sent, received)
+        self.execute(self.all_to_all_plan::<E>(sent.len()), sent, received)
     }
 
     /// Like [`all_to_all`](Self::all_to_all), with blocks of different lengths. `sent_counts` has
@@ -423,51 +305,20 @@ impl Rank {
         received: &mut [E],
         received_counts: &[usize],
     ) -> Result<(), Error> {
-        let collective = Collective::AllToAll;
-        let sent_blocks = self.arguments(collective, Blocks::of(sent_counts.iter().copied()))?;
-        let received_blocks =
-            self.arguments(collective, Blocks::of(received_counts.iter().copied()))?;
-        // The choice must not depend on the counts, which differ between ranks.
-        let algorithm = if self.position().size <= 8 {
-            Algorithm::Direct
-        } else {
-            Algorithm::Pairwise
-        };
-        let at = self.position();
-        let schedule = Schedule::all_to_all(at, &sent_blocks, &received_blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, UNEQUAL);
-        self.execute(call, &schedule, sent, received)
+        let plan = self.all_to_all_v_plan::<E>(sent_counts, received_counts);
+        self.execute(plan, sent, received)
     }
 
-    fn position(&self) -> Position {
+    pub(super) fn position(&self) -> Position {
         Position {
             rank: self.rank() as usize,
             size: self.size() as usize,
         }
     }
 
-    /// Returns the blocks of a scatter or gather with counts, which only the root knows.
-    fn blocks_of_root(
-        &self,
-        is_root: bool,
-        counts: &[usize],
-        own: usize,
-    ) -> Result<Blocks, ScheduleError> {
-        if is_root {
-            return Blocks::of(counts.iter().copied());
-        }
-        let own_rank = self.rank();
-        Blocks::of((0..self.size()).map(|rank| if rank == own_rank { own } else { 0 }))
-    }
-
-    fn bytes<E>(&self, blocks: &Blocks) -> usize {
-        blocks.total().saturating_mul(size_of::<E>())
-    }
-
     /// Returns the algorithm that this handle, the environment or the size of the operation
     /// chooses, in this order.
-    fn algorithm_of(
+    pub(super) fn algorithm_of(
         &self,
         collective: Collective,
         bytes: usize,
@@ -491,7 +342,7 @@ impl Rank {
         Ok(suitable.unwrap_or_else(chosen))
     }
 
-    fn call<E: Element>(
+    pub(super) fn call<E: Element>(
         &self,
         collective: Collective,
         algorithm: Algorithm,
@@ -506,36 +357,25 @@ impl Rank {
         Call::new::<E>(self, collective, agreed)
     }
 
-    fn execute<E: Element>(
-        &self,
-        call: Call,
-        schedule: &Schedule,
-        input: &[E],
-        output: &mut [E],
-    ) -> Result<(), Error> {
-        let combine = |_: &E, _: &E| -> E { unreachable!("the operation combines nothing") };
-        Execution::new(self, call, schedule, input, output, combine).run()
+    fn execute<E: Element>(&self, plan: Plan, input: &[E], output: &mut [E]) -> Result<(), Error> {
+        let (call, schedule) = plan?;
+        Execution::new(self, call, &schedule, input, output, combines_nothing).run()
     }
 
     fn combine<E: Element, O: Operation<E>>(
         &self,
-        call: Call,
-        schedule: &Schedule,
+        plan: Plan,
         input: &[E],
         output: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let call = if O::IS_COMMUTATIVE {
-            call
-        } else {
-            call.in_order()
-        };
+        let (call, schedule) = plan?;
         let combine = |first: &E, second: &E| operation.combine(first, second);
-        Execution::new(self, call, schedule, input, output, combine).run()
+        Execution::new(self, call, &schedule, input, output, combine).run()
     }
 
     /// Converts the error of arguments for which there is no schedule.
-    fn arguments<T>(
+    pub(super) fn arguments<T>(
         &self,
         collective: Collective,
         result: Result<T, ScheduleError>,
@@ -559,4 +399,9 @@ impl Rank {
             call.send_failure(self, (to, rank), deadline);
         }
     }
+}
+
+/// The operation of schedules without a combination.
+pub(super) fn combines_nothing<E>(_: &E, _: &E) -> E {
+    unreachable!("the operation combines nothing")
 }

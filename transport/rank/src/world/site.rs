@@ -1,11 +1,11 @@
-//! What members know of their world.
+//! Facts that a member has about its world.
 
 use std::time::Duration;
 
 use super::session::Session;
 use jstream_base::{Address, Options};
 
-/// What a member knows of its world beyond the ranks.
+/// Facts that a member has about its world, beyond the ranks.
 #[derive(Clone)]
 pub(super) struct Site {
     pub(super) session: Session,

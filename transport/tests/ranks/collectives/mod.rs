@@ -2,4 +2,5 @@
 
 mod failures;
 mod groups;
+mod posted;
 mod results;

@@ -1,0 +1,230 @@
+//! Execution of a schedule step by step, for an operation that was posted in a scope.
+
+use std::cell::RefCell;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::task::Waker;
+use std::thread;
+
+use jstream_collective::{Schedule, Step};
+use jstream_device::deadline::Deadline;
+
+use super::execution::{Execution, messages};
+use super::round::Round;
+use crate::element::Element;
+use crate::error::Error;
+use crate::progress::PostedOperation;
+use crate::scope::Scope;
+
+/// The result of an operation, or the panic of a function of the user.
+type Outcome = thread::Result<Result<(), Error>>;
+
+/// A posted operation. The list of its thread, and so its scope, keeps it until it has ended.
+pub(super) struct PostedExecution<'scope, 'env, E: Element, C: Fn(&E, &E) -> E> {
+    scope: &'scope Scope<'scope, 'env>,
+    stepper: RefCell<Stepper<'scope, E, C>>,
+}
+
+/// An execution whose rounds are posted.
+///
+/// If it fails, the rest of the schedule is executed in the reduced form that [`Execution`]
+/// describes, step by step too.
+struct Stepper<'scope, E: Element, C: Fn(&E, &E) -> E> {
+    execution: Execution<'scope, E, C, Rc<Schedule>>,
+    /// INVARIANT: while messages of the round have not ended, nothing else accesses the memory of
+    /// the execution, and the operation has not ended.
+    round: Round<'scope>,
+    /// Number of rounds that have begun.
+    rounds: usize,
+    /// The first failure.
+    failure: Option<Outcome>,
+    has_ended: bool,
+    /// The outcome, until it is taken.
+    outcome: Option<Outcome>,
+}
+
+impl<'scope, 'env, E: Element, C: Fn(&E, &E) -> E> PostedExecution<'scope, 'env, E, C> {
+    /// Creates an operation without executing any of its steps.
+    pub(super) fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        mut execution: Execution<'scope, E, C, Rc<Schedule>>,
+    ) -> Self {
+        let failure = execution.begin().err().map(|error| Ok(Err(error)));
+        Self {
+            scope,
+            stepper: RefCell::new(Stepper {
+                execution,
+                round: Round::default(),
+                rounds: 0,
+                failure,
+                has_ended: false,
+                outcome: None,
+            }),
+        }
+    }
+}
+
+impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
+    fn advance(&mut self, scope: &'scope Scope<'scope, '_>) {
+        while !self.has_ended && self.round.poll(scope) {
+            self.end_round();
+            let schedule = self.execution.schedule();
+            let steps = schedule.steps();
+            let steps = steps.get(self.execution.next..).unwrap_or_default();
+            match steps.first() {
+                None => self.end(scope),
+                Some(Step::Copy { .. } | Step::Combine { .. }) => self.work(steps),
+                Some(_) => self.post(scope, messages(steps)),
+            }
+        }
+    }
+
+    fn end_round(&mut self) {
+        let errors = self.round.take_errors();
+        if self.failure.is_some() {
+            return;
+        }
+        // Each rank that disagrees has to be told. The first error is that of the operation.
+        for error in errors.into_iter().rev() {
+            let error = self.execution.note(error);
+            self.failure = Some(Ok(Err(error)));
+        }
+    }
+
+    /// Executes a step without messages.
+    fn work(&mut self, steps: &[Step]) {
+        let Self {
+            execution, failure, ..
+        } = self;
+        if let (None, Some(step)) = (&failure, steps.first()) {
+            let work = AssertUnwindSafe(|| execution.work(*step));
+            *failure = catch_unwind(work).err().map(Err);
+        }
+        execution.next = execution.next.saturating_add(1);
+    }
+
+    /// Posts the messages of the next round.
+    fn post(&mut self, scope: &'scope Scope<'scope, '_>, steps: &[Step]) {
+        let execution = &mut self.execution;
+        let passed = steps.len().saturating_add(1);
+        execution.next = execution.next.saturating_add(passed);
+        self.rounds = self.rounds.saturating_add(1);
+        if self.failure.is_none() {
+            // SAFETY: the memory of the caller is borrowed for `'scope`. The list of the thread
+            // keeps the execution in place until the operation has ended, which is when the round
+            // has no message left. Until then, `advance` and `give_up` do not access the memory.
+            self.round = unsafe { execution.post(scope, steps) };
+            return;
+        }
+        let Execution {
+            rank, call, failed, ..
+        } = *execution;
+        self.round = Round::post_failures(scope, rank, &call, steps, failed);
+        let is_told = |rank: &usize| {
+            let mut steps = steps.iter();
+            steps.any(|step| matches!(step, Step::Send { to, .. } if to == rank))
+        };
+        execution.disagreeing.retain(|rank| !is_told(rank));
+    }
+
+    /// Ends the operation, after the ranks that disagree have been told.
+    fn end(&mut self, scope: &'scope Scope<'scope, '_>) {
+        let execution = &mut self.execution;
+        let disagreeing = mem::take(&mut execution.disagreeing);
+        if disagreeing.is_empty() {
+            self.has_ended = true;
+            self.outcome = Some(self.failure.take().unwrap_or(Ok(Ok(()))));
+        }
+        let Execution {
+            rank, call, failed, ..
+        } = *execution;
+        for to in disagreeing {
+            self.round.send_failure(scope, rank, &call, (to, failed));
+        }
+    }
+
+    /// Ends the operation with an error, without waiting for other ranks.
+    fn give_up(&mut self, error: Error) {
+        if self.has_ended {
+            return;
+        }
+        let (rank, call) = (self.execution.rank, self.execution.call);
+        let unsent = self.round.give_up(rank, &call);
+        self.end_round();
+        if self.failure.is_none() {
+            self.failure = Some(Ok(Err(self.execution.note(error))));
+        }
+        self.execution.give_up(&unsent);
+        self.has_ended = true;
+        self.outcome = self.failure.take();
+    }
+}
+
+impl<E: Element, C: Fn(&E, &E) -> E> PostedOperation for PostedExecution<'_, '_, E, C> {
+    fn advance(&self) {
+        // A function that a step calls may wait for something, and so arrive here again.
+        if let Ok(mut stepper) = self.stepper.try_borrow_mut() {
+            stepper.advance(self.scope);
+        }
+    }
+
+    fn round(&self) -> Option<usize> {
+        match self.stepper.try_borrow() {
+            Ok(stepper) => (!stepper.has_ended).then_some(stepper.rounds),
+            Err(_) => Some(0),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.stepper
+            .try_borrow()
+            .is_ok_and(|stepper| stepper.has_ended && !matches!(stepper.outcome, Some(Err(_))))
+    }
+
+    fn wait(&self) {
+        let node = self.scope.rank().node();
+        let after = node.inbox.options.collective_timeout;
+        while let Some(round) = self.round() {
+            let is_next = || {
+                self.advance();
+                (self.round() != Some(round)).then_some(())
+            };
+            let waited = node.wait_unlocked(None, || Deadline::after(after), is_next);
+            if waited.is_none() {
+                match self.stepper.try_borrow_mut() {
+                    Ok(mut stepper) => stepper.give_up(Error::TimedOut { after }),
+                    Err(_) => panic!("a function waits for the operation that calls it"),
+                }
+            }
+        }
+    }
+
+    fn fail(&self, error: Error) {
+        if let Ok(mut stepper) = self.stepper.try_borrow_mut() {
+            stepper.failure.get_or_insert(Ok(Err(error)));
+        }
+    }
+
+    fn take(&self) -> Option<Outcome> {
+        self.stepper.try_borrow_mut().ok()?.outcome.take()
+    }
+
+    fn watch(&self, task: &Waker) -> bool {
+        let Ok(stepper) = self.stepper.try_borrow() else {
+            return true;
+        };
+        let inbox = &self.scope.rank().node().inbox;
+        let mut state = inbox.lock();
+        for id in stepper.round.requests() {
+            let request = state.requests.get(id);
+            if request.is_none_or(|request| request.outcome.is_some()) {
+                return false;
+            }
+            state.set_task(id, task);
+        }
+        // The caller drains the queues afterwards.
+        inbox.attention.withdraw();
+        true
+    }
+}

@@ -1,0 +1,154 @@
+//! Progress of posted collective operations. The thread that has posted them executes their steps
+//! whenever it waits for anything.
+//!
+//! An operation borrows memory and calls functions of its thread, so no other thread may execute
+//! it. Each thread has a list of the operations that it has posted, which [`advance_all`] goes
+//! through. So a thread that blocks in any call does not delay the operations of other ranks.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::Waker;
+use std::thread;
+
+use super::error::Error;
+
+/// A posted collective operation.
+pub(super) trait PostedOperation {
+    /// Executes the steps that can be executed without blocking. A panic of a function of the user
+    /// is kept as the outcome.
+    fn advance(&self);
+
+    /// Returns the number of rounds that have begun, or `None` if the operation has ended.
+    fn round(&self) -> Option<usize>;
+
+    /// Blocks until the operation has ended. Gives it up if a round takes longer than the timeout
+    /// of collective operations.
+    fn wait(&self);
+
+    /// Makes the operation fail at this rank: the messages that it has not sent are replaced by
+    /// ones that say so.
+    fn fail(&self, error: Error);
+
+    /// Returns true if the operation has ended, and not by a panic that nobody has got.
+    fn is_over(&self) -> bool;
+
+    /// Takes the outcome, if the operation has ended: the result, or the panic.
+    fn take(&self) -> Option<thread::Result<Result<(), Error>>>;
+
+    /// Wakes `task` when a message of the round ends. Returns false if one has ended already.
+    fn watch(&self, task: &Waker) -> bool;
+}
+
+/// An operation in the list of a thread.
+struct ListedOperation {
+    /// Address of the scope in which the operation was posted.
+    scope: *const (),
+    operation: Rc<dyn PostedOperation>,
+}
+
+/// The operations that a thread has posted.
+struct PostedList {
+    entries: RefCell<Vec<ListedOperation>>,
+    /// True while [`advance_all`] goes through the list. Functions of the user that are called by a
+    /// step may wait for something themselves.
+    is_advancing: Cell<bool>,
+}
+
+thread_local! {
+    static POSTED: PostedList = const {
+        PostedList {
+            entries: RefCell::new(Vec::new()),
+            is_advancing: Cell::new(false),
+        }
+    };
+}
+
+impl PostedList {
+    fn get(&self, index: usize) -> Option<Rc<dyn PostedOperation>> {
+        let entries = self.entries.borrow();
+        Some(entries.get(index)?.operation.clone())
+    }
+
+    fn first_of(&self, scope: *const ()) -> Option<Rc<dyn PostedOperation>> {
+        let entries = self.entries.borrow();
+        let first = entries.iter().find(|entry| entry.scope == scope)?;
+        Some(first.operation.clone())
+    }
+
+    fn remove_if(&self, is_meant: impl Fn(&Rc<dyn PostedOperation>) -> bool) {
+        let mut entries = self.entries.borrow_mut();
+        entries.retain(|entry| !is_meant(&entry.operation));
+    }
+
+    fn advance_all(&self) {
+        if self.entries.borrow().is_empty() || self.is_advancing.replace(true) {
+            return;
+        }
+        // A step may post further operations, at the end of the list.
+        let mut index = 0usize;
+        while let Some(operation) = self.get(index) {
+            operation.advance();
+            index = index.saturating_add(1);
+        }
+        self.is_advancing.set(false);
+        self.remove_if(|operation| operation.is_over());
+    }
+}
+
+/// Executes the steps of all operations that this thread has posted, as far as possible without
+/// blocking.
+#[inline]
+pub(super) fn advance_all() {
+    // A thread whose list has been dropped has no scope any more.
+    let _ = POSTED.try_with(PostedList::advance_all);
+}
+
+/// Adds an operation to the list of this thread.
+///
+/// # Safety
+///
+/// The caller must call [`finish`] for the scope in this thread before the lifetime `'scope` ends.
+pub(super) unsafe fn add<'scope>(scope: *const (), operation: Rc<dyn PostedOperation + 'scope>) {
+    // SAFETY: the types differ in a lifetime only. The list hands out clones to functions of this
+    // module only, which drop them before they return. `finish` removes the entry, and the caller
+    // promises to call it before the lifetime ends.
+    let operation = unsafe {
+        std::mem::transmute::<Rc<dyn PostedOperation + 'scope>, Rc<dyn PostedOperation + 'static>>(
+            operation,
+        )
+    };
+    POSTED.with(|posted| {
+        if !posted.is_advancing.get() {
+            posted.remove_if(|operation| operation.is_over());
+        }
+        posted
+            .entries
+            .borrow_mut()
+            .push(ListedOperation { scope, operation });
+    });
+}
+
+/// Ends all operations of a scope, and removes them from the list of this thread. Returns the first
+/// panic that nobody has got.
+///
+/// If `panics`, the scope ends by a panic, and the operations fail.
+pub(super) fn finish(scope: *const (), panics: bool) -> Option<Box<dyn Any + Send>> {
+    POSTED.with(|posted| {
+        if panics {
+            let entries = posted.entries.borrow();
+            let of_scope = entries.iter().filter(|entry| entry.scope == scope);
+            // No operation may advance before all of them have failed.
+            of_scope.for_each(|entry| entry.operation.fail(Error::Cancelled));
+        }
+        let mut panic = None;
+        while let Some(operation) = posted.first_of(scope) {
+            operation.wait();
+            if let Some(Err(payload)) = operation.take() {
+                panic.get_or_insert(payload);
+            }
+            posted.remove_if(|other| Rc::ptr_eq(other, &operation));
+        }
+        panic
+    })
+}
