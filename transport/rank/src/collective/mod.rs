@@ -8,5 +8,7 @@
 
 mod call;
 mod execution;
+mod object_exchange;
+pub(crate) mod objects;
 mod operations;
 mod settings;

@@ -1,5 +1,6 @@
-//! Collective operations, subgroups and grids.
+//! Collective operations, also on objects, subgroups and grids.
 
 mod failures;
 mod groups;
+mod objects;
 mod results;
