@@ -202,7 +202,10 @@ impl Node {
             payload => payload,
         };
         let filled = self.bytes_of(payload)?;
-        let read = self.codecs.readers.with(|reader| reader.read::<T>(filled));
+        let read = self.codecs.readers.with(|reader| {
+            reader.set_limits(self.inbox.options.object_limits);
+            reader.read::<T>(filled)
+        });
         read.map(|received| (received, status))
             .map_err(|failure| Error::Read {
                 rank: status.source,

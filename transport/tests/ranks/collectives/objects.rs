@@ -524,6 +524,30 @@ fn objects_that_one_rank_refuses_fail_there() {
 }
 
 #[test]
+fn objects_beyond_the_limits_of_a_rank_fail_there() {
+    for way in ways() {
+        println!("{way}");
+        let mut options = brief();
+        options.object_limits.bytes = 1000;
+        each(&group(way, 3, &options), |rank| {
+            let records = [record(0, 1), record(1, 2000), record(2, 1)];
+            let result = match rank.rank() {
+                0 => rank.scatter_objects(&records),
+                _ => rank.recv_scattered::<Record>(0),
+            };
+            match result {
+                Ok(_) => assert_ne!(rank.rank(), 1),
+                Err(error) => {
+                    assert_eq!(rank.rank(), 1);
+                    assert!(matches!(cause(error), Error::Read { rank: 0, .. }));
+                }
+            }
+            works(rank);
+        });
+    }
+}
+
+#[test]
 fn another_type_is_an_error_of_the_reader() {
     each(&group("threads", 3, &brief()), |rank| {
         let error = match rank.rank() {
