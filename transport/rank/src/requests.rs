@@ -407,13 +407,18 @@ impl SendRequest {
     ///
     /// Panics if the outcome was taken before.
     pub fn cancel(self) -> Result<Option<EmptyBuffer>, Unsent> {
+        self.withdraw();
+        self.wait()
+    }
+
+    /// Begins to cancel the send, without waiting for the answer of the other rank.
+    pub(super) fn withdraw(&self) {
         if let RequestsState::Pending(Pending {
             node, id: Some(id), ..
         }) = &self.state
         {
             node.cancel_send(*id);
         }
-        self.wait()
     }
 }
 

@@ -139,11 +139,27 @@ impl<'r> ObjectExchange<'r> {
         self.sends.push((to, request));
     }
 
-    /// Sends the same bytes to all members that expect a message, and blocks until they have been
-    /// sent. Errors are returned by [`finish`](Self::finish).
+    /// Sends the same bytes to all members that expect a message. When this returns, the bytes are
+    /// not used any more. Errors are returned by [`finish`](Self::finish).
+    ///
+    /// A long message over a connection is sent as a copy. Borrowed bytes could not be taken back
+    /// at the deadline before the other rank answers.
     pub(super) fn send_to_all(&mut self, bytes: &[u8]) {
         let (rank, label) = (self.rank, self.call.label(self.rank));
-        let receivers = mem::take(&mut self.unserved);
+        let length = bytes.len() as u64;
+        let is_copied = |to: &usize| {
+            let line = rank.node().line(rank.members().in_node(number(*to)));
+            line.is_some_and(|line| length > line.eager)
+        };
+        let (copied, receivers): (Vec<_>, Vec<_>) = mem::take(&mut self.unserved)
+            .into_iter()
+            .partition(is_copied);
+        for to in copied {
+            match self.copy(to, bytes) {
+                Ok(filled) => self.send(to, filled),
+                Err(error) => self.sent(to, Err(error)),
+            }
+        }
         let results: Vec<_> = rank.scope(|scope| {
             let sends = receivers.iter().map(|to| {
                 let to = rank.members().in_node(number(*to));
@@ -163,6 +179,21 @@ impl<'r> ObjectExchange<'r> {
         }
     }
 
+    /// Returns a copy of a message for a member.
+    fn copy(&self, to: usize, bytes: &[u8]) -> Result<MessageBuffer, Error> {
+        let (node, members) = (self.rank.node(), self.rank.members());
+        let pool = node.pool_for(members.in_node(number(to)));
+        let pool = pool.map_err(|error| members.error(error))?;
+        let empty = pool.take(bytes.len()).map_err(|source| Error::NoBuffer {
+            length: bytes.len() as u64,
+            source,
+        })?;
+        match empty.copy_from(bytes) {
+            Ok(filled) => Ok(filled),
+            Err(_) => unreachable!("the buffer has the requested capacity"),
+        }
+    }
+
     /// Waits for all messages that this rank receives, and returns them in the order of the
     /// senders.
     ///
@@ -172,19 +203,11 @@ impl<'r> ObjectExchange<'r> {
     pub(super) fn receive(&mut self) -> Result<Vec<RankMessage>, Error> {
         let mut messages = Vec::with_capacity(self.receives.len());
         for mut receive in mem::take(&mut self.receives) {
-            let received = match receive.wait_timeout(self.left()) {
-                Some(received) => received,
-                None => receive.cancel(),
-            };
-            match received {
-                Ok(message) => messages.push(message),
-                Err(unreceived) => {
-                    let error = match unreceived.error {
-                        Error::Cancelled => self.late(),
-                        error => error,
-                    };
-                    self.note(error);
-                }
+            match receive.wait_timeout(self.left()) {
+                Some(Ok(message)) => messages.push(message),
+                Some(Err(unreceived)) => self.note(unreceived.error),
+                // The receive is dropped, even if a part of the message has arrived.
+                None => self.note(self.late()),
             }
         }
         self.error.take().map_or(Ok(messages), Err)
@@ -198,13 +221,14 @@ impl<'r> ObjectExchange<'r> {
     pub(super) fn finish(&mut self) -> Result<(), Error> {
         for (to, mut send) in mem::take(&mut self.sends) {
             let sent = match send.wait_timeout(self.left()) {
-                Some(sent) => sent,
-                None => send.cancel().map_err(|mut unsent| {
-                    unsent.error = self.late();
-                    unsent
-                }),
+                Some(sent) => sent.map(drop).map_err(Error::from),
+                None => {
+                    // The other rank may never answer, so nothing waits for it.
+                    send.withdraw();
+                    Err(self.late())
+                }
             };
-            self.sent(to, sent.map(drop).map_err(Error::from));
+            self.sent(to, sent);
         }
         self.error.take().map_or(Ok(()), Err)
     }
