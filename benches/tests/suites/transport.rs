@@ -53,6 +53,8 @@ fn collective_operations_have_figures() {
     for case in [
         "threads-2/barrier/0",
         "threads-2/allreduce/8",
+        "threads-2/broadcast-object/4096",
+        "threads-4/scatter-objects/100000",
         "procs-2/broadcast/65536",
         "procs-2/alltoall/1024",
     ] {

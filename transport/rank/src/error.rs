@@ -177,6 +177,16 @@ pub enum Error {
         /// The cause.
         r#source: Box<Error>,
     },
+    /// The root of a collective operation on objects has called the method of the other members.
+    #[error("rank {rank} is the root of {collective}; the root has to call `{instead}`")]
+    IsRoot {
+        /// The operation.
+        collective: Collective,
+        /// The number of this rank.
+        rank: u32,
+        /// The name of the method that the root calls.
+        instead: &'static str,
+    },
     /// The environment chooses algorithms of collective operations that do not exist.
     #[error("{why}")]
     Settings {
@@ -240,6 +250,7 @@ impl Error {
             | Self::Disagreement { .. }
             | Self::FailedAt { .. }
             | Self::Collective { .. }
+            | Self::IsRoot { .. }
             | Self::Settings { .. }
             | Self::TooFewRanks { .. }
             | Self::NoContext => {}

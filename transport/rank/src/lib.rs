@@ -19,6 +19,11 @@
 //! scope](Scope#posted-collective-operations). [`split`](Rank::split) makes communicators of some
 //! of the ranks, and [`Cartesian`] arranges ranks in a grid.
 //!
+//! Objects are sent by [`send_object`](Rank::send_object) and
+//! [`isend_object`](Rank::isend_object), and received by [`recv_object`](Rank::recv_object) and
+//! [`irecv_object`](Rank::irecv_object). [Collective operations on
+//! objects](Rank#collective-operations-on-objects) broadcast, scatter and gather them.
+//!
 //! # Guarantees
 //!
 //! - Messages from one rank to another that match the same receive are matched in the order in
@@ -116,6 +121,7 @@ pub mod world;
 
 pub use self::cartesian::{Cartesian, Dimension};
 pub use self::collective::ScopedCollective;
+pub use self::collective::objects::ObjectParts;
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};
 pub use self::member::Rank;
@@ -124,7 +130,7 @@ pub use self::names::{Destination, Source, Status, Tag};
 pub use self::options::Options;
 pub use self::persistent::{PersistentRecv, PersistentSend};
 pub use self::probe::Probed;
-pub use self::requests::{RankMessage, RecvRequest, Request, SendRequest};
+pub use self::requests::{RankMessage, RecvObjectRequest, RecvRequest, Request, SendRequest};
 pub use self::scope::{Scope, ScopedRecv, ScopedSend};
 pub use jstream_collective::{Algorithm, Collective, ScheduleError};
 

@@ -1,13 +1,15 @@
 //! Sending and receiving of objects between ranks.
 
+use jstream::buffer::{MessageBuffer, Pool};
 use jstream::{Erased, Received, Transportable};
 
-use super::error::Error;
+use super::error::{ElementName, Error};
 use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::{Link, Node};
-use super::requests::SendRequest;
+use super::request::ReceiveTarget;
+use super::requests::{RecvObjectRequest, SendRequest};
 use super::wire::Label;
 use jstream_device::connection::Payload;
 
@@ -36,25 +38,63 @@ impl Rank {
         tag: u64,
         object: &T,
     ) -> Result<(), Error> {
-        let Destination::Rank(to) = to.into() else {
-            return Ok(());
-        };
-        let (node, members) = (self.node(), self.members());
-        let to = members.in_node(to);
-        let link = node.link(to).map_err(|error| members.error(error))?;
-        let pool = match link {
-            Link::Line(line) => &line.endpoint.shared().info().pool,
-            Link::Thread(near) => near.inbox.pool(),
-            Link::Nobody => return Ok(()),
-        };
-        let written = node
-            .codecs
-            .writers
-            .with(|writer| writer.write_to(object, pool));
-        let filled = written.map_err(Error::Write)?;
-        let posted = node.post_buffer(to, self.label::<u8>(tag), filled, false);
-        SendRequest::new(node.clone(), members.clone(), posted).wait()?;
+        self.isend_object(to, tag, object).wait()?;
         Ok(())
+    }
+
+    /// Writes an object and everything that it reaches, and posts the message. The object may be
+    /// changed when this returns. An error of the write is the outcome of the request.
+    ///
+    /// ```
+    /// use jstream_transport::rank;
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// let receive = ranks[0].irecv_object::<Vec<String>>(1, 7);
+    /// let send = ranks[1].isend_object(0, 7, &vec!["one".to_owned(), "two".to_owned()]);
+    /// let (words, status) = receive.wait()?;
+    /// assert_eq!((status.source, &*words.get()[1]), (1, "two"));
+    /// send.wait()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn isend_object<T: Transportable>(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        object: &T,
+    ) -> SendRequest {
+        let (node, members) = (self.node(), self.members());
+        let post = |to| {
+            let to = members.in_node(to);
+            let written = node
+                .pool_for(to)
+                .and_then(|pool| node.write_object(object, pool));
+            match written {
+                Ok(filled) => node.post_buffer(to, self.label::<u8>(tag), filled, false),
+                Err(error) => PostOutcome::Refused(error, None),
+            }
+        };
+        let posted = match to.into() {
+            Destination::Rank(to) => post(to),
+            Destination::Null => PostOutcome::Done,
+        };
+        SendRequest::new(node.clone(), members.clone(), posted)
+    }
+
+    /// Posts a receive of an object, which is read when the outcome is taken. The outcome is that
+    /// of [`recv_object`](Self::recv_object).
+    pub fn irecv_object<T: Transportable + 'static>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> RecvObjectRequest<T> {
+        let node = self.node();
+        let id = self.pattern(from, tag).map(|pattern| {
+            let (target, expected) = (ReceiveTarget::Pool, ElementName::BYTES);
+            node.with(|state, deferred| state.post(pattern, target, expected, deferred))
+        });
+        RecvObjectRequest::new(node.clone(), self.members().clone(), id)
     }
 
     /// Forwards a received object. Between threads, and over `inproc`, the object moves as it is,
@@ -108,6 +148,28 @@ impl Rank {
 }
 
 impl Node {
+    /// Returns the pool for messages to a rank.
+    pub(super) fn pool_for(&self, to: u32) -> Result<&Pool, Error> {
+        Ok(match self.link(to)? {
+            Link::Line(line) => &line.endpoint.shared().info().pool,
+            Link::Thread(near) => near.inbox.pool(),
+            Link::Nobody => self.inbox.pool(),
+        })
+    }
+
+    /// Writes an object into a jbuf of `pool`.
+    pub(super) fn write_object<T: Transportable>(
+        &self,
+        object: &T,
+        pool: &Pool,
+    ) -> Result<MessageBuffer, Error> {
+        let written = self
+            .codecs
+            .writers
+            .with(|writer| writer.write_to(object, pool));
+        written.map_err(Error::Write)
+    }
+
     fn post_object(&self, to: u32, label: Label, object: Payload) -> Result<PostOutcome, Error> {
         match self.link(to)? {
             Link::Thread(near) => {
@@ -126,7 +188,8 @@ impl Node {
         }
     }
 
-    fn object_of<T: Transportable + 'static>(
+    /// Returns the object of a message that was received.
+    pub(super) fn object_of<T: Transportable + 'static>(
         &self,
         status: Status,
         payload: Payload,
@@ -139,7 +202,10 @@ impl Node {
             payload => payload,
         };
         let filled = self.bytes_of(payload)?;
-        let read = self.codecs.readers.with(|reader| reader.read::<T>(filled));
+        let read = self.codecs.readers.with(|reader| {
+            reader.set_limits(self.inbox.options.object_limits);
+            reader.read::<T>(filled)
+        });
         read.map(|received| (received, status))
             .map_err(|failure| Error::Read {
                 rank: status.source,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jstream::Limits as ObjectLimits;
 use jstream::buffer::Pool;
 
 use jstream_endpoint::Limits;
@@ -23,6 +24,9 @@ pub struct Options {
     /// not. Longer messages are announced, and their payload is sent when a receive requests it.
     /// `None` selects a default for the device: see [`Rank::eager`](super::Rank::eager).
     pub eager: Option<u64>,
+    /// Limits on the objects that the rank reads (default: those of
+    /// [`Limits`](jstream::Limits)).
+    pub object_limits: ObjectLimits,
     /// Time for which a waiting thread spins before it sleeps (default: as for
     /// [`Options::spin`](jstream_base::Options::spin)).
     pub spin: Duration,
@@ -42,6 +46,7 @@ impl Options {
             pool,
             bounds: Bounds::default(),
             eager: None,
+            object_limits: ObjectLimits::default(),
             collective_timeout: Duration::from_secs(600),
         }
     }

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
+use jstream::{Received, Transportable};
 
 use super::communicator::Members;
 use super::error::{Error, Unreceived, Unsent};
@@ -186,6 +187,15 @@ pub struct RecvRequest {
     state: RequestsState<Result<RankMessage, Unreceived>>,
 }
 
+/// A posted receive of an object.
+///
+/// Dropping the request [cancels](Self::cancel) it. If it has a message already, that message is
+/// lost.
+#[must_use = "dropping the request cancels the receive"]
+pub struct RecvObjectRequest<T: Transportable + 'static> {
+    state: RequestsState<Result<(Received<T>, Status), Error>>,
+}
+
 enum RequestsState<R> {
     Pending(Pending),
     /// A request that had ended when it was posted.
@@ -232,14 +242,24 @@ fn received(outcome: RequestOutcome, node: &Node) -> Result<RankMessage, Unrecei
     }
 }
 
+/// Converts the outcome of a receive of an object.
+fn received_object<T: Transportable + 'static>(
+    outcome: RequestOutcome,
+    node: &Node,
+) -> Result<(Received<T>, Status), Error> {
+    let status = outcome.result?;
+    let nothing = || Payload::Bytes(MessageBuffer::nothing());
+    node.object_of(status, outcome.payload.unwrap_or_else(nothing))
+}
+
 macro_rules! request {
-    ($request:ident: $result:ty, $convert:expr) => {
-        impl $request {
+    ($request:ty $(, [$($generics:tt)*])?: $result:ty, $convert:expr) => {
+        impl$(<$($generics)*>)? $request {
             /// Blocks until the request has ended.
             ///
             /// # Errors
             ///
-            /// Returns the cause, and gives back the jbuf.
+            /// Returns the cause, and gives back the jbuf if the request had one.
             ///
             /// # Panics
             ///
@@ -273,7 +293,7 @@ macro_rules! request {
             }
         }
 
-        impl Future for $request {
+        impl$(<$($generics)*>)? Future for $request {
             type Output = $result;
 
             fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -289,11 +309,11 @@ macro_rules! request {
             }
         }
 
-        impl Request for $request {
+        impl$(<$($generics)*>)? Request for $request {
             type Output = $result;
         }
 
-        impl Waitable for $request {
+        impl$(<$($generics)*>)? Waitable for $request {
             fn pending(&self) -> Option<&Arc<Node>> {
                 match &self.state {
                     RequestsState::Pending(pending) => pending.id.map(|_| pending.node()),
@@ -319,7 +339,7 @@ macro_rules! request {
             }
         }
 
-        impl fmt::Debug for $request {
+        impl$(<$($generics)*>)? fmt::Debug for $request {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($request)).finish_non_exhaustive()
             }
@@ -352,6 +372,8 @@ request!(SendRequest: Result<Option<EmptyBuffer>, Unsent>, |outcome, _: &Arc<Nod
 request!(RecvRequest: Result<RankMessage, Unreceived>, |outcome, node: &Arc<Node>| received(
     outcome, node
 ));
+request!(RecvObjectRequest<T>, [T: Transportable + 'static]: Result<(Received<T>, Status), Error>,
+    |outcome, node: &Arc<Node>| received_object(outcome, node));
 
 impl SendRequest {
     pub(super) fn new(node: Arc<Node>, members: Members, posted: PostOutcome) -> Self {
@@ -385,11 +407,43 @@ impl SendRequest {
     ///
     /// Panics if the outcome was taken before.
     pub fn cancel(self) -> Result<Option<EmptyBuffer>, Unsent> {
+        self.withdraw();
+        self.wait()
+    }
+
+    /// Begins to cancel the send, without waiting for the answer of the other rank.
+    pub(super) fn withdraw(&self) {
         if let RequestsState::Pending(Pending {
             node, id: Some(id), ..
         }) = &self.state
         {
             node.cancel_send(*id);
+        }
+    }
+}
+
+impl<T: Transportable + 'static> RecvObjectRequest<T> {
+    pub(super) fn new(node: Arc<Node>, members: Members, id: Option<OpId>) -> Self {
+        let state = match id {
+            Some(id) => RequestsState::Pending(Pending::new(node, members, id)),
+            None => RequestsState::Ended(Some(Err(Error::null_source("object")))),
+        };
+        Self { state }
+    }
+
+    /// Cancels the receive: [`Error::Cancelled`]. If the receive has a message already, this waits
+    /// for that message and returns its object.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] of the receive in any other case.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the outcome was taken before.
+    pub fn cancel(self) -> Result<(Received<T>, Status), Error> {
+        if let RequestsState::Pending(pending) = &self.state {
+            pending.cancel_receive();
         }
         self.wait()
     }

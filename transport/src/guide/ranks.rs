@@ -11,7 +11,7 @@
 //! | one message will arrive | compute meanwhile | [`irecv`](crate::rank::Rank::irecv), then `wait`, `test` or `.await` |
 //! | many messages will arrive | take the first one that arrives | several `irecv`, also of a scope, then [`wait_any`](crate::rank::wait_any) |
 //! | the same receive is repeated many times | avoid a new request for each message | [`recv_init`](crate::rank::Rank::recv_init) |
-//! | the message is an object | read it in place | [`recv_object`](crate::rank::Rank::recv_object) |
+//! | the message is an object | read it in place | [`recv_object`](crate::rank::Rank::recv_object), or posted [`irecv_object`](crate::rank::Rank::irecv_object) |
 //!
 //! A posted receive is the fastest: when the message arrives, its payload goes directly to the
 //! memory of the receive. A message that arrives before its receive is queued in a buffer of the
@@ -80,7 +80,8 @@
 //!
 //! Elements are plain values: integers, floats, arrays of these, and structs that derive the traits
 //! of `zerocopy`; see [`Element`](crate::rank::Element). Objects with pointers, text or enums are
-//! sent by [`send_object`](crate::rank::Rank::send_object).
+//! sent by [`send_object`](crate::rank::Rank::send_object), or posted by
+//! [`isend_object`](crate::rank::Rank::isend_object).
 //!
 //! # Choosing the send
 //!
@@ -175,6 +176,70 @@
 //! Several operations may be under way at once. All members post them in the same order, together
 //! with the blocking ones, and wait for them in any order. The example `overlap` computes while it
 //! exchanges borders and reduces.
+//!
+//! # Objects
+//!
+//! Objects with pointers, text or enums take part in [collective operations of their
+//! own](crate::rank::Rank#collective-operations-on-objects), which need no lengths in advance:
+//!
+//! | goal | root | other ranks |
+//! |---|---|---|
+//! | an object of one rank at all | [`broadcast_object`](crate::rank::Rank::broadcast_object) | [`recv_broadcast`](crate::rank::Rank::recv_broadcast) |
+//! | a part of a slice of one rank at each | [`scatter_objects`](crate::rank::Rank::scatter_objects) | [`recv_scattered`](crate::rank::Rank::recv_scattered) |
+//! | a slice of each rank at one | [`gather_objects`](crate::rank::Rank::gather_objects) | the same |
+//! | a slice of each rank at all | [`all_gather_objects`](crate::rank::Rank::all_gather_objects) | |
+//! | a part of the slice of each rank at each | [`all_to_all_objects`](crate::rank::Rank::all_to_all_objects) | |
+//!
+//! A broadcast writes the object once, whatever the number of ranks, and each rank reads it in the
+//! buffer that it arrived in. A scatter writes each part of the slice as a message of its own, so
+//! that no rank gets the objects of another. A gather returns the parts in the order of the ranks,
+//! each in its own buffer:
+//!
+//! ```
+//! use jstream::Transportable;
+//! use jstream_transport::rank::{self, Rank};
+//!
+//! #[derive(Transportable)]
+//! struct Order {
+//!     customer: String,
+//!     prices: Vec<u32>,
+//! }
+//!
+//! #[derive(Transportable)]
+//! struct Bill {
+//!     customer: String,
+//!     total: u32,
+//! }
+//!
+//! /// Returns the largest total at rank 0.
+//! fn largest(rank: &Rank, orders: &[Order]) -> Result<Option<u32>, rank::Error> {
+//!     let part = match rank.rank() {
+//!         0 => rank.scatter_objects(orders)?,
+//!         _ => rank.recv_scattered::<Order>(0)?,
+//!     };
+//!     let bills = part.get().iter().map(|order| Bill {
+//!         customer: order.customer.to_owned(),
+//!         total: order.prices.iter().sum(),
+//!     });
+//!     let bills: Vec<_> = bills.collect();
+//!     let parts = rank.gather_objects(0, &bills)?;
+//!     Ok(parts.and_then(|parts| parts.iter().flatten().map(|bill| bill.total).max()))
+//! }
+//!
+//! # fn main() {
+//! let order = |prices: &[u32]| Order { customer: "Ada".to_owned(), prices: prices.to_vec() };
+//! let orders = [order(&[1, 2]), order(&[7]), order(&[])];
+//! let ranks = rank::threads(2, &rank::Options::default());
+//! std::thread::scope(|scope| {
+//!     scope.spawn(|| assert_eq!(largest(&ranks[0], &orders).unwrap(), Some(7)));
+//!     scope.spawn(|| assert_eq!(largest(&ranks[1], &[]).unwrap(), None));
+//! });
+//! # }
+//! ```
+//!
+//! The example `objects` works on more records in this way. An object that cannot be read fails at
+//! the rank that reads it only; an object that cannot be written fails at all ranks that should
+//! receive it.
 //!
 //! # Errors
 //!

@@ -92,7 +92,7 @@ fn exchange(world: &World) -> Vec<Option<&'static str>> {
     }
     let mut sum = [0];
     world.all_reduce(&[rank], &mut sum, &Sum).unwrap();
-    assert_eq!(sum, [(0..size).sum()]);
+    assert_eq!(sum, [(0..size).sum::<u32>()]);
     let scheme = |other| Some(world.endpoint(other)?.info().scheme);
     (0..size).map(scheme).collect()
 }

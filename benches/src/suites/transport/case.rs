@@ -31,6 +31,10 @@ pub(super) enum Pattern {
     Connections(usize),
     /// A collective operation of both sides. The roots take turns.
     Collective(Collective),
+    /// A linked list that is broadcast. The roots take turns.
+    BroadcastObject,
+    /// Records that are scattered. The roots take turns.
+    ScatterObjects,
 }
 
 /// Access to the payload besides sending it.
@@ -66,7 +70,8 @@ pub(super) struct Case {
     pub(super) spins: bool,
     pub(super) pattern: Pattern,
     pub(super) touch: Touch,
-    /// Length of a payload in bytes. For objects, the maximum length.
+    /// Length of a payload in bytes. For objects, the maximum length; for collective operations on
+    /// objects, their number.
     pub(super) bytes: usize,
     pub(super) layer: Layer,
 }
@@ -130,8 +135,9 @@ pub(super) const NAMES: [&str; 54] = [
 ];
 
 /// Names of the cases of collective operations. The length is that of the elements that a rank
-/// contributes, for an exchange those for each rank.
-pub(super) const GROUP_NAMES: [&str; 34] = [
+/// contributes, for an exchange those for each rank. For objects, it is the number of elements of
+/// the list that is broadcast, or of all records that are scattered.
+pub(super) const GROUP_NAMES: [&str; 38] = [
     "threads-2/barrier/0",
     "threads-2/broadcast/8",
     "threads-2/broadcast/1024",
@@ -149,6 +155,10 @@ pub(super) const GROUP_NAMES: [&str; 34] = [
     "threads-2/alltoall/1024",
     "threads-2/alltoall/65536",
     "threads-2/alltoall/1048576",
+    "threads-2/broadcast-object/1",
+    "threads-2/broadcast-object/64",
+    "threads-2/broadcast-object/4096",
+    "threads-4/scatter-objects/100000",
     "procs-2/barrier/0",
     "procs-2/broadcast/8",
     "procs-2/broadcast/1024",
@@ -194,7 +204,7 @@ impl Case {
         let (layer, way, what, size) = match way {
             "channel" => (Layer::Channel, what, "pingpong", size),
             "rank" => (Layer::Rank, what, size, parts.next()?),
-            "threads-2" => (Layer::Group, "inproc", what, size),
+            "threads-2" | "threads-4" => (Layer::Group, "inproc", what, size),
             "procs-2" => (Layer::Group, "shm", what, size),
             _ => (Layer::Endpoint, way, what, size),
         };
@@ -220,6 +230,8 @@ impl Case {
                 (Pattern::Window(window), Touch::Untouched)
             }
             ("64-connections", _) => (Pattern::Connections(CONNECTIONS), Touch::Clean),
+            ("broadcast-object", _) => (Pattern::BroadcastObject, Touch::Clean),
+            ("scatter-objects", _) => (Pattern::ScatterObjects, Touch::Clean),
             _ if layer == Layer::Group => (Pattern::Collective(collective(what)?), Touch::Clean),
             _ => return None,
         };
@@ -239,11 +251,27 @@ impl Case {
         })
     }
 
+    /// Returns the number of ranks.
+    pub(super) fn ranks(&self) -> u32 {
+        if self.name.starts_with("threads-4/") {
+            4
+        } else {
+            2
+        }
+    }
+
     /// Returns the numbers of messages in a sample and in a round. A sample is long enough for the
     /// resolution of the clock. A round is short enough that many rounds run without interruption.
     pub(super) fn work(&self) -> Work {
         let ns = self.about();
         let batch = (SAMPLE_NS / ns).clamp(1, 64);
+        let batch = match self.pattern {
+            // Each rank is the root of as many operations of a sample.
+            Pattern::BroadcastObject | Pattern::ScatterObjects => {
+                batch.next_multiple_of(self.ranks() as usize)
+            }
+            _ => batch,
+        };
         let batches = (ROUND_NS / (ns * batch)).clamp(1, 200);
         Work {
             pattern: self.pattern,
@@ -266,6 +294,8 @@ impl Case {
             Pattern::Large => one,
             Pattern::Records => one + self.bytes,
             Pattern::Collective(_) => one + self.bytes,
+            Pattern::BroadcastObject => 10_000 + 50 * self.bytes,
+            Pattern::ScatterObjects => 100 * self.bytes,
             Pattern::Window(n) => n * (one / 4 + self.bytes / 8),
             Pattern::Connections(n) => n * one.min(8_000),
         }
@@ -314,7 +344,7 @@ impl Work {
     pub(super) fn messages(&self) -> usize {
         match self.pattern {
             Pattern::PingPong | Pattern::Large | Pattern::Records => 2,
-            Pattern::Collective(_) => 1,
+            Pattern::Collective(_) | Pattern::BroadcastObject | Pattern::ScatterObjects => 1,
             Pattern::Window(n) => n + 1,
             Pattern::Connections(n) => 2 * n,
         }
@@ -325,7 +355,7 @@ impl Work {
     pub(super) fn share(&self) -> usize {
         match self.pattern {
             Pattern::PingPong | Pattern::Large | Pattern::Records => 2,
-            Pattern::Collective(_) => 1,
+            Pattern::Collective(_) | Pattern::BroadcastObject | Pattern::ScatterObjects => 1,
             Pattern::Window(n) | Pattern::Connections(n) => n,
         }
     }

@@ -17,6 +17,7 @@ mod with_iceoryx2;
 #[cfg(feature = "peers")]
 mod with_ipc_channel;
 mod with_jstream;
+mod with_objects;
 mod with_ranks;
 #[cfg(feature = "peers")]
 mod with_threads;
@@ -219,7 +220,9 @@ impl Bench<'_> {
                 ("bandwidth", per_second * case.bytes as f64, "B/s")
             }
             Pattern::Window(_) | Pattern::Connections(_) => ("rate", per_second, "1/s"),
-            Pattern::Collective(_) => ("total", times.median, "ns"),
+            Pattern::Collective(_) | Pattern::BroadcastObject | Pattern::ScatterObjects => {
+                ("total", times.median, "ns")
+            }
             _ => ("half_rtt_p50", times.median, "ns"),
         };
         self.row(case.name, subject, metric, value, unit);

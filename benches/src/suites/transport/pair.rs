@@ -36,6 +36,9 @@ impl Waiting {
     }
 }
 
+/// Stack of the other side in bytes, if it is a thread: peers read long lists recursively.
+const STACK: usize = 64 << 20;
+
 /// Message from the other side.
 enum Said {
     /// The other side is waiting at this address.
@@ -110,6 +113,7 @@ impl Other {
         let (case, subject) = (*case, subject.to_owned());
         let thread = thread::Builder::new()
             .name("other side".to_owned())
+            .stack_size(STACK)
             .spawn(move || {
                 cores.pin_other();
                 let told = || told.recv().is_ok();

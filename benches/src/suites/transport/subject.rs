@@ -17,6 +17,13 @@ use crate::Failure;
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     let mut subjects = vec!["jstream"];
     if case.layer == Layer::Group {
+        #[cfg(feature = "peers")]
+        if matches!(
+            case.pattern,
+            Pattern::BroadcastObject | Pattern::ScatterObjects
+        ) {
+            subjects.push("postcard");
+        }
         return subjects;
     }
     if case.layer == Layer::Rank {
@@ -77,7 +84,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
         ("iceoryx2", _, _) => with_iceoryx2::serve(case),
         #[cfg(feature = "peers")]
         ("ipc-channel", _, _) => with_ipc_channel::serve(case),
-        ("jstream" | "jstream-filled", _, _)
+        ("jstream" | "jstream-filled" | "postcard", _, _)
             if matches!(case.layer, Layer::Rank | Layer::Group) =>
         {
             with_ranks::serve(case, subject)
@@ -102,7 +109,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         ("iceoryx2", _, _) => with_iceoryx2::join(case, address),
         #[cfg(feature = "peers")]
         ("ipc-channel", _, _) => with_ipc_channel::join(case, address),
-        ("jstream" | "jstream-filled", _, _)
+        ("jstream" | "jstream-filled" | "postcard", _, _)
             if matches!(case.layer, Layer::Rank | Layer::Group) =>
         {
             with_ranks::join(case, subject, address)

@@ -14,6 +14,7 @@ use jstream_transport::{Address, Endpoint, Options, connect, listen};
 use super::case::{Case, Layer, Pattern, Way, Work};
 use super::pair::Waiting;
 use super::side::{Channel, FILL, Over, Samples, Side, sum};
+use super::with_objects;
 use crate::Failure;
 use crate::measure::since;
 
@@ -28,19 +29,17 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     let name = format!("jstream-ranks-{}-{count}", process::id());
     let (case, subject) = (*case, subject.to_owned());
     if case.way == Way::Inproc {
-        let mut ranks = rank::threads(2, &ranks()).into_iter();
-        let (Some(here), Some(there)) = (ranks.next(), ranks.next()) else {
-            return Err("fewer than two ranks were created".into());
-        };
+        let mut here = rank::threads(case.ranks(), &ranks(&case));
+        let there = here.pop().ok_or("no ranks were created")?;
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.get_or_insert_default().insert(name.clone(), there);
-        return Ok(Waiting::new(name, move || Ok(side(&case, &subject, here))));
+        return Ok(Waiting::new(name, move || side(&case, &subject, here)));
     }
     let listener = listen(&Address::shm(&name)?, &options())?;
     let address = listener.local_address().to_string();
     Ok(Waiting::new(address, move || {
         let endpoint = listener.accept()?.establish()?;
-        Ok(side(&case, &subject, one_of_two(0, endpoint)?))
+        side(&case, &subject, vec![one_of_two(&case, 0, endpoint)?])
     }))
 }
 
@@ -50,9 +49,9 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         let rank = waiting.as_mut().and_then(|ranks| ranks.remove(address));
         rank.ok_or("no rank waits at this address")?
     } else {
-        one_of_two(1, connect(&address.parse()?, &options())?)?
+        one_of_two(case, 1, connect(&address.parse()?, &options())?)?
     };
-    Ok(side(case, subject, rank))
+    side(case, subject, vec![rank])
 }
 
 fn options() -> Options {
@@ -61,22 +60,34 @@ fn options() -> Options {
     options
 }
 
-fn ranks() -> rank::Options {
+fn ranks(case: &Case) -> rank::Options {
     let mut options = rank::Options::default();
-    options.spin = Duration::MAX;
+    if case.ranks() == 2 {
+        options.spin = Duration::MAX;
+    }
+    // Lists are as deep as they are long.
+    options.object_limits.depth = None;
     options
 }
 
 /// Creates one of two connected ranks.
-fn one_of_two(rank: u32, endpoint: Endpoint) -> Result<Rank, Failure> {
-    Ok(Mesh::new(rank, 2, &ranks())
+fn one_of_two(case: &Case, rank: u32, endpoint: Endpoint) -> Result<Rank, Failure> {
+    Ok(Mesh::new(rank, 2, &ranks(case))
         .endpoint(1 - rank, endpoint)?
         .build())
 }
 
-fn side(case: &Case, subject: &str, rank: Rank) -> Box<dyn Side> {
+/// Creates a side of some ranks. Only collective operations on objects have more than one.
+fn side(case: &Case, subject: &str, mut ranks: Vec<Rank>) -> Result<Box<dyn Side>, Failure> {
+    if matches!(
+        case.pattern,
+        Pattern::BroadcastObject | Pattern::ScatterObjects
+    ) {
+        return with_objects::side(case, subject, ranks);
+    }
+    let rank = ranks.pop().ok_or("the side has no rank")?;
     if case.layer == Layer::Group {
-        return Box::new(Member::new(rank, case.bytes));
+        return Ok(Box::new(Member::new(rank, case.bytes)));
     }
     let slices = Slices {
         other: 1 - rank.rank(),
@@ -85,13 +96,13 @@ fn side(case: &Case, subject: &str, rank: Rank) -> Box<dyn Side> {
         received: vec![0; case.bytes],
     };
     if subject == "jstream-filled" {
-        return Box::new(Over::new(Moving {
+        return Ok(Box::new(Over::new(Moving {
             slices,
             pool: Pool::default(),
             kept: None,
-        }));
+        })));
     }
-    Box::new(Over::new(slices))
+    Ok(Box::new(Over::new(slices)))
 }
 
 /// Channel that sends directly from the program's memory and receives into memory of the program.

@@ -93,6 +93,14 @@ impl Call {
         }
     }
 
+    /// Returns this call of an operation on objects, which moves no elements.
+    pub(super) fn of_objects(self) -> Self {
+        Self {
+            descriptor: mix(self.descriptor, 2) >> 1 | 1,
+            ..self
+        }
+    }
+
     /// Tells the member `to` that the member `failed` has failed, by a message that takes the place
     /// of another.
     pub(super) fn send_failure(

@@ -8,6 +8,8 @@
 
 mod call;
 mod execution;
+mod object_exchange;
+pub(crate) mod objects;
 mod operations;
 mod plans;
 mod posted;

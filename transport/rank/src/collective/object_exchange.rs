@@ -1,0 +1,305 @@
+//! The messages of one rank in a collective operation on objects.
+
+use std::mem;
+use std::time::Duration;
+
+use jstream::buffer::MessageBuffer;
+use jstream::{Received, Transportable};
+use jstream_collective::{Algorithm, Collective};
+use jstream_device::connection::Payload;
+use jstream_device::deadline::Deadline;
+use jstream_matching::Pattern;
+
+use super::call::{Agreed, Call};
+use crate::error::Error;
+use crate::member::Rank;
+use crate::names::{Destination, Status};
+use crate::request::ReceiveTarget;
+use crate::requests::{RankMessage, RecvRequest, SendRequest};
+
+/// The messages that a rank sends and receives in one operation.
+///
+/// Each member knows which other members it sends a message to, and which it receives one from. If
+/// the operation ends early, by an error or because the program's code panics in a write, each
+/// message that has not been sent is replaced by one that says that the rank has failed, and each
+/// message that was not received is dropped when it arrives. All of this has one deadline.
+pub(super) struct ObjectExchange<'r> {
+    rank: &'r Rank,
+    call: Call,
+    timeout: Duration,
+    deadline: Deadline,
+    /// The members that no message was sent to, of those that expect one.
+    unserved: Vec<usize>,
+    /// The members that a message, or notice of the failure, was sent to.
+    served: Vec<usize>,
+    sends: Vec<(usize, SendRequest)>,
+    receives: Vec<RecvRequest>,
+    /// The member that failure messages name: this one, until another member has reported a
+    /// failure.
+    failed: usize,
+    /// The first error.
+    error: Option<Error>,
+}
+
+impl<'r> ObjectExchange<'r> {
+    /// Numbers an operation, and posts the receives of the messages from `senders`.
+    pub(super) fn new(
+        rank: &'r Rank,
+        (collective, algorithm, root): (Collective, Algorithm, u32),
+        receivers: Vec<usize>,
+        senders: impl IntoIterator<Item = usize>,
+    ) -> Self {
+        let agreed = Agreed {
+            algorithm,
+            root,
+            // The numbers of objects differ between ranks.
+            count: usize::MAX,
+        };
+        let call = Call::new::<u8>(rank, collective, agreed).of_objects();
+        let label = call.label(rank);
+        let receives = senders.into_iter().map(|sender| {
+            let sender = rank.members().in_node(number(sender));
+            let pattern = Pattern::any(label.context)
+                .sent_by(sender)
+                .tagged(label.tag);
+            rank.post_recv(Some(pattern), ReceiveTarget::Pool, call.expected())
+        });
+        let timeout = rank.node().inbox.options.collective_timeout;
+        Self {
+            receives: receives.collect(),
+            rank,
+            call,
+            timeout,
+            deadline: Deadline::after(timeout),
+            unserved: receivers,
+            served: Vec::new(),
+            sends: Vec::new(),
+            failed: rank.rank() as usize,
+            error: None,
+        }
+    }
+
+    /// Returns the members that expect a message and have none yet.
+    pub(super) fn unserved(&self) -> &[usize] {
+        &self.unserved
+    }
+
+    /// Writes an object into a jbuf for a message to a member, or into one of this rank's pool.
+    pub(super) fn write<T: Transportable>(
+        &self,
+        to: Option<usize>,
+        object: &T,
+    ) -> Result<MessageBuffer, Error> {
+        let (node, members) = (self.rank.node(), self.rank.members());
+        let pool = to.map_or(Ok(node.inbox.pool()), |to| {
+            node.pool_for(members.in_node(number(to)))
+        });
+        let written = pool.and_then(|pool| node.write_object(object, pool));
+        written.map_err(|error| self.call.error(members.error(error)))
+    }
+
+    /// Reads the object in a message of this operation.
+    pub(super) fn read<T: Transportable + 'static>(
+        &self,
+        message: RankMessage,
+    ) -> Result<Received<T>, Error> {
+        let RankMessage {
+            status, payload, ..
+        } = message;
+        let read = self.rank.node().object_of(status, Payload::Bytes(payload));
+        let (received, _) = read.map_err(|error| self.call.error(error))?;
+        Ok(received)
+    }
+
+    /// Writes an object and reads it again, as if this rank had received it from itself.
+    pub(super) fn keep<T: Transportable, O: Transportable + 'static>(
+        &self,
+        object: &T,
+    ) -> Result<Received<O>, Error> {
+        let filled = self.write(None, object)?;
+        self.read(self.message_of_own(filled))
+    }
+
+    /// Returns the message that this rank would receive from itself.
+    pub(super) fn message_of_own(&self, filled: MessageBuffer) -> RankMessage {
+        let status = Status {
+            source: self.rank.rank(),
+            tag: self.call.label(self.rank).tag,
+            ..Status::NULL
+        };
+        RankMessage::new(status, filled)
+    }
+
+    /// Posts a message to a member. The jbuf moves to a member of this process.
+    pub(super) fn send(&mut self, to: usize, filled: MessageBuffer) {
+        let label = self.call.label(self.rank);
+        let destination = Destination::Rank(number(to));
+        let request = self.rank.post_send(destination, label, filled, false);
+        self.unserved.retain(|other| *other != to);
+        self.sends.push((to, request));
+    }
+
+    /// Sends the same bytes to all members that expect a message. When this returns, the bytes are
+    /// not used any more. Errors are returned by [`finish`](Self::finish).
+    ///
+    /// A long message over a connection is sent as a copy. Borrowed bytes could not be taken back
+    /// at the deadline before the other rank answers.
+    pub(super) fn send_to_all(&mut self, bytes: &[u8]) {
+        let (rank, label) = (self.rank, self.call.label(self.rank));
+        let length = bytes.len() as u64;
+        let is_copied = |to: &usize| {
+            let line = rank.node().line(rank.members().in_node(number(*to)));
+            line.is_some_and(|line| length > line.eager)
+        };
+        let (copied, receivers): (Vec<_>, Vec<_>) = mem::take(&mut self.unserved)
+            .into_iter()
+            .partition(is_copied);
+        for to in copied {
+            match self.copy(to, bytes) {
+                Ok(filled) => self.send(to, filled),
+                Err(error) => self.sent(to, Err(error)),
+            }
+        }
+        let results: Vec<_> = rank.scope(|scope| {
+            let sends = receivers.iter().map(|to| {
+                let to = rank.members().in_node(number(*to));
+                scope.send_bytes(to, label, bytes, false)
+            });
+            let sends: Vec<_> = sends.collect();
+            let results = sends
+                .into_iter()
+                .map(|mut send| match send.wait_timeout(self.left()) {
+                    Some(result) => result,
+                    None => send.cancel().map_err(|_| self.late()),
+                });
+            results.collect()
+        });
+        for (to, result) in receivers.into_iter().zip(results) {
+            self.sent(to, result);
+        }
+    }
+
+    /// Returns a copy of a message for a member.
+    fn copy(&self, to: usize, bytes: &[u8]) -> Result<MessageBuffer, Error> {
+        let (node, members) = (self.rank.node(), self.rank.members());
+        let pool = node.pool_for(members.in_node(number(to)));
+        let pool = pool.map_err(|error| members.error(error))?;
+        let empty = pool.take(bytes.len()).map_err(|source| Error::NoBuffer {
+            length: bytes.len() as u64,
+            source,
+        })?;
+        match empty.copy_from(bytes) {
+            Ok(filled) => Ok(filled),
+            Err(_) => unreachable!("the buffer has the requested capacity"),
+        }
+    }
+
+    /// Waits for all messages that this rank receives, and returns them in the order of the
+    /// senders.
+    ///
+    /// # Errors
+    ///
+    /// The first error of a message. All other messages were received, and are dropped.
+    pub(super) fn receive(&mut self) -> Result<Vec<RankMessage>, Error> {
+        let mut messages = Vec::with_capacity(self.receives.len());
+        for mut receive in mem::take(&mut self.receives) {
+            match receive.wait_timeout(self.left()) {
+                Some(Ok(message)) => messages.push(message),
+                Some(Err(unreceived)) => self.note(unreceived.error),
+                // The receive is dropped, even if a part of the message has arrived.
+                None => self.note(self.late()),
+            }
+        }
+        self.error.take().map_or(Ok(messages), Err)
+    }
+
+    /// Waits until all messages have been sent.
+    ///
+    /// # Errors
+    ///
+    /// The first error of a message.
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
+        for (to, mut send) in mem::take(&mut self.sends) {
+            let sent = match send.wait_timeout(self.left()) {
+                Some(sent) => sent.map(drop).map_err(Error::from),
+                None => {
+                    // The other rank may never answer, so nothing waits for it.
+                    send.withdraw();
+                    Err(self.late())
+                }
+            };
+            self.sent(to, sent);
+        }
+        self.error.take().map_or(Ok(()), Err)
+    }
+
+    /// Records that a message was sent, or was not.
+    fn sent(&mut self, to: usize, result: Result<(), Error>) {
+        match result {
+            Ok(()) => self.served.push(to),
+            Err(error) => {
+                self.unserved.push(to);
+                self.note(error);
+            }
+        }
+    }
+
+    /// Keeps the error of a message, and what other members have to know of it.
+    #[cold]
+    fn note(&mut self, error: Error) {
+        let error = self.call.error(error);
+        match error {
+            Error::FailedAt { rank, .. } => self.failed = rank as usize,
+            // The member may wait for a message that this rank does not send.
+            Error::Disagreement { rank, .. } => {
+                let rank = rank as usize;
+                if !self.served.contains(&rank) && !self.unserved.contains(&rank) {
+                    let is_sent = self.sends.iter().any(|(to, _)| *to == rank);
+                    if !is_sent {
+                        self.unserved.push(rank);
+                    }
+                }
+            }
+            _ => {}
+        }
+        self.error.get_or_insert(error);
+    }
+
+    /// Tells the members that expect a message that there is none.
+    fn send_failures(&mut self) {
+        for to in mem::take(&mut self.unserved) {
+            let failure = (to, self.failed);
+            self.call.send_failure(self.rank, failure, self.deadline);
+            self.served.push(to);
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.left().unwrap_or(self.timeout)
+    }
+
+    fn late(&self) -> Error {
+        Error::TimedOut {
+            after: self.timeout,
+        }
+    }
+}
+
+impl Drop for ObjectExchange<'_> {
+    fn drop(&mut self) {
+        self.send_failures();
+        if !self.receives.is_empty() {
+            drop(self.receive());
+        }
+        if !self.sends.is_empty() {
+            drop(self.finish());
+        }
+        // Members that disagree, and members whose message was not sent.
+        self.send_failures();
+    }
+}
+
+/// Returns the number of a member as it is sent.
+fn number(rank: usize) -> u32 {
+    u32::try_from(rank).unwrap_or(u32::MAX)
+}
