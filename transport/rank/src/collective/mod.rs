@@ -8,5 +8,6 @@
 
 mod call;
 mod execution;
+mod layouts;
 mod operations;
 mod settings;
