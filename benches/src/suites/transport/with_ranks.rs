@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use jstream::buffer::{MessageBuffer, Pool};
 use jstream_transport::rank::operation::Sum;
-use jstream_transport::rank::{self, Collective, Mesh, Rank};
+use jstream_transport::rank::{self, Collective, Layout, LayoutError, Mesh, Rank};
 use jstream_transport::{Address, Endpoint, Options, connect, listen};
 
 use super::case::{Case, Layer, Pattern, Way, Work};
@@ -34,13 +34,13 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
         };
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.get_or_insert_default().insert(name.clone(), there);
-        return Ok(Waiting::new(name, move || Ok(side(&case, &subject, here))));
+        return Ok(Waiting::new(name, move || side(&case, &subject, here)));
     }
     let listener = listen(&Address::shm(&name)?, &options())?;
     let address = listener.local_address().to_string();
     Ok(Waiting::new(address, move || {
         let endpoint = listener.accept()?.establish()?;
-        Ok(side(&case, &subject, one_of_two(0, endpoint)?))
+        side(&case, &subject, one_of_two(0, endpoint)?)
     }))
 }
 
@@ -52,12 +52,14 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
     } else {
         one_of_two(1, connect(&address.parse()?, &options())?)?
     };
-    Ok(side(case, subject, rank))
+    side(case, subject, rank)
 }
 
 fn options() -> Options {
     let mut options = Options::default();
     options.spin = Duration::MAX;
+    // The longest message of a case has 72 MiB.
+    options.max_message = 128 << 20;
     options
 }
 
@@ -74,9 +76,12 @@ fn one_of_two(rank: u32, endpoint: Endpoint) -> Result<Rank, Failure> {
         .build())
 }
 
-fn side(case: &Case, subject: &str, rank: Rank) -> Box<dyn Side> {
+fn side(case: &Case, subject: &str, rank: Rank) -> Result<Box<dyn Side>, Failure> {
+    if let Pattern::Indexed(count) = case.pattern {
+        return Ok(Box::new(Over::new(Triangles::new(rank, count)?)));
+    }
     if case.layer == Layer::Group {
-        return Box::new(Member::new(rank, case.bytes));
+        return Ok(Box::new(Member::new(rank, case.bytes)));
     }
     let slices = Slices {
         other: 1 - rank.rank(),
@@ -84,14 +89,15 @@ fn side(case: &Case, subject: &str, rank: Rank) -> Box<dyn Side> {
         sent: vec![FILL; case.bytes],
         received: vec![0; case.bytes],
     };
-    if subject == "jstream-filled" {
-        return Box::new(Over::new(Moving {
+    Ok(if subject == "jstream-filled" {
+        Box::new(Over::new(Moving {
             slices,
             pool: Pool::default(),
             kept: None,
-        }));
-    }
-    Box::new(Over::new(slices))
+        }))
+    } else {
+        Box::new(Over::new(slices))
+    })
 }
 
 /// Channel that sends directly from the program's memory and receives into memory of the program.
@@ -113,6 +119,49 @@ impl Channel for Slices {
     fn recv(&mut self, look: bool) -> Result<u64, Failure> {
         self.rank.recv(self.other, TAG, &mut self.received)?;
         Ok(if look { sum(&self.received) } else { 0 })
+    }
+}
+
+/// Channel that sends and receives the upper triangles of matrices in place.
+struct Triangles {
+    rank: Rank,
+    other: u32,
+    layout: Layout,
+    sent: Vec<f64>,
+    received: Vec<f64>,
+}
+
+impl Triangles {
+    fn new(rank: Rank, count: usize) -> Result<Self, LayoutError> {
+        let one = Layout::indexed((0..8).map(|row| (9 * row, 8 - row)))?;
+        Ok(Self {
+            other: 1 - rank.rank(),
+            rank,
+            layout: one.repeat(count, 64)?,
+            sent: vec![1.0; 64 * count],
+            received: vec![0.0; 64 * count],
+        })
+    }
+}
+
+impl Channel for Triangles {
+    fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
+        let (rank, other) = (&self.rank, self.other);
+        Ok(rank.send_layout(other, TAG, &self.sent, &self.layout)?)
+    }
+
+    fn recv(&mut self, _look: bool) -> Result<u64, Failure> {
+        let (rank, other) = (&self.rank, self.other);
+        rank.recv_layout(other, TAG, &mut self.received, &self.layout)?;
+        // The last element of a matrix is a block of its own.
+        if self
+            .received
+            .last()
+            .is_none_or(|last| last.total_cmp(&1.0).is_ne())
+        {
+            return Err("the received elements differ from the elements sent".into());
+        }
+        Ok(0)
     }
 }
 
