@@ -9,6 +9,7 @@ use jstream::{ReadError, WriteError};
 use jstream_collective::{Collective, ScheduleError};
 use thiserror::Error;
 
+use super::layout::error::LayoutError;
 use super::names::Status;
 use jstream_base::SendError;
 
@@ -116,6 +117,9 @@ pub enum Error {
         /// The error of the pool.
         r#source: PoolError,
     },
+    /// The layout does not suit the operation. Nothing was sent or received.
+    #[error("{0}")]
+    Layout(LayoutError),
     /// The message was not sent, although the other rank is still connected.
     #[error("the message for rank {rank} was not sent: {source}")]
     NotSent {
@@ -253,6 +257,7 @@ impl Error {
             | Self::IsRoot { .. }
             | Self::Settings { .. }
             | Self::TooFewRanks { .. }
+            | Self::Layout(_)
             | Self::NoContext => {}
         }
     }
@@ -327,6 +332,12 @@ pub struct Unsent {
     pub error: Error,
     /// The jbuf, unchanged, if it was not sent.
     pub filled: Option<MessageBuffer>,
+}
+
+impl From<LayoutError> for Error {
+    fn from(error: LayoutError) -> Self {
+        Self::Layout(error)
+    }
 }
 
 impl From<Unsent> for Error {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jstream::buffer::MessageBuffer;
 
 use super::inbox::Inbox;
+use super::layout::runs::Runs;
 use super::table::Number;
 use jstream_base::HeaderError;
 use jstream_device::connection::{Body, Payload};
@@ -30,6 +31,8 @@ pub(super) enum Letter {
     /// Borrowed memory of a blocked thread. The bytes are dropped before that thread is notified.
     Lent {
         bytes: MessageBuffer,
+        /// The selected parts of the memory, unless the message is all of it.
+        gather: Option<Box<Runs>>,
         sender: Sender,
     },
     /// A message whose source was lost before all of it had arrived.

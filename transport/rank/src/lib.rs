@@ -13,6 +13,9 @@
 //! | blocking | [`send`](Rank::send), [`ssend`](Rank::ssend), [`recv`](Rank::recv), [`sendrecv`](Rank::sendrecv), [`recv_vec`](Rank::recv_vec); of one value [`send_value`](Rank::send_value), [`recv_value`](Rank::recv_value) | [`send_buffer`](Rank::send_buffer), [`recv_buffer`](Rank::recv_buffer) |
 //! | posted, or async | in a [`scope`](Rank::scope) | [`isend`](Rank::isend), [`issend`](Rank::issend), [`irecv`](Rank::irecv), [`irecv_into`](Rank::irecv_into) |
 //!
+//! A [`Layout`] selects the elements of a slice that are sent or received as one message:
+//! [`send_layout`](Rank::send_layout), [`recv_layout`](Rank::recv_layout).
+//!
 //! All members of a communicator take part in [collective
 //! operations](Rank#collective-operations), such as [`broadcast`](Rank::broadcast) and
 //! [`all_reduce`](Rank::all_reduce). They block, or are [posted in a
@@ -46,6 +49,7 @@
 // | module | contents |
 // |---|---|
 // | `error`, `names`, `element`, `options` | public data types |
+// | `layout` | blocks of elements, and the copies between them and messages |
 // | `wire`, `table`, `outbound` | frames of the protocol; numbers that a peer refers to |
 // | `credit`, `attention`, `bell` | flow control; the Dekker flag of the queues; wake-ups |
 // | `request` | requests that have not ended, and outcomes |
@@ -59,6 +63,7 @@
 // | `progress` | the posted collective operations of a thread, which advance when it waits |
 // | `local`, `node` | path to a rank of the process; a rank with its paths to all others |
 // | `sending`, `borrowed_send`, `withdrawal` | sends |
+// | `packing` | transfer of messages with layouts |
 // | `match_bypass`, `receive_fast_path`, `probe` | receives on fast paths; probes |
 // | `communicator` | contexts and members; numbers of the members in a subgroup |
 // | `member`, `requests`, `scope`, `persistent`, `object`, `waiting`, `mesh` | the public handles |
@@ -84,6 +89,7 @@ mod credit;
 mod element;
 mod error;
 mod inbox;
+mod layout;
 mod letter;
 mod line;
 mod local;
@@ -99,6 +105,7 @@ mod object;
 pub mod operation;
 mod options;
 mod outbound;
+mod packing;
 mod persistent;
 mod probe;
 mod progress;
@@ -124,6 +131,8 @@ pub use self::collective::ScopedCollective;
 pub use self::collective::objects::ObjectParts;
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};
+pub use self::layout::error::LayoutError;
+pub use self::layout::{Field, FieldLayout, Layout, Selection};
 pub use self::member::Rank;
 pub use self::mesh::{Mesh, MeshNode, threads};
 pub use self::names::{Destination, Source, Status, Tag};

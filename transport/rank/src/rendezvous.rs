@@ -5,6 +5,7 @@ use jstream::buffer::EmptyBuffer;
 use super::element::name_by;
 use super::error::Error;
 use super::inbox::Inbox;
+use super::layout::runs::copy_lent;
 use super::letter::{Ack, ExpectedPayload, Letter};
 use super::names::Status;
 use super::request::{RankRequest, ReceiveTarget, RequestOutcome};
@@ -163,16 +164,25 @@ impl RankState {
                     };
                 }
             }
-            Letter::Lent { bytes, sender } => {
+            Letter::Lent {
+                bytes,
+                gather,
+                sender,
+            } => {
                 let request = self.requests.get_mut(id).filter(|_| accepted);
                 match request {
-                    Some(request) => deferred.push(DeferredTask::Copy(Copy {
-                        request: id,
-                        heading,
-                        from: bytes,
-                        to: request.take_place(),
-                        sender: Some(sender),
-                    })),
+                    Some(request) => {
+                        let (to, scatter) = request.take_target();
+                        deferred.push(DeferredTask::Copy(Copy {
+                            request: id,
+                            heading,
+                            from: bytes,
+                            gather,
+                            to,
+                            scatter,
+                            sender: Some(sender),
+                        }));
+                    }
                     None => {
                         drop(bytes);
                         deferred.push(DeferredTask::Finish(sender));
@@ -260,7 +270,9 @@ impl RankState {
                 request: id,
                 heading: *heading,
                 from: filled,
+                gather: None,
                 to: Some(memory),
+                scatter: None,
                 sender: None,
             })),
         }
@@ -384,15 +396,31 @@ impl Inbox {
             request,
             heading,
             from,
+            gather,
             to,
+            scatter,
             sender,
         } = copy;
+        let status = Status::of(&heading);
         let to = match to {
             Some(to) => Ok(to),
-            None => self.pool().take(from.len()),
+            // The memory of a sender with a layout may be longer than the message.
+            None => self.pool().take(status.len::<u8>()),
         };
         let outcome = match to {
-            Ok(to) => copied(Status::of(&heading), to, from.as_bytes()),
+            Ok(to) if gather.is_none() && scatter.is_none() => copied(status, to, from.as_bytes()),
+            Ok(to) => {
+                let (gather, scatter) = (gather.as_deref(), scatter.as_deref());
+                let length = status.len::<u8>();
+                match copy_lent(from.as_bytes(), gather, to, scatter, length, self.pool()) {
+                    Ok(filled) => RequestOutcome::received(status, Payload::Bytes(filled)),
+                    Err(empty) => RequestOutcome {
+                        result: Ok(status),
+                        payload: None,
+                        empty: Some(empty),
+                    },
+                }
+            }
             Err(source) => RequestOutcome::failed(Error::NoBuffer {
                 length: heading.length,
                 source,

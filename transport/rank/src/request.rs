@@ -5,6 +5,7 @@ use std::task::Waker;
 use jstream::buffer::EmptyBuffer;
 
 use super::error::Error;
+use super::layout::runs::Runs;
 use super::names::Status;
 use super::table::Number;
 use crate::error::ElementName;
@@ -19,6 +20,14 @@ pub(super) enum ReceiveTarget {
     Jbuf(EmptyBuffer),
     /// This jbuf, which is borrowed memory of a waiting thread.
     Memory(EmptyBuffer),
+    /// The selected parts of this jbuf, which is borrowed memory of a waiting thread, or the buffer
+    /// in which the message arrives.
+    Scattered {
+        memory: EmptyBuffer,
+        runs: Box<Runs>,
+        /// Number of bytes of all runs.
+        capacity: usize,
+    },
 }
 
 impl ReceiveTarget {
@@ -26,6 +35,7 @@ impl ReceiveTarget {
         match self {
             Self::Pool => None,
             Self::Jbuf(empty) | Self::Memory(empty) => Some(empty.capacity()),
+            Self::Scattered { capacity, .. } => Some(*capacity),
         }
     }
 }
@@ -83,10 +93,11 @@ impl RankRequest {
         }
     }
 
-    /// Takes the jbuf that was posted, if it is still unused.
+    /// Takes the jbuf that was posted, if it is still unused. A message with a layout arrives in
+    /// another buffer.
     pub(super) fn take_place(&mut self) -> Option<EmptyBuffer> {
         match std::mem::replace(&mut self.place, ReceiveTarget::Pool) {
-            ReceiveTarget::Pool => None,
+            ReceiveTarget::Pool | ReceiveTarget::Scattered { .. } => None,
             ReceiveTarget::Jbuf(empty) | ReceiveTarget::Memory(empty) => Some(empty),
         }
     }
@@ -95,7 +106,17 @@ impl RankRequest {
     pub(super) fn take_memory(&mut self) -> Option<EmptyBuffer> {
         match self.place {
             ReceiveTarget::Memory(_) => self.take_place(),
-            ReceiveTarget::Pool | ReceiveTarget::Jbuf(_) => None,
+            ReceiveTarget::Pool | ReceiveTarget::Jbuf(_) | ReceiveTarget::Scattered { .. } => None,
+        }
+    }
+
+    /// Takes the destination of a message that is still in the memory of its sender: a jbuf, and
+    /// the parts of it to copy to unless it is the front.
+    pub(super) fn take_target(&mut self) -> (Option<EmptyBuffer>, Option<Box<Runs>>) {
+        match std::mem::replace(&mut self.place, ReceiveTarget::Pool) {
+            ReceiveTarget::Pool => (None, None),
+            ReceiveTarget::Jbuf(empty) | ReceiveTarget::Memory(empty) => (Some(empty), None),
+            ReceiveTarget::Scattered { memory, runs, .. } => (Some(memory), Some(runs)),
         }
     }
 }

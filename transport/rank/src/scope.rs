@@ -11,15 +11,18 @@ use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jstream::buffer::EmptyBuffer;
 use zerocopy::IntoBytes;
 
 use super::borrowed_send::{AbortOnUnwind, body_of, jbuf_of, message_of, received, segment_of};
 use super::element::{Element, name_of};
 use super::error::{ElementName, Error};
-use super::local;
+use super::layout::runs::Runs;
+use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::Node;
+use super::packing::RunTransfer;
 use super::progress::{self, PostedOperation};
 use super::request::{RankRequest, ReceiveTarget, RequestOutcome};
 use super::requests::{Request, Waitable};
@@ -46,10 +49,34 @@ struct ScopedRequest {
     /// The request, or `None` once it has ended.
     id: Option<OpId>,
     result: Option<Result<Status, Error>>,
-    /// For a receive: the memory, accessible once the request has ended.
-    memory: (NonNull<u8>, usize),
+    memory: ReceiveMemory,
     #[allow(dead_code, reason = "is read by the device")]
     segments: Option<Arc<[IoSlice<'static>]>>,
+}
+
+/// For a receive: the memory, accessible once the request has ended.
+struct ReceiveMemory {
+    base: NonNull<u8>,
+    length: usize,
+    /// The part of the memory that the message is received into, unless it is the front.
+    runs: Option<Runs>,
+}
+
+impl ReceiveMemory {
+    /// The memory of a request that receives nothing.
+    const NONE: Self = Self {
+        base: NonNull::dangling(),
+        length: 0,
+        runs: None,
+    };
+
+    fn of(bytes: &mut [u8], runs: Option<Runs>) -> Self {
+        Self {
+            length: bytes.len(),
+            base: NonNull::from(bytes).cast(),
+            runs,
+        }
+    }
 }
 
 impl ScopedRequest {
@@ -65,7 +92,7 @@ impl ScopedRequest {
     }
 
     fn end(&mut self, node: &Node, outcome: RequestOutcome) {
-        let (base, length) = self.memory;
+        let ReceiveMemory { base, length, .. } = self.memory;
         let (result, elsewhere) = received(outcome, base.as_ptr());
         self.result = Some(match (result, elsewhere) {
             (Ok(status), Some(payload)) => {
@@ -73,7 +100,10 @@ impl ScopedRequest {
                 // The request to which it was lent has ended, and every handle to the memory that
                 // the request had is dropped.
                 let memory = unsafe { slice::from_raw_parts_mut(base.as_ptr(), length) };
-                node.put(status, payload, memory)
+                match &self.memory.runs {
+                    None => node.put(status, payload, memory),
+                    Some(runs) => node.put_runs(status, payload, runs, memory),
+                }
             }
             (result, _) => result,
         });
@@ -206,18 +236,54 @@ impl<'scope> Scope<'scope, '_> {
         expected: ElementName,
         bytes: &'scope mut [u8],
     ) -> ScopedRecv<'scope> {
-        let (base, length) = (NonNull::from(&mut *bytes).cast(), bytes.len());
+        self.receive(
+            pattern,
+            expected,
+            ReceiveMemory::of(bytes, None),
+            ReceiveTarget::Memory,
+        )
+    }
+
+    /// Posts a receive into the selected `runs` of `bytes`, which have `capacity` bytes in all.
+    pub(super) fn receive_runs(
+        &'scope self,
+        pattern: Option<Pattern>,
+        expected: ElementName,
+        bytes: &'scope mut [u8],
+        runs: Runs,
+        capacity: usize,
+    ) -> ScopedRecv<'scope> {
+        let scattered = Box::new(runs.clone());
+        let memory = ReceiveMemory::of(bytes, Some(runs));
+        self.receive(pattern, expected, memory, |memory| {
+            ReceiveTarget::Scattered {
+                memory,
+                runs: scattered,
+                capacity,
+            }
+        })
+    }
+
+    /// Posts a receive into memory that is borrowed exclusively for the scope.
+    fn receive(
+        &'scope self,
+        pattern: Option<Pattern>,
+        expected: ElementName,
+        memory: ReceiveMemory,
+        target: impl FnOnce(EmptyBuffer) -> ReceiveTarget,
+    ) -> ScopedRecv<'scope> {
+        let ReceiveMemory { base, length, .. } = memory;
         let post = || {
             let pattern = pattern?;
-            // SAFETY: the memory is borrowed for the scope. The scope ends after the request has
-            // ended and its outcome has been dropped.
+            // SAFETY: the callers borrow the memory for the scope. The scope ends after the request
+            // has ended and its outcome has been dropped.
             let empty = unsafe { jbuf_of(base, length) };
-            let place = ReceiveTarget::Memory(empty);
+            let place = target(empty);
             let node = self.rank.node();
             Some(node.with(|state, deferred| state.post(pattern, place, expected, deferred)))
         };
         ScopedRecv {
-            ticket: self.post((base, length), None, || post().ok_or(Ok(Status::NULL))),
+            ticket: self.post(memory, None, || post().ok_or(Ok(Status::NULL))),
         }
     }
 
@@ -255,13 +321,27 @@ impl<'scope> Scope<'scope, '_> {
                 self.send_bytes(to, label, elements.as_bytes(), confirmed)
             }
             Destination::Null => ScopedSend {
-                ticket: self.post(Self::NO_MEMORY, None, || Err(Ok(Status::NULL))),
+                ticket: self.ended(Ok(Status::NULL)),
             },
         }
     }
 
-    /// The memory of a request that receives nothing.
-    const NO_MEMORY: (NonNull<u8>, usize) = (NonNull::dangling(), 0);
+    /// Records a request that has ended.
+    fn ended(&'scope self, result: Result<Status, Error>) -> Ticket<'scope> {
+        self.post(ReceiveMemory::NONE, None, || Err(result))
+    }
+
+    /// Returns a receive that has ended.
+    pub(super) fn ended_receive(&'scope self, result: Result<Status, Error>) -> ScopedRecv<'scope> {
+        let ticket = self.ended(result);
+        ScopedRecv { ticket }
+    }
+
+    /// Returns a send that has ended.
+    pub(super) fn ended_send(&'scope self, result: Result<(), Error>) -> ScopedSend<'scope> {
+        let ticket = self.ended(result.map(|()| Status::NULL));
+        ScopedSend { ticket }
+    }
 
     /// Posts `bytes` to be sent to a rank of the node.
     pub(super) fn send_bytes(
@@ -279,12 +359,63 @@ impl<'scope> Scope<'scope, '_> {
         let body = unsafe { body_of(&segments) };
         // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
         let message = || unsafe { message_of(bytes) };
-        let ticket = self.post(Self::NO_MEMORY, Some(segments), || {
-            match node.post_lent(to, label, bytes, body, message, confirmed) {
-                local::PostOutcome::Pending(id) => Ok(id),
-                local::PostOutcome::Done | local::PostOutcome::Gone(_) => Err(Ok(Status::NULL)),
-                local::PostOutcome::Refused(error, _) => Err(Err(error)),
+        self.send_posted(Some(segments), || {
+            node.post_lent(to, label, bytes, body, message, confirmed)
+        })
+    }
+
+    /// Posts the selected `runs` of `bytes`, which have `length` bytes in all, to be sent to a rank
+    /// of the node.
+    pub(super) fn send_runs(
+        &'scope self,
+        to: u32,
+        label: Label,
+        bytes: &'scope [u8],
+        runs: &Runs,
+        length: usize,
+    ) -> ScopedSend<'scope> {
+        let node = self.rank.node();
+        match node.run_transfer(to, bytes, runs, length) {
+            RunTransfer::Lent(near) => {
+                let gather = Some(Box::new(runs.clone()));
+                // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
+                let message = unsafe { message_of(bytes) };
+                self.send_posted(None, || {
+                    let heading = label.heading(node.inbox.rank, length as u64);
+                    PostOutcome::Pending(node.lend(to, &near.inbox, heading, message, gather))
+                })
             }
+            RunTransfer::Segments(line, segments) => {
+                let segments = segments.into_iter().map(|segment| {
+                    // SAFETY: the bytes are borrowed for the scope, which ends after the request
+                    // has.
+                    unsafe { segment_of(segment) }
+                });
+                let segments: Arc<[_]> = segments.collect();
+                // SAFETY: the slice is freed with its `Arc`, which is kept with the request until
+                // that has ended.
+                let body = unsafe { body_of(&segments) };
+                self.send_posted(Some(segments), || {
+                    node.post_to_line(to, line, label, body, length as u64, false)
+                })
+            }
+            RunTransfer::Packed => {
+                let packed = node.pack(to, bytes, runs, length);
+                self.send_posted(None, || node.post_buffer(to, label, packed, false))
+            }
+        }
+    }
+
+    /// Records a send that `post` posts. The segments are kept until it has ended.
+    fn send_posted(
+        &'scope self,
+        segments: Option<Arc<[IoSlice<'static>]>>,
+        post: impl FnOnce() -> PostOutcome,
+    ) -> ScopedSend<'scope> {
+        let ticket = self.post(ReceiveMemory::NONE, segments, || match post() {
+            PostOutcome::Pending(id) => Ok(id),
+            PostOutcome::Done | PostOutcome::Gone(_) => Err(Ok(Status::NULL)),
+            PostOutcome::Refused(error, _) => Err(Err(error)),
         });
         ScopedSend { ticket }
     }
@@ -292,7 +423,7 @@ impl<'scope> Scope<'scope, '_> {
     /// Records a request, or its immediate result.
     fn post(
         &'scope self,
-        memory: (NonNull<u8>, usize),
+        memory: ReceiveMemory,
         segments: Option<Arc<[IoSlice<'static>]>>,
         post: impl FnOnce() -> Result<OpId, Result<Status, Error>>,
     ) -> Ticket<'scope> {

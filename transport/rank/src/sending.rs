@@ -7,6 +7,7 @@ use jstream::buffer::MessageBuffer;
 
 use super::error::Error;
 use super::inbox::Inbox;
+use super::layout::runs::Runs;
 use super::letter::{Ack, Half, Letter, Offer, Sender};
 use super::line::{Line, unsendable};
 use super::local::{Left, Near, PostOutcome};
@@ -191,12 +192,27 @@ impl Node {
             drop(inbox.bring_letter(heading, Letter::Here { payload, ack }));
             return self.outcome(request).result.map(drop);
         }
-        self.send_lent_message(bytes, |bytes| {
-            let (request, sender) = self.sender(to);
-            let letter = Letter::Lent { bytes, sender };
-            drop(inbox.bring_letter(heading.announced(), letter));
-            request
-        })
+        self.send_lent_message(bytes, |bytes| self.lend(to, inbox, heading, bytes, None))
+    }
+
+    /// Lends a message to a thread, or the selected parts of it, and returns the request.
+    pub(super) fn lend(
+        &self,
+        to: u32,
+        inbox: &Inbox,
+        heading: Heading,
+        bytes: MessageBuffer,
+        gather: Option<Box<Runs>>,
+    ) -> OpId {
+        let (request, sender) = self.sender(to);
+        let letter = Letter::Lent {
+            bytes,
+            gather,
+            sender,
+        };
+        // If the other rank has ended, dropping the letter notifies the sender.
+        drop(inbox.bring_letter(heading.announced(), letter));
+        request
     }
 
     /// Sends over a connection and drives all other connections meanwhile, because the receiver may
@@ -322,11 +338,7 @@ impl Node {
                         Left::NoRoom => {}
                     }
                 }
-                let (request, sender) = self.sender(to);
-                let bytes = message();
-                let letter = Letter::Lent { bytes, sender };
-                drop(near.inbox.bring_letter(heading.announced(), letter));
-                PostOutcome::Pending(request)
+                PostOutcome::Pending(self.lend(to, &near.inbox, heading, message(), None))
             }
             Ok(Link::Line(line)) => self.post_to_line(to, line, label, body, length, confirmed),
             Ok(Link::Nobody) => PostOutcome::Done,
@@ -334,7 +346,7 @@ impl Node {
         }
     }
 
-    fn post_to_line(
+    pub(super) fn post_to_line(
         &self,
         to: u32,
         line: &Line,

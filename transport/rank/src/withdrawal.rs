@@ -22,7 +22,7 @@ impl Node {
         };
         // Called without a lock, because cancelling locks the inbox of this rank.
         match near.inbox.remove_letter(self.inbox.rank, id) {
-            Some(Letter::Lent { bytes, sender }) => {
+            Some(Letter::Lent { bytes, sender, .. }) => {
                 drop(bytes);
                 sender.cancel(None);
             }

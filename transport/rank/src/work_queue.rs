@@ -4,6 +4,7 @@ use std::any::Any;
 
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
+use super::layout::runs::Runs;
 use super::letter::Sender;
 use super::request::RequestOutcome;
 use super::wire::Frame;
@@ -43,8 +44,12 @@ pub(super) struct Copy {
     pub(super) heading: Heading,
     /// The source, which is dropped before the sender is notified.
     pub(super) from: MessageBuffer,
+    /// The parts of the source that the message consists of, unless it is all of it.
+    pub(super) gather: Option<Box<Runs>>,
     /// The destination; `None` for a jbuf of the pool.
     pub(super) to: Option<EmptyBuffer>,
+    /// The parts of the destination that the message is copied to, unless it is the front.
+    pub(super) scatter: Option<Box<Runs>>,
     pub(super) sender: Option<Sender>,
 }
 

@@ -11,6 +11,7 @@
 //! | one message will arrive | compute meanwhile | [`irecv`](crate::rank::Rank::irecv), then `wait`, `test` or `.await` |
 //! | many messages will arrive | take the first one that arrives | several `irecv`, also of a scope, then [`wait_any`](crate::rank::wait_any) |
 //! | the same receive is repeated many times | avoid a new request for each message | [`recv_init`](crate::rank::Rank::recv_init) |
+//! | elements that are not consecutive | receive into a column or into fields | [`recv_layout`](crate::rank::Rank::recv_layout), with a [`Layout`](crate::rank::Layout) |
 //! | the message is an object | read it in place | [`recv_object`](crate::rank::Rank::recv_object), or posted [`irecv_object`](crate::rank::Rank::irecv_object) |
 //!
 //! A posted receive is the fastest: when the message arrives, its payload goes directly to the
@@ -101,6 +102,50 @@
 //! protocol replies and no payloads of long messages, in either direction. However, a receive can
 //! deadlock if its message follows more unexpected messages than the bounds permit, because those
 //! have to be received first. In that case, raise the bounds.
+//!
+//! # Layouts
+//!
+//! A [`Layout`](crate::rank::Layout) selects the elements of a slice that a message consists of, such
+//! as a column of a matrix, a triangle, or every second element. The message has these elements
+//! without gaps, so the other side may use another layout or a plain slice:
+//!
+//! ```
+//! use jstream_transport::rank::{self, Layout};
+//!
+//! # fn main() -> Result<(), rank::Error> {
+//! let ranks = rank::threads(2, &rank::Options::default());
+//! let matrix = [
+//!     [1, 2, 3],
+//!     [4, 5, 6],
+//! ];
+//! let column = Layout::strided(2, 1, 3)?;
+//! ranks[0].send_layout(1, 0, &matrix.as_flattened()[1..], &column)?;
+//! let (received, _) = ranks[1].recv_vec::<i32>(0, 0)?;
+//! assert_eq!(received, [2, 5]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | layout | selects |
+//! |---|---|
+//! | [`contiguous`](crate::rank::Layout::contiguous) | the first elements |
+//! | [`strided`](crate::rank::Layout::strided) | blocks at equal distances |
+//! | [`indexed`](crate::rank::Layout::indexed) | any blocks |
+//! | [`repeat`](crate::rank::Layout::repeat) | a layout several times, also interleaved |
+//! | [`field`](crate::rank::Layout::field) | one [`Field`](crate::rank::Field) of each selected struct |
+//!
+//! A layout that is used again costs nothing to create. A short message is packed on the stack. A
+//! long one between threads is copied once, from the sender's elements to the receiver's. Over a
+//! connection, it is packed and unpacked once each, except for a few long blocks, which the device
+//! gathers. A message that is received into a layout must not be longer than the selected elements,
+//! and no two blocks may overlap.
+//!
+//! [`isend_layout`](crate::rank::Scope::isend_layout) and
+//! [`irecv_layout`](crate::rank::Scope::irecv_layout) post such messages.
+//! [`broadcast_layout`](crate::rank::Rank::broadcast_layout),
+//! [`scatter_layouts`](crate::rank::Rank::scatter_layouts) and
+//! [`gather_layouts`](crate::rank::Rank::gather_layouts) are collective operations that pack and
+//! unpack the elements. The example `columns` transposes a matrix.
 //!
 //! # Collective operations
 //!

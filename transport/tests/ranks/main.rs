@@ -14,6 +14,7 @@ mod collectives;
 mod credit;
 mod ends;
 mod hostile;
+mod layouts;
 mod model;
 mod patterns;
 mod queues;

@@ -35,6 +35,9 @@ pub(super) enum Pattern {
     BroadcastObject,
     /// Records that are scattered. The roots take turns.
     ScatterObjects,
+    /// A ping-pong with the upper triangles of this many matrices, which layouts select at both
+    /// sides.
+    Indexed(usize),
 }
 
 /// Access to the payload besides sending it.
@@ -136,8 +139,9 @@ pub(super) const NAMES: [&str; 54] = [
 
 /// Names of the cases of collective operations. The length is that of the elements that a rank
 /// contributes, for an exchange those for each rank. For objects, it is the number of elements of
-/// the list that is broadcast, or of all records that are scattered.
-pub(super) const GROUP_NAMES: [&str; 38] = [
+/// the list that is broadcast, or of all records that are scattered. Cases of layouts have the
+/// number of matrices.
+pub(super) const GROUP_NAMES: [&str; 50] = [
     "threads-2/barrier/0",
     "threads-2/broadcast/8",
     "threads-2/broadcast/1024",
@@ -159,6 +163,12 @@ pub(super) const GROUP_NAMES: [&str; 38] = [
     "threads-2/broadcast-object/64",
     "threads-2/broadcast-object/4096",
     "threads-4/scatter-objects/100000",
+    "threads-2/indexed/1",
+    "threads-2/indexed/16",
+    "threads-2/indexed/256",
+    "threads-2/indexed/4096",
+    "threads-2/indexed/65536",
+    "threads-2/indexed/262144",
     "procs-2/barrier/0",
     "procs-2/broadcast/8",
     "procs-2/broadcast/1024",
@@ -176,10 +186,18 @@ pub(super) const GROUP_NAMES: [&str; 38] = [
     "procs-2/alltoall/1024",
     "procs-2/alltoall/65536",
     "procs-2/alltoall/1048576",
+    "procs-2/indexed/1",
+    "procs-2/indexed/16",
+    "procs-2/indexed/256",
+    "procs-2/indexed/4096",
+    "procs-2/indexed/65536",
+    "procs-2/indexed/262144",
 ];
 
 /// Number of records in the case of that pattern.
 pub(super) const RECORDS: usize = 1_000;
+/// Size in bytes of the upper triangle of 8 x 8 doubles.
+const TRIANGLE: usize = 36 * size_of::<f64>();
 /// Size in bytes of the object in the case of that pattern.
 pub(super) const LARGE: usize = 64 << 20;
 /// Number of messages in flight at once.
@@ -232,12 +250,14 @@ impl Case {
             ("64-connections", _) => (Pattern::Connections(CONNECTIONS), Touch::Clean),
             ("broadcast-object", _) => (Pattern::BroadcastObject, Touch::Clean),
             ("scatter-objects", _) => (Pattern::ScatterObjects, Touch::Clean),
+            ("indexed", _) => (Pattern::Indexed(size.parse().ok()?), Touch::Untouched),
             _ if layer == Layer::Group => (Pattern::Collective(collective(what)?), Touch::Clean),
             _ => return None,
         };
         let bytes = match size {
             "object-64M" => LARGE,
             "records-1000" => RECORDS * 256,
+            _ if what == "indexed" => size.parse::<usize>().ok()? * TRIANGLE,
             _ => size.parse().ok()?,
         };
         Some(Self {
@@ -293,7 +313,7 @@ impl Case {
             Pattern::PingPong => one + self.bytes / 3,
             Pattern::Large => one,
             Pattern::Records => one + self.bytes,
-            Pattern::Collective(_) => one + self.bytes,
+            Pattern::Collective(_) | Pattern::Indexed(_) => one + self.bytes,
             Pattern::BroadcastObject => 10_000 + 50 * self.bytes,
             Pattern::ScatterObjects => 100 * self.bytes,
             Pattern::Window(n) => n * (one / 4 + self.bytes / 8),
@@ -343,7 +363,7 @@ impl Work {
     /// Returns the number of messages in both directions of an exchange.
     pub(super) fn messages(&self) -> usize {
         match self.pattern {
-            Pattern::PingPong | Pattern::Large | Pattern::Records => 2,
+            Pattern::PingPong | Pattern::Large | Pattern::Records | Pattern::Indexed(_) => 2,
             Pattern::Collective(_) | Pattern::BroadcastObject | Pattern::ScatterObjects => 1,
             Pattern::Window(n) => n + 1,
             Pattern::Connections(n) => 2 * n,
@@ -354,7 +374,7 @@ impl Work {
     /// per message of a window.
     pub(super) fn share(&self) -> usize {
         match self.pattern {
-            Pattern::PingPong | Pattern::Large | Pattern::Records => 2,
+            Pattern::PingPong | Pattern::Large | Pattern::Records | Pattern::Indexed(_) => 2,
             Pattern::Collective(_) | Pattern::BroadcastObject | Pattern::ScatterObjects => 1,
             Pattern::Window(n) | Pattern::Connections(n) => n,
         }

@@ -4,7 +4,8 @@
  *
  * Both ranks connect to the Unix socket, say "RANK\n", and then wait there, without a busy core, for
  * lines "PATTERN BYTES TOUCH WINDOW BATCH BATCHES\n". Rank 0 begins, and answers "NS\n", rank 1
- * answers "0\n". What a round does, and how its time is taken, is in `side.rs`. */
+ * answers "0\n". For "indexed", BYTES is the number of matrices. What a round does, and how its time
+ * is taken, is in `side.rs`. */
 
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -18,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 1 << 20, MOST_WINDOW = 64, MOST_SAMPLES = 1 << 12 };
+enum { MOST_BYTES = 1 << 20, MOST_WINDOW = 64, MOST_SAMPLES = 1 << 12, MOST_MATRICES = 1 << 18 };
 
 /* A round that takes so many seconds does not end. */
 enum { AT_MOST = 30 };
@@ -97,7 +98,48 @@ static int collective(const struct work *w) {
     return 1;
 }
 
+/* The upper triangle of a matrix of 8 x 8 doubles, and the matrices of the last case. */
+static MPI_Datatype triangle;
+static double *matrices[2];
+static int matrices_count;
+
+static void prepare_indexed(int count) {
+    int lengths[8], places[8];
+    for (int i = 0; i < 8; i++) {
+        lengths[i] = 8 - i;
+        places[i] = 9 * i;
+    }
+    if (triangle == MPI_DATATYPE_NULL) {
+        MPI_Datatype blocks;
+        MPI_Type_indexed(8, lengths, places, MPI_DOUBLE, &blocks);
+        MPI_Type_create_resized(blocks, 0, 64 * sizeof(double), &triangle);
+        MPI_Type_commit(&triangle);
+    }
+    if (matrices_count != count)
+        for (int i = 0; i < 2; i++) {
+            free(matrices[i]);
+            matrices[i] = malloc((size_t)count * 64 * sizeof(double));
+            if (matrices[i] == NULL)
+                exit(3);
+            memset(matrices[i], 1, (size_t)count * 64 * sizeof(double));
+        }
+    matrices_count = count;
+}
+
+static void exchange_indexed(int count, int rank) {
+    int peer = 1 - rank;
+    if (rank == 0)
+        MPI_Send(matrices[0], count, triangle, peer, 0, MPI_COMM_WORLD);
+    MPI_Recv(matrices[1], count, triangle, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        MPI_Send(matrices[0], count, triangle, peer, 0, MPI_COMM_WORLD);
+}
+
 static void exchange(const struct work *w, int rank) {
+    if (w->pattern[0] == 'i') {
+        exchange_indexed(w->bytes, rank);
+        return;
+    }
     if (collective(w))
         return;
     int windowed = w->pattern[0] == 'w';
@@ -121,7 +163,9 @@ static int order(const void *a, const void *b) {
 
 /* The middle one of all samples but the first, in nanoseconds per message. */
 static double work(const struct work *w, int rank) {
-    int share = w->pattern[0] == 'w' ? w->window : w->pattern[0] == 'p' ? 2 : 1;
+    int share = w->pattern[0] == 'w' ? w->window : strchr("pi", w->pattern[0]) ? 2 : 1;
+    if (w->pattern[0] == 'i')
+        prepare_indexed(w->bytes);
     for (int i = 0; i <= w->batches; i++) {
         double start = now();
         for (int j = 0; j < w->batch; j++)
@@ -140,6 +184,7 @@ int main(int argc, char **argv) {
     cpu_set_t core;
 
     alarm(AT_MOST);
+    triangle = MPI_DATATYPE_NULL;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc != 4 || strlen(argv[1]) >= sizeof address.sun_path)
@@ -159,7 +204,8 @@ int main(int argc, char **argv) {
     while (in && fgets(line, sizeof line, in)) {
         int found = sscanf(line, "%15s %d %15s %d %d %d", w.pattern, &w.bytes, w.touch, &w.window,
                            &w.batch, &w.batches);
-        if (found != 6 || w.bytes > MOST_BYTES || w.window > MOST_WINDOW || w.batches < 1 ||
+        int most = w.pattern[0] == 'i' ? MOST_MATRICES : MOST_BYTES;
+        if (found != 6 || w.bytes > most || w.window > MOST_WINDOW || w.batches < 1 ||
             w.batches >= MOST_SAMPLES)
             return 1;
         alarm(AT_MOST);

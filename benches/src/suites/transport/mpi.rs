@@ -68,7 +68,7 @@ const SOURCE: &str = include_str!("mpi.c");
 pub(super) fn can(case: &Case) -> bool {
     let known = matches!(
         case.pattern,
-        Pattern::PingPong | Pattern::Window(_) | Pattern::Collective(_)
+        Pattern::PingPong | Pattern::Window(_) | Pattern::Collective(_) | Pattern::Indexed(_)
     );
     match case.layer {
         Layer::Endpoint => known && case.way == Way::Shm,
@@ -138,6 +138,8 @@ impl Ranks {
         };
         let (pattern, window) = match case.pattern {
             Pattern::Window(n) => ("window", n),
+            // The number of matrices takes the place of the length.
+            Pattern::Indexed(_) => ("indexed", 1),
             Pattern::Collective(collective) => {
                 let mut names = COLLECTIVES.into_iter();
                 let name = names.find(|(_, known)| *known == collective);
@@ -145,9 +147,13 @@ impl Ranks {
             }
             _ => ("pingpong", 1),
         };
+        let length = match case.pattern {
+            Pattern::Indexed(count) => count,
+            _ => work.bytes,
+        };
         let order = format!(
-            "{pattern} {} {touch} {window} {} {}\n",
-            work.bytes, work.batch, work.batches
+            "{pattern} {length} {touch} {window} {} {}\n",
+            work.batch, work.batches
         );
         let what = format!("{}, {}", case.name, self.name);
         watch::during(&what, Some(Pid::from_child(&self.runner)), || {

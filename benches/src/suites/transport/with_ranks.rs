@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use jstream::buffer::{MessageBuffer, Pool};
 use jstream_transport::rank::operation::Sum;
-use jstream_transport::rank::{self, Collective, Mesh, Rank};
+use jstream_transport::rank::{self, Collective, Layout, LayoutError, Mesh, Rank};
 use jstream_transport::{Address, Endpoint, Options, connect, listen};
 
 use super::case::{Case, Layer, Pattern, Way, Work};
@@ -57,6 +57,8 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
 fn options() -> Options {
     let mut options = Options::default();
     options.spin = Duration::MAX;
+    // The longest message of a case has 72 MiB.
+    options.max_message = 128 << 20;
     options
 }
 
@@ -86,6 +88,9 @@ fn side(case: &Case, subject: &str, mut ranks: Vec<Rank>) -> Result<Box<dyn Side
         return with_objects::side(case, subject, ranks);
     }
     let rank = ranks.pop().ok_or("the side has no rank")?;
+    if let Pattern::Indexed(count) = case.pattern {
+        return Ok(Box::new(Over::new(Triangles::new(rank, count)?)));
+    }
     if case.layer == Layer::Group {
         return Ok(Box::new(Member::new(rank, case.bytes)));
     }
@@ -124,6 +129,49 @@ impl Channel for Slices {
     fn recv(&mut self, look: bool) -> Result<u64, Failure> {
         self.rank.recv(self.other, TAG, &mut self.received)?;
         Ok(if look { sum(&self.received) } else { 0 })
+    }
+}
+
+/// Channel that sends and receives the upper triangles of matrices in place.
+struct Triangles {
+    rank: Rank,
+    other: u32,
+    layout: Layout,
+    sent: Vec<f64>,
+    received: Vec<f64>,
+}
+
+impl Triangles {
+    fn new(rank: Rank, count: usize) -> Result<Self, LayoutError> {
+        let one = Layout::indexed((0..8).map(|row| (9 * row, 8 - row)))?;
+        Ok(Self {
+            other: 1 - rank.rank(),
+            rank,
+            layout: one.repeat(count, 64)?,
+            sent: vec![1.0; 64 * count],
+            received: vec![0.0; 64 * count],
+        })
+    }
+}
+
+impl Channel for Triangles {
+    fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
+        let (rank, other) = (&self.rank, self.other);
+        Ok(rank.send_layout(other, TAG, &self.sent, &self.layout)?)
+    }
+
+    fn recv(&mut self, _look: bool) -> Result<u64, Failure> {
+        let (rank, other) = (&self.rank, self.other);
+        rank.recv_layout(other, TAG, &mut self.received, &self.layout)?;
+        // The last element of a matrix is a block of its own.
+        if self
+            .received
+            .last()
+            .is_none_or(|last| last.total_cmp(&1.0).is_ne())
+        {
+            return Err("the received elements differ from the elements sent".into());
+        }
+        Ok(0)
     }
 }
 

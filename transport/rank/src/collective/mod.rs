@@ -8,6 +8,7 @@
 
 mod call;
 mod execution;
+mod layouts;
 mod object_exchange;
 pub(crate) mod objects;
 mod operations;

@@ -2,6 +2,6 @@
 
 mod failures;
 mod groups;
-mod posted;
 mod objects;
+mod posted;
 mod results;

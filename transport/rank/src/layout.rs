@@ -1,0 +1,356 @@
+//! Layouts: the elements of a slice that a message consists of.
+
+pub(crate) mod error;
+pub(crate) mod runs;
+mod shape;
+mod transfer;
+
+use std::any::type_name;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use self::error::LayoutError;
+use self::runs::Part;
+use self::shape::{Block, Shape};
+use super::element::Element;
+
+/// Blocks of elements that are sent or received as one message, such as a column of a matrix.
+///
+/// A layout is independent of the element type and of the slice. All its lengths and distances are
+/// numbers of elements. The message consists of the selected elements, in the order of the blocks,
+/// without gaps. So a message that is sent with a layout can be received into a plain slice, with
+/// [`recv`](crate::Rank::recv), and the reverse. The layouts of sender and receiver may differ.
+///
+/// A clone is cheap. Use a layout again rather than create it for each message.
+///
+/// ```
+/// use jstream_transport::rank::{self, Layout};
+///
+/// # fn main() -> Result<(), rank::Error> {
+/// let ranks = rank::threads(2, &rank::Options::default());
+/// // The left column of a matrix with two rows of three elements.
+/// let column = Layout::strided(2, 1, 3)?;
+/// ranks[1].send_layout(0, 7, &[1, 2, 3, 4, 5, 6], &column)?;
+/// let mut received = [0; 2];
+/// ranks[0].recv(1, 7, &mut received)?;
+/// assert_eq!(received, [1, 4]);
+///
+/// // The slice of a receive begins at the right column.
+/// ranks[1].send(0, 7, &received)?;
+/// let mut matrix = [0; 6];
+/// ranks[0].recv_layout(1, 7, &mut matrix[2..], &column)?;
+/// assert_eq!(matrix, [0, 0, 1, 0, 0, 4]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Layout {
+    shape: Arc<Shape>,
+}
+
+impl Layout {
+    /// Selects the first `length` elements.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::TooLarge`], which no slice is long enough for.
+    pub fn contiguous(length: usize) -> Result<Self, LayoutError> {
+        Self::indexed([(0, length)])
+    }
+
+    /// Selects `count` blocks of `length` elements. Each begins `stride` elements behind the
+    /// beginning of the one before. If the stride is shorter than a block, the blocks overlap, and
+    /// the layout can only be sent from.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::TooLarge`] if the last block ends beyond the largest index.
+    pub fn strided(count: usize, length: usize, stride: usize) -> Result<Self, LayoutError> {
+        Self::contiguous(length)?.repeat(count, stride)
+    }
+
+    /// Selects blocks, each given by the index of its first element and its number of elements. The
+    /// message has them in the given order. If blocks overlap, the layout can only be sent from.
+    ///
+    /// ```
+    /// use jstream_transport::rank::{Layout, LayoutError};
+    ///
+    /// # fn main() -> Result<(), LayoutError> {
+    /// // The upper triangle of a matrix of 8 x 8 elements.
+    /// let triangle = Layout::indexed((0..8).map(|row| (9 * row, 8 - row)))?;
+    /// assert_eq!((triangle.len(), triangle.span()), (36, 64));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::TooLarge`] if a block ends beyond the largest index, or if there are more
+    /// than `usize::MAX` elements.
+    pub fn indexed(blocks: impl IntoIterator<Item = (usize, usize)>) -> Result<Self, LayoutError> {
+        let blocks = blocks.into_iter().map(|(start, len)| Block { start, len });
+        Shape::of(blocks).map(Self::new)
+    }
+
+    /// Returns a layout that repeats this one `count` times. Each repetition begins `extent`
+    /// elements behind the beginning of the one before. Repetitions may be interleaved:
+    ///
+    /// ```
+    /// use jstream_transport::rank::{self, Layout};
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// // All columns of a matrix with two rows of three elements, one after the other.
+    /// let transposed = Layout::strided(2, 1, 3)?.repeat(3, 1)?;
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// ranks[1].send_layout(0, 7, &[1, 2, 3, 4, 5, 6], &transposed)?;
+    /// let (received, _) = ranks[0].recv_vec::<i32>(1, 7)?;
+    /// assert_eq!(received, [1, 4, 2, 5, 3, 6]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::TooLarge`] if the last repetition ends beyond the largest index, or if there
+    /// are more than `usize::MAX` elements.
+    pub fn repeat(&self, count: usize, extent: usize) -> Result<Self, LayoutError> {
+        self.shape.repeated(count, extent).map(Self::new)
+    }
+
+    fn new(shape: Shape) -> Self {
+        let shape = Arc::new(shape);
+        Self { shape }
+    }
+
+    /// Returns the number of selected elements, which is the length of a message.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shape.len
+    }
+
+    /// Returns true if no element is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shape.len == 0
+    }
+
+    /// Returns the number of elements that a slice must have at least: the end of the last block.
+    #[must_use]
+    pub fn span(&self) -> usize {
+        self.shape.span
+    }
+
+    /// Returns the number of blocks after neighbouring blocks were merged, or `usize::MAX` if there
+    /// are more.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.shape.count()
+    }
+
+    /// Checks that a message can be received into the layout.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::Overlap`] if blocks overlap. [`LayoutError::Unchecked`] if the blocks are
+    /// interleaved and too many to be compared.
+    pub fn check_receive(&self) -> Result<(), LayoutError> {
+        self.shape.send_only.map_or(Ok(()), Err)
+    }
+
+    /// Selects one field of each selected element. The message consists of the values of the field.
+    #[must_use]
+    pub fn field<S: Element, F: Element>(&self, field: Field<S, F>) -> FieldLayout<S, F> {
+        self.fields(&[field])
+    }
+
+    /// Selects fields of the same type of each selected element. The message has the fields of the
+    /// first element in the given order, then those of the second, and so on. If a field is given
+    /// twice, the layout can only be sent from.
+    #[must_use]
+    pub fn fields<S: Element, F: Element>(&self, fields: &[Field<S, F>]) -> FieldLayout<S, F> {
+        let len = size_of::<F>();
+        let parts = fields.iter().map(|field| {
+            let offset = field.offset;
+            Part { offset, len }
+        });
+        FieldLayout {
+            layout: self.clone(),
+            parts: parts.collect(),
+            types: PhantomData,
+        }
+    }
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Layout")
+            .field("len", &self.len())
+            .field("span", &self.span())
+            .field("blocks", &self.blocks())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The position of a field of type `F` in a struct `S`.
+///
+/// ```
+/// use jstream_transport::rank::{self, Field, Layout};
+/// use zerocopy::{FromBytes, Immutable, IntoBytes};
+///
+/// #[derive(Debug, Clone, Copy, PartialEq, FromBytes, IntoBytes, Immutable)]
+/// #[repr(C)]
+/// struct Particle {
+///     mass: f64,
+///     position: [f64; 2],
+/// }
+///
+/// # fn main() -> Result<(), rank::Error> {
+/// let positions = Layout::contiguous(2)?.field(Field::of(|p: &Particle| &p.position)?);
+/// let particles = [1.0, 2.0].map(|mass| Particle { mass, position: [mass; 2] });
+/// let ranks = rank::threads(2, &rank::Options::default());
+/// ranks[1].send_layout(0, 7, &particles, &positions)?;
+/// let (received, _) = ranks[0].recv_vec::<[f64; 2]>(1, 7)?;
+/// assert_eq!(received, [[1.0; 2], [2.0; 2]]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Field<S, F> {
+    /// In bytes. The field ends within the struct.
+    offset: usize,
+    types: PhantomData<fn(&S) -> F>,
+}
+
+impl<S: Element, F: Element> Field<S, F> {
+    /// Returns the position of the field that `select` returns. It may be a field of a field, or an
+    /// element of an array.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::NoField`] if `select` returns a reference to anything but a part of its
+    /// argument.
+    pub fn of(select: fn(&S) -> &F) -> Result<Self, LayoutError> {
+        let value = S::new_zeroed();
+        let field = select(&value);
+        let (base, at) = ((&raw const value).addr(), (&raw const *field).addr());
+        let offset = at.checked_sub(base).ok_or(LayoutError::NoField)?;
+        match offset.checked_add(size_of::<F>()) {
+            Some(end) if end <= size_of::<S>() => Ok(Self {
+                offset,
+                types: PhantomData,
+            }),
+            _ => Err(LayoutError::NoField),
+        }
+    }
+}
+
+impl<S, F> Clone for Field<S, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S, F> Copy for Field<S, F> {}
+
+impl<S, F> fmt::Debug for Field<S, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Field")
+            .field("of", &type_name::<S>())
+            .field("type", &type_name::<F>())
+            .field("offset", &self.offset)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Fields of type `F` of the structs `S` that a layout selects; see [`Layout::field`]. The elements
+/// of the message have the type `F`.
+pub struct FieldLayout<S, F> {
+    layout: Layout,
+    parts: Arc<[Part]>,
+    types: PhantomData<fn(&S) -> F>,
+}
+
+impl<S, F> FieldLayout<S, F> {
+    /// Returns the number of selected fields, which is the length of a message, or `usize::MAX` if
+    /// there are more.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.layout.len().saturating_mul(self.parts.len())
+    }
+
+    /// Returns true if no field is selected.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the number of structs that a slice must have at least.
+    #[must_use]
+    pub fn span(&self) -> usize {
+        self.layout.span()
+    }
+}
+
+impl<S, F> Clone for FieldLayout<S, F> {
+    fn clone(&self) -> Self {
+        Self {
+            layout: self.layout.clone(),
+            parts: self.parts.clone(),
+            types: PhantomData,
+        }
+    }
+}
+
+impl<S, F> fmt::Debug for FieldLayout<S, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FieldLayout")
+            .field("layout", &self.layout)
+            .field("parts", &self.parts)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A [`Layout`], or a [`FieldLayout`] of structs `E`: the parts of a slice of `E` that a message
+/// consists of.
+pub trait Selection<E: Element>: sealed::Sealed<E> {
+    /// The type of the elements of the message.
+    type Item: Element;
+}
+
+impl<E: Element> Selection<E> for Layout {
+    type Item = E;
+}
+
+impl<S: Element, F: Element> Selection<S> for FieldLayout<S, F> {
+    type Item = F;
+}
+
+mod sealed {
+    use super::runs::Runs;
+    use super::{Element, FieldLayout, Layout};
+
+    pub trait Sealed<E> {
+        /// Returns the selected bytes of a slice.
+        fn runs(&self) -> Runs;
+    }
+
+    impl<E: Element> Sealed<E> for Layout {
+        fn runs(&self) -> Runs {
+            Runs {
+                shape: self.shape.clone(),
+                element: size_of::<E>(),
+                parts: None,
+            }
+        }
+    }
+
+    impl<S: Element, F: Element> Sealed<S> for FieldLayout<S, F> {
+        fn runs(&self) -> Runs {
+            Runs {
+                shape: self.layout.shape.clone(),
+                element: size_of::<S>(),
+                parts: Some(self.parts.clone()),
+            }
+        }
+    }
+}

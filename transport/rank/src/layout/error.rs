@@ -1,0 +1,45 @@
+//! Errors of layouts.
+
+use thiserror::Error;
+
+/// Error of a [`Layout`](super::Layout), when it is created or used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// The end of the last block, or the number of selected elements, exceeds `usize::MAX`.
+    #[error(
+        "the layout spans or selects more than {} elements; use fewer repetitions or smaller \
+         distances",
+        usize::MAX
+    )]
+    TooLarge,
+    /// The slice ends before the last block.
+    #[error(
+        "the layout spans {span} elements, but the slice has only {length}; pass a slice of at \
+         least Layout::span() elements"
+    )]
+    OutOfBounds {
+        /// Number of elements that the slice must have.
+        span: usize,
+        /// Number of elements of the slice.
+        length: usize,
+    },
+    /// Blocks of the layout overlap, so a message would be received into the same place twice. Such
+    /// a layout can only be sent from.
+    #[error("blocks of the layout overlap, so nothing can be received into it; only send from it")]
+    Overlap,
+    /// The layout is too complex to exclude that its blocks overlap, so it can only be sent from.
+    #[error(
+        "the {blocks} interleaved blocks of the layout are too many to check that none overlap \
+         (limit: {limit}); receive into several layouts with fewer blocks"
+    )]
+    Unchecked {
+        /// Number of blocks, or `usize::MAX` if there are more.
+        blocks: usize,
+        /// Maximum number of interleaved blocks that are checked.
+        limit: usize,
+    },
+    /// The function that should select a field returned a reference to other memory.
+    #[error("the function that selects a field does not return a part of its argument")]
+    NoField,
+}
