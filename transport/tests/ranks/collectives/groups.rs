@@ -145,6 +145,29 @@ fn duplicates_of_many_threads_have_contexts_of_their_own() {
 }
 
 #[test]
+fn different_grids_are_detected() {
+    let ranks = group("threads", 6, &Options::default());
+    let grid = [Dimension::open(2), Dimension::open(3)];
+    let others: [&[Dimension]; 4] = [
+        &[Dimension::open(3), Dimension::open(2)],
+        &[Dimension::open(2), Dimension::periodic(3)],
+        &[Dimension::open(6)],
+        &[Dimension::open(2), Dimension::open(3), Dimension::open(1)],
+    ];
+    each(&ranks, |rank| {
+        for other in others {
+            let dimensions = if rank.rank() == 4 { other } else { &grid };
+            let named = if rank.rank() == 4 { 0 } else { 4 };
+            match Cartesian::new(rank, dimensions) {
+                Err(Error::OtherGrid { rank }) => assert_eq!(rank, named),
+                other => panic!("expected an error, got {:?}", other.map(drop)),
+            }
+        }
+        assert!(Cartesian::new(rank, &grid).unwrap().is_some());
+    });
+}
+
+#[test]
 fn grids_have_neighbours() {
     let ranks = group("threads", 7, &Options::default());
     each(&ranks, |rank| {
