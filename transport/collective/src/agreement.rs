@@ -37,9 +37,9 @@ pub enum AgreementMessage {
 /// the decision to all others before it returns it, so that it can leave afterwards.
 ///
 /// The agreement is uniform: a member that decides and then crashes decides like the survivors.
-/// This holds for any number of crashes, under two conditions. Messages of a member arrive in the order
-/// in which they were sent, without gaps. [`fail`](Self::fail) is called only for members that have
-/// crashed, after the last message of that member.
+/// This holds for any number of crashes, under two conditions. Messages of a member arrive in the
+/// order in which they were sent, without gaps. [`fail`](Self::fail) is called only for members
+/// that have crashed, after the last message of that member.
 ///
 /// ```
 /// use std::collections::BTreeSet;

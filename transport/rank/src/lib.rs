@@ -104,6 +104,7 @@ mod scope;
 mod sending;
 mod split;
 mod state;
+mod subgroups;
 mod table;
 mod waiting;
 mod wire;

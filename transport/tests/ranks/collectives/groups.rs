@@ -229,6 +229,32 @@ fn grids_have_neighbours() {
 }
 
 #[test]
+fn a_receive_from_any_member_ends_with_the_last_other_member() {
+    for way in ["threads", "tcp"] {
+        let mut ranks = group(way, 3, &Options::default());
+        let mut parts = each(&ranks, |rank| {
+            let color = u32::from(rank.rank() != 0);
+            rank.split(Some(color), 0).unwrap().unwrap()
+        });
+        // Rank 0, which is not in the subgroup of 1 and 2, stays.
+        let lost = (ranks.pop(), parts.pop());
+        let part = &parts[1];
+        let timeout = Duration::from_secs(20);
+        thread::scope(|scope| {
+            let receive = scope.spawn(|| part.recv_timeout(Source::Any, 1, &mut [0u8], timeout));
+            thread::sleep(Duration::from_millis(50));
+            drop(lost);
+            let error = receive.join().unwrap().unwrap_err();
+            assert!(matches!(error, Error::NobodyLeft), "{error}");
+        });
+        let later = part.recv_timeout(Source::Any, 1, &mut [0u8], timeout);
+        assert!(matches!(later, Err(Error::NobodyLeft)), "{later:?}");
+        let world = ranks[1].recv_timeout(Source::Any, 1, &mut [0u8], Duration::from_millis(10));
+        assert!(matches!(world, Err(Error::TimedOut { .. })), "{world:?}");
+    }
+}
+
+#[test]
 fn a_lost_member_is_named_by_its_number_in_the_subgroup() {
     for way in ["threads", "tcp"] {
         let mut ranks = group(way, 3, &Options::default());
