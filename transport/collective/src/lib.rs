@@ -24,6 +24,7 @@
               schedule is checked when it is made"
 )]
 
+mod agreement;
 mod algorithm;
 mod algorithms;
 mod blocks;
@@ -33,6 +34,7 @@ mod oracle;
 mod schedule;
 pub mod simulate;
 
+pub use self::agreement::{Agreement, AgreementMessage, Decision};
 pub use self::algorithm::{Algorithm, Collective, UnknownName};
 pub use self::blocks::Blocks;
 pub use self::error::ScheduleError;

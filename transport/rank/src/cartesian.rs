@@ -71,6 +71,16 @@ pub struct Cartesian {
     coordinates: Vec<u32>,
 }
 
+/// Returns a digest of the dimensions, to compare them between ranks.
+fn digest(dimensions: &[Dimension]) -> u64 {
+    let dimensions = dimensions.iter();
+    let words = dimensions.map(|one| (u64::from(one.size) << 1) | u64::from(one.is_periodic));
+    // FNV-1a, with a multiplication that spreads each word of 33 bits.
+    words.fold(0xcbf2_9ce4_8422_2325, |digest, word| {
+        (digest ^ word).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
 impl Cartesian {
     /// Arranges the first ranks of a communicator in a grid. Returns `None` for the ranks that are
     /// not needed.
@@ -80,15 +90,22 @@ impl Cartesian {
     /// # Errors
     ///
     /// [`Error::TooFewRanks`] if the grid has more points than the communicator has ranks, or none.
+    /// [`Error::OtherGrid`] at all members if they give different dimensions.
     /// Otherwise as for [`Rank::split`].
     pub fn new(rank: &Rank, dimensions: &[Dimension]) -> Result<Option<Self>, Error> {
         let sizes = dimensions.iter();
         let points = sizes.fold(1u64, |all, one| all.saturating_mul(u64::from(one.size)));
         if points == 0 || points > u64::from(rank.size()) {
             let size = rank.size();
-            // The other members get an error from their split, which begins with this operation.
+            // The other members get an error from the comparison, which is this operation.
             rank.refuse(Collective::AllGather);
             return Err(Error::TooFewRanks { points, size });
+        }
+        let own = digest(dimensions);
+        let mut all = vec![0; rank.size() as usize];
+        rank.choosing(None).all_gather(&[own], &mut all)?;
+        if let Some((other, _)) = (0..).zip(&all).find(|(_, digest)| **digest != own) {
+            return Err(Error::OtherGrid { rank: other });
         }
         let is_needed = u64::from(rank.rank()) < points;
         let Some(rank) = rank.split(is_needed.then_some(0), 0)? else {

@@ -1,7 +1,7 @@
 //! Communicators: a context, and the members that send messages in it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use super::error::Error;
 use super::names::{Source, Status};
@@ -43,6 +43,15 @@ impl Communicator {
 #[derive(Clone, Default)]
 pub(super) struct Members(Option<Arc<Subgroup>>);
 
+/// The members of a subgroup, while a handle of its communicator exists.
+pub(super) struct WeakMembers(Weak<Subgroup>);
+
+impl WeakMembers {
+    pub(super) fn upgrade(&self) -> Option<Members> {
+        Some(Members(Some(self.0.upgrade()?)))
+    }
+}
+
 /// Some ranks of a node.
 struct Subgroup {
     /// Numbers of the members in the node.
@@ -55,6 +64,22 @@ impl Members {
     /// Returns a subgroup of these ranks of the node, of which this rank has the number `own`.
     pub(super) fn subgroup(in_node: Vec<u32>, own: u32) -> Self {
         Self(Some(Arc::new(Subgroup { in_node, own })))
+    }
+
+    /// Returns a weak reference to the members of a subgroup.
+    pub(super) fn downgrade(&self) -> Option<WeakMembers> {
+        Some(WeakMembers(Arc::downgrade(self.0.as_ref()?)))
+    }
+
+    /// Returns true if this is a subgroup of several ranks, and `is_meant` is true for the numbers
+    /// in the node of all but this one.
+    pub(super) fn others_are_all(&self, is_meant: impl Fn(u32) -> bool) -> bool {
+        let Some(group) = self.0.as_deref() else {
+            return false;
+        };
+        let mut members = (0..).zip(&group.in_node);
+        group.in_node.len() > 1
+            && members.all(|(member, rank)| member == group.own || is_meant(*rank))
     }
 
     /// Returns the own number and the size of a subgroup.

@@ -119,5 +119,20 @@ impl RankState {
             };
             self.complete(ended.receive, RequestOutcome::failed(error), deferred);
         }
+        self.end_subgroups(deferred);
+    }
+
+    /// Fails the receives from any source in subgroups that have no other member left.
+    fn end_subgroups(&mut self, deferred: &mut DeferredWork) {
+        let contexts = self.subgroups.contexts();
+        let contexts: Vec<_> = contexts
+            .filter(|context| self.nobody_is_left_in(*context))
+            .collect();
+        for context in contexts {
+            for ended in self.matcher.end_any_source(context) {
+                let outcome = RequestOutcome::failed(Error::NobodyLeft);
+                self.complete(ended.receive, outcome, deferred);
+            }
+        }
     }
 }

@@ -205,6 +205,14 @@ pub enum Error {
         /// Number of ranks.
         size: u32,
     },
+    /// Another rank has given other dimensions of a grid.
+    #[error(
+        "rank {rank} has given other dimensions of the grid; give the same dimensions at all ranks"
+    )]
+    OtherGrid {
+        /// The number of the other rank.
+        rank: u32,
+    },
     /// All numbers of contexts have been used.
     #[error(
         "all 2147483648 contexts of a rank have been used; keep communicators instead of \
@@ -258,6 +266,7 @@ impl Error {
             | Self::Settings { .. }
             | Self::TooFewRanks { .. }
             | Self::Layout(_)
+            | Self::OtherGrid { .. }
             | Self::NoContext => {}
         }
     }

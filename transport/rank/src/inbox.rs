@@ -17,6 +17,7 @@ use super::bell::Bell;
 use super::credit::{Account, allowed};
 use super::options::Options;
 use super::state::{Peer, RankState};
+use super::subgroups::Subgroups;
 use jstream_device::SlotMessage as Cell;
 use jstream_endpoint::ops::Ops;
 use jstream_matching::Matcher;
@@ -74,6 +75,7 @@ impl Inbox {
                 first: 0,
                 tasks: 0,
                 closed: false,
+                subgroups: Subgroups::default(),
             }),
             epoch: AtomicU32::new(0),
             waiting: AtomicU32::new(0),

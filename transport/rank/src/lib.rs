@@ -119,6 +119,7 @@ mod scope;
 mod sending;
 mod split;
 mod state;
+mod subgroups;
 mod table;
 mod waiting;
 mod wire;

@@ -17,6 +17,7 @@ use super::names::{Destination, Source, Status, Tag, pattern};
 use super::node::{Link, Node};
 use super::request::ReceiveTarget;
 use super::requests::{RankMessage, RecvRequest, SendRequest};
+use super::state::RankState;
 use super::wire::Label;
 use jstream_collective::Algorithm;
 use jstream_device::connection::Payload;
@@ -53,6 +54,8 @@ impl Rank {
 
     /// Returns this rank in another communicator.
     pub(super) fn with_members(&self, context: u32, members: Members) -> Self {
+        let add = |state: &mut RankState, _: &mut _| state.subgroups.add(context, &members);
+        self.node.with(add);
         Self {
             algorithm: self.algorithm,
             ..Self::new(self.node.clone(), context, members)
@@ -122,7 +125,7 @@ impl Rank {
             return Err(Error::TimedOut { after: timeout });
         }
         self.node.finish_lines()?;
-        let all_gone = |state: &mut super::state::RankState| state.lines_are_gone().then_some(());
+        let all_gone = |state: &mut RankState| state.lines_are_gone().then_some(());
         let gone = self.node.wait(|| deadline, all_gone);
         gone.ok_or(Error::TimedOut { after: timeout })
     }

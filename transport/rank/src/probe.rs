@@ -153,7 +153,10 @@ impl RankState {
                 size: u32::try_from(self.peers.len()).unwrap_or(u32::MAX),
             })),
             Some(rank) => self.gone(rank).map(Err),
-            None => self.nobody_is_left().then_some(Err(Error::NobodyLeft)),
+            None => {
+                let is_alone = self.nobody_is_left_in(pattern.context);
+                is_alone.then_some(Err(Error::NobodyLeft))
+            }
         }
     }
 }

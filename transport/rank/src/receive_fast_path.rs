@@ -267,7 +267,7 @@ impl Inbox {
                         }
                     }
                 }
-                if state.nobody_is_left() {
+                if state.nobody_is_left_in(pattern.context) {
                     return PollOutcome::Other;
                 }
                 PollOutcome::Nothing

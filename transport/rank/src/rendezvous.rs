@@ -32,7 +32,7 @@ impl RankState {
     ) -> OpId {
         let id = self.requests.insert(RankRequest::receive(place, expected));
         let descriptor = (expected.descriptor != 0).then_some(expected.descriptor);
-        let alone = pattern.source.is_none() && self.nobody_is_left();
+        let alone = pattern.source.is_none() && self.nobody_is_left_in(pattern.context);
         let posted = self
             .matcher
             .post_claiming(pattern, descriptor, id, Letter::is_announced);

@@ -9,6 +9,7 @@ use super::error::Error;
 use super::letter::{ExpectedPayload, Letter, Offer, Want};
 use super::queue::Exit;
 use super::request::{RankRequest, RequestOutcome};
+use super::subgroups::Subgroups;
 use super::table::{Number, NumberTable};
 use jstream_endpoint::ops::{OpId, Ops};
 use jstream_matching::{Heading, Matcher, MessageId};
@@ -34,6 +35,7 @@ pub(super) struct RankState {
     /// Number of requests that a task waits for.
     pub(super) tasks: u32,
     pub(super) closed: bool,
+    pub(super) subgroups: Subgroups,
 }
 
 /// State of another rank.
@@ -92,6 +94,15 @@ impl RankState {
 
     pub(super) fn nobody_is_left(&self) -> bool {
         self.live == 0 && self.peers.len() > 1
+    }
+
+    /// Returns true if no other member of a communicator is left that could send a message.
+    pub(super) fn nobody_is_left_in(&self, context: u32) -> bool {
+        if self.nobody_is_left() {
+            return true;
+        }
+        let members = self.subgroups.members(context);
+        members.is_some_and(|members| members.others_are_all(|rank| self.is_over(rank)))
     }
 
     pub(super) fn lines_are_gone(&self) -> bool {

@@ -145,6 +145,29 @@ fn duplicates_of_many_threads_have_contexts_of_their_own() {
 }
 
 #[test]
+fn different_grids_are_detected() {
+    let ranks = group("threads", 6, &Options::default());
+    let grid = [Dimension::open(2), Dimension::open(3)];
+    let others: [&[Dimension]; 4] = [
+        &[Dimension::open(3), Dimension::open(2)],
+        &[Dimension::open(2), Dimension::periodic(3)],
+        &[Dimension::open(6)],
+        &[Dimension::open(2), Dimension::open(3), Dimension::open(1)],
+    ];
+    each(&ranks, |rank| {
+        for other in others {
+            let dimensions = if rank.rank() == 4 { other } else { &grid };
+            let named = if rank.rank() == 4 { 0 } else { 4 };
+            match Cartesian::new(rank, dimensions) {
+                Err(Error::OtherGrid { rank }) => assert_eq!(rank, named),
+                other => panic!("expected an error, got {:?}", other.map(drop)),
+            }
+        }
+        assert!(Cartesian::new(rank, &grid).unwrap().is_some());
+    });
+}
+
+#[test]
 fn grids_have_neighbours() {
     let ranks = group("threads", 7, &Options::default());
     each(&ranks, |rank| {
@@ -203,6 +226,32 @@ fn grids_have_neighbours() {
             .coordinates()
             .is_empty()
     );
+}
+
+#[test]
+fn a_receive_from_any_member_ends_with_the_last_other_member() {
+    for way in ["threads", "tcp"] {
+        let mut ranks = group(way, 3, &Options::default());
+        let mut parts = each(&ranks, |rank| {
+            let color = u32::from(rank.rank() != 0);
+            rank.split(Some(color), 0).unwrap().unwrap()
+        });
+        // Rank 0, which is not in the subgroup of 1 and 2, stays.
+        let lost = (ranks.pop(), parts.pop());
+        let part = &parts[1];
+        let timeout = Duration::from_secs(20);
+        thread::scope(|scope| {
+            let receive = scope.spawn(|| part.recv_timeout(Source::Any, 1, &mut [0u8], timeout));
+            thread::sleep(Duration::from_millis(50));
+            drop(lost);
+            let error = receive.join().unwrap().unwrap_err();
+            assert!(matches!(error, Error::NobodyLeft), "{error}");
+        });
+        let later = part.recv_timeout(Source::Any, 1, &mut [0u8], timeout);
+        assert!(matches!(later, Err(Error::NobodyLeft)), "{later:?}");
+        let world = ranks[1].recv_timeout(Source::Any, 1, &mut [0u8], Duration::from_millis(10));
+        assert!(matches!(world, Err(Error::TimedOut { .. })), "{world:?}");
+    }
 }
 
 #[test]
