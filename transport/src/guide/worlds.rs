@@ -71,6 +71,21 @@
 //! process: the others see the rank as gone, and `run` panics when they have ended.
 //! `std::process::exit` ends all ranks of the process.
 //!
+//! # Ranks that also serve
+//!
+//! [`RankPeers`](crate::RankPeers) makes the ranks of a world peers of [active
+//! messages](super::active_messages): each serves its handlers to all others, and
+//! `peers.peer(rank)` connects when it is first called. For objects of `jstream-rmi`, or another
+//! protocol with listeners of its own, each rank listens at
+//! [`service_addresses`](crate::rank::world::World::service_addresses) and tells the others by
+//! [`share_addresses`](crate::rank::world::World::share_addresses); the example `objects_by_rank` of
+//! `jstream-rmi` does so. A protocol without listeners gets its connections, with the rank at the
+//! other side, from [`connections`](crate::rank::world::World::connections).
+//!
+//! All of these are other connections than those of the ranks, with their own credit and queues. So
+//! a rank whose handlers are slow still receives tagged messages, and messages that nobody receives
+//! do not stop its handlers.
+//!
 //! # On several hosts
 //!
 //! A launcher sets [`JSTREAM_RANK`](crate::rank::world::RANK),
