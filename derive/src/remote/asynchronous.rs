@@ -5,32 +5,43 @@
 //! implementations of the trait, the hidden method defaults to the boxed one. `#[remote]` on the
 //! `impl` block generates both from an `async fn`.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{
-    FnArg, GenericParam, Lifetime, Path, ReceiverKind, ReturnType, Signature, TraitItemFn, Type,
+    FnArg, GenericParam, ImplItemFn, Lifetime, Path, ReceiverKind, ReturnType, Signature, TraitItemFn, Type,
     TypeFnPtr, TypeReference, parse_quote,
 };
 
-/// Returns the lifetime of a call, with a name that the signature does not use. The compiler shows
-/// it to users.
-fn call(of: &Signature) -> Lifetime {
-    struct Names(Vec<Ident>);
-    impl<'ast> Visit<'ast> for Names {
-        fn visit_lifetime(&mut self, of: &'ast Lifetime) {
-            self.0.push(of.ident.clone());
-        }
-    }
-    let mut names = Names(Vec::new());
-    names.visit_signature(of);
+/// Returns the lifetime of a call, with a name that `user` does not use: the code in which the
+/// lifetime is going to be in scope. The compiler shows it to users.
+fn call_beside(user: &TokenStream) -> Lifetime {
     let mut name = String::from("call");
-    while names.0.iter().any(|used| *used == name) {
+    while names_lifetime(user, &name) {
         name.push('_');
     }
     Lifetime::new(&format!("'{name}"), Span::call_site())
+}
+
+/// Returns true if the code has a lifetime or a label of this name, also in the arguments of
+/// macros.
+fn names_lifetime(code: &TokenStream, name: &str) -> bool {
+    let mut is_behind_quote = false;
+    code.clone().into_iter().any(|token| {
+        let found = match &token {
+            TokenTree::Group(group) => names_lifetime(&group.stream(), name),
+            TokenTree::Ident(ident) => is_behind_quote && ident == name,
+            _ => false,
+        };
+        is_behind_quote = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
+        found
+    })
+}
+
+/// Returns the lifetime of a call, for methods without a body of the user.
+fn call(of: &Signature) -> Lifetime {
+    call_beside(&of.to_token_stream())
 }
 
 /// Returns the name of the hidden method.
@@ -48,8 +59,7 @@ pub(super) fn output(of: &Signature) -> Type {
 
 /// Returns the signature without `async`, with elided lifetimes replaced by the lifetime of the
 /// call.
-pub(super) fn spelled(of: &Signature) -> Signature {
-    let call = call(of);
+fn spelled(of: &Signature, call: &Lifetime) -> Signature {
     let mut of = of.clone();
     of.asyncness = None;
     for param in &mut of.generics.params {
@@ -62,23 +72,35 @@ pub(super) fn spelled(of: &Signature) -> Signature {
     of.generics
         .params
         .insert(0, GenericParam::Lifetime(parse_quote!(#call)));
-    Elided(call).visit_signature_mut(&mut of);
+    Elided(call.clone()).visit_signature_mut(&mut of);
     of
+}
+
+/// Returns the signature of an async method of an `impl` block, whose future lives as long as its
+/// call. `around` is the rest of the block.
+pub(super) fn implemented(of: &ImplItemFn, around: &TokenStream) -> Signature {
+    let call = call_beside(&quote!(#of #around));
+    let mut spelled = spelled(&of.sig, &call);
+    spelled.asyncness = of.sig.asyncness;
+    spelled
 }
 
 /// Returns the signature of the method that returns a boxed future.
 pub(super) fn boxed(krate: &Path, of: &Signature) -> Signature {
-    let call = call(of);
-    let mut of = spelled(of);
+    boxed_for(krate, of, &call(of))
+}
+
+fn boxed_for(krate: &Path, of: &Signature, call: &Lifetime) -> Signature {
+    let mut of = spelled(of, call);
     let output = output(&of);
     of.output = parse_quote!(-> #krate::BoxFuture<#call, #output>);
     of
 }
 
 /// Returns the signature of the method that returns the future itself.
-pub(super) fn in_place(of: &Signature) -> Signature {
+fn in_place(of: &Signature) -> Signature {
     let call = call(of);
-    let mut of = spelled(of);
+    let mut of = spelled(of, &call);
     let output = output(&of);
     of.output = parse_quote! {
         -> impl ::core::future::Future<Output = #output> + ::core::marker::Send + #call
@@ -107,8 +129,9 @@ pub(super) fn declared(
     conditions: &[syn::Attribute],
 ) -> [TraitItemFn; 2] {
     let mut shown = of.clone();
-    shown.sig = boxed(krate, &of.sig);
-    let (call, resolved) = (call(&of.sig), output(&spelled(&of.sig)));
+    let call = call_beside(&of.to_token_stream());
+    shown.sig = boxed_for(krate, &of.sig, &call);
+    let resolved = output(&spelled(&of.sig, &call));
     shown.sig.output = parse_quote! {
         -> #krate::async_fn_needs_remote_on_the_impl_block!(#call, #resolved)
     };

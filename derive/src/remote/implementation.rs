@@ -1,7 +1,7 @@
 //! Expansion of `#[remote]` on an `impl` block: an `async fn` becomes the two methods of the trait.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::{Error, ImplItem, ImplItemFn, ItemImpl, Path, parse_quote};
 
@@ -31,10 +31,11 @@ pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStr
         return quote!(#of #errors);
     };
     let items = std::mem::take(&mut of.items);
+    let around = of.to_token_stream();
     for item in items {
         match item {
             ImplItem::Fn(method) if method.sig.asyncness.is_some() => {
-                of.items.extend(both(&krate, &interface, method));
+                of.items.extend(both(&krate, &interface, method, &around));
             }
             other => of.items.push(other),
         }
@@ -44,7 +45,12 @@ pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStr
 }
 
 /// Returns the program's method under its hidden name, and the method that boxes its future.
-fn both(krate: &Path, interface: &Path, mut method: ImplItemFn) -> [ImplItem; 2] {
+fn both(
+    krate: &Path,
+    interface: &Path,
+    mut method: ImplItemFn,
+    around: &TokenStream,
+) -> [ImplItem; 2] {
     let conditions = attributes::conditions(&method.attrs);
     let mut boxed = asynchronous::boxed(krate, &method.sig);
     let names = asynchronous::named(&mut boxed);
@@ -56,9 +62,7 @@ fn both(krate: &Path, interface: &Path, mut method: ImplItemFn) -> [ImplItem; 2]
             ::std::boxed::Box::pin(<Self as #interface>::#hidden(self, #(#names),*))
         }
     };
-    let asyncness = method.sig.asyncness;
-    method.sig = asynchronous::spelled(&method.sig);
-    method.sig.asyncness = asyncness;
+    method.sig = asynchronous::implemented(&method, around);
     method.sig.ident = hidden;
     [ImplItem::Fn(boxed), ImplItem::Fn(method)]
 }

@@ -458,3 +458,41 @@ fn a_turn_that_another_program_part_has_is_waited_for() {
     assert_eq!(*waits.wait().unwrap().get(), 42);
     holds.join().unwrap();
 }
+
+/// The lifetime of a call is named `'call` where the user has no such name.
+#[remote]
+trait Names {
+    async fn longest(&self, of: &[&str]) -> usize {
+        fn longer<'call>(one: &'call str, other: &'call str) -> &'call str {
+            if one.len() > other.len() { one } else { other }
+        }
+        of.iter().fold("", |one, other| longer(one, other)).len()
+    }
+
+    async fn first<'call>(&self, of: &'call [&'call str]) -> &'call str;
+}
+
+struct Namer;
+
+#[remote]
+impl Names for Namer {
+    async fn first<'call>(&self, of: &'call [&'call str]) -> &'call str {
+        fn at<'call_>(of: &[&'call_ str], index: usize) -> &'call_ str {
+            of.get(index).copied().unwrap_or_default()
+        }
+        let mut index = 0;
+        'call__: loop {
+            if index == of.len() || !at(of, index).is_empty() {
+                break 'call__ at(of, index);
+            }
+            index += 1;
+        }
+    }
+}
+
+#[test]
+fn a_program_may_use_the_name_of_the_generated_lifetime() {
+    let (_serving, stub) = served::<dyn Names>(TCP, Arc::new(Namer));
+    assert_eq!(*stub.longest(&["a", "bcd", "ef"]).wait().unwrap().get(), 3);
+    assert_eq!(*stub.first(&["", "bcd", "ef"]).wait().unwrap().get(), "bcd");
+}

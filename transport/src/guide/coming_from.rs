@@ -32,19 +32,21 @@
 //! | `MPI_Testany`, `MPI_Testsome`, `MPI_Testall` | `test_any`, `test_some`, `test_all` | [`test_any`](crate::rank::test_any), [`test_some`](crate::rank::test_some), [`test_all`](crate::rank::test_all) |
 //! | `MPI_Mprobe`, `MPI_Improbe`, `MPI_Mrecv` | `matched_probe`, `immediate_matched_probe` | [`probe`](crate::rank::Rank::probe), [`iprobe`](crate::rank::Rank::iprobe), [`Probed::recv`](crate::rank::Probed::recv) |
 //! | `MPI_Recv_init`, `MPI_Start` | none | [`recv_init`](crate::rank::Rank::recv_init), [`PersistentRecv::start`](crate::rank::PersistentRecv::start) |
-//! | derived datatypes | `#[derive(Equivalence)]` | the traits of `zerocopy` for [plain values](crate::rank::Element), [`send_object`](crate::rank::Rank::send_object) for all others |
+//! | `MPI_Type_vector`, `MPI_Type_indexed`, `MPI_Type_create_struct` | `UserDatatype` | a [`Layout`](crate::rank::Layout) of the call, with [`send_layout`](crate::rank::Rank::send_layout), [`recv_layout`](crate::rank::Rank::recv_layout) and others |
+//! | derived datatypes without gaps | `#[derive(Equivalence)]` | the traits of `zerocopy` for [plain values](crate::rank::Element), [`send_object`](crate::rank::Rank::send_object) for all others |
 //! | `MPI_Barrier`, `MPI_Bcast` | `barrier`, `broadcast_into` | [`barrier`](crate::rank::Rank::barrier), [`broadcast`](crate::rank::Rank::broadcast) |
 //! | `MPI_Scatter`, `MPI_Gather`, `MPI_Allgather`, `MPI_Alltoall`, and with `v` | `scatter_into`, `gather_into`, `all_gather_into`, `all_to_all_into` | [`scatter`](crate::rank::Rank::scatter), [`gather`](crate::rank::Rank::gather), [`all_gather`](crate::rank::Rank::all_gather), [`all_to_all`](crate::rank::Rank::all_to_all), and with `_v` |
 //! | `MPI_Reduce`, `MPI_Allreduce`, `MPI_Reduce_scatter`, `MPI_Scan`, `MPI_Exscan` | `reduce_into`, `all_reduce_into`, `scan_into` | [`reduce`](crate::rank::Rank::reduce), [`all_reduce`](crate::rank::Rank::all_reduce), [`reduce_scatter`](crate::rank::Rank::reduce_scatter), [`scan`](crate::rank::Rank::scan), [`exclusive_scan`](crate::rank::Rank::exclusive_scan) |
 //! | `MPI_SUM`, `MPI_MAXLOC`, `MPI_Op_create` | `SystemOperation`, `UserOperation` | [`operation`](crate::rank::operation): `Sum`, `MaxLocation`, `Commutative`, `Ordered` |
 //! | `MPI_Ibarrier`, `MPI_Ibcast`, `MPI_Iallreduce` and other posted collectives | `immediate_barrier`, `immediate_broadcast_into` | [`Scope::ibarrier`](crate::rank::Scope::ibarrier), [`ibroadcast`](crate::rank::Scope::ibroadcast), [`iall_reduce`](crate::rank::Scope::iall_reduce) and the others |
+//! | `MPI_Init_thread`, threads that are no ranks | `initialize_with_threading` | any thread may use a rank; with [`World::run`](crate::rank::world::World::run), threads are ranks themselves |
 //! | `MPI_Comm_spawn` | `spawn` | [`World::spawn`](crate::rank::world::World::spawn) starts the members of a new world |
 //! | `MPI_Abort`, error handlers | the default: the program ends | a `Result` of each operation |
 //!
 //! # Differences
 //!
-//! - Collective operations have no layouts with gaps. Posted ones belong to a scope, which waits
-//!   for them at its end.
+//! - Of the collective operations, broadcast, scatter and gather take layouts. Posted operations
+//!   belong to a scope, which waits for them at its end.
 //! - Ranks that disagree about a collective operation get an error, and so do all ranks that depend
 //!   on one that has failed. See [collective
 //!   operations](crate::rank::Rank#collective-operations).
