@@ -10,8 +10,8 @@ use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
 use syn::{
-    FnArg, GenericParam, ImplItemFn, Lifetime, Path, ReceiverKind, ReturnType, Signature, TraitItemFn, Type,
-    TypeFnPtr, TypeReference, parse_quote,
+    FnArg, GenericParam, ImplItemFn, Lifetime, Path, ReceiverKind, ReturnType, Signature,
+    TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
 };
 
 /// Returns the lifetime of a call, with a name that `user` does not use: the code in which the

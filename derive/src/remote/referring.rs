@@ -52,7 +52,7 @@ fn derived(input: TokenStream) -> Result<TokenStream> {
     if !input.generics.params.is_empty() {
         errors.add(Error::new_spanned(
             &input.generics,
-            "a type with references to remote objects can't have generic parameters",
+            "a type with references to remote objects can't have generic parameters: name the types, in one struct or enum for each",
         ));
     }
     let shapes: Vec<_> = match &input.data {

@@ -171,6 +171,82 @@ fn a_method_without_arguments_takes_none() {
     assert_serves(&serving);
 }
 
+/// The bit of a call's header word for metadata at the end of the payload.
+const HAS_METADATA: u64 = 1 << 47;
+
+/// Returns an entry of metadata.
+fn metadata_entry(key: &[u8], value: &[u8]) -> Vec<u8> {
+    let lengths = [key.len(), value.len()].map(|length| u16::try_from(length).unwrap());
+    let lengths = lengths.map(u16::to_le_bytes).concat();
+    [&lengths[..], key, value].concat()
+}
+
+#[test]
+fn malformed_metadata_ends_one_call() {
+    let words: &[&str] = &["some", "words"];
+    let arguments = message(&(words,));
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    // Returns the code of the answer to a call with these entries, of the given length.
+    let code = |entries: &[u8], length: u32| {
+        let payload = [&arguments[..], entries, &length.to_le_bytes()].concat();
+        let word = OBJECT | HAS_METADATA;
+        peer.send(Header::new(REQUEST, [7, word, 0]), &payload);
+        let answer = peer.endpoint.recv_message().unwrap();
+        assert_eq!(answer.header.kind, REPLY);
+        let text = String::from_utf8_lossy(answer.payload.as_bytes());
+        (answer.header.words[1], text.into_owned())
+    };
+    let of = |entries: &[u8]| code(entries, u32::try_from(entries.len()).unwrap());
+    let valid = [metadata_entry(b"a", b"1"), metadata_entry(b"b", b"")].concat();
+    assert_eq!(of(&valid).0, 0);
+    assert_eq!(of(b"").0, 0);
+    let many = |count: u8| {
+        (0..count).flat_map(|n| metadata_entry(&[b'!', 0x61 + n / 16, 0x61 + n % 16], b""))
+    };
+    assert_eq!(of(&many(32).collect::<Vec<_>>()).0, 0);
+    let long = |bytes: usize| metadata_entry(b"k", &vec![b'v'; bytes - 5]);
+    assert_eq!(of(&long(4096)).0, 0);
+    for (entries, text) in [
+        (many(33).collect(), "more than 32 entries"),
+        (long(4097), "more than 4096 bytes"),
+        (metadata_entry(b"", b"1"), "a key"),
+        (metadata_entry(b"Key", b"1"), "a key"),
+        (metadata_entry(b"a b", b"1"), "a key"),
+        (metadata_entry(&[0xff], b"1"), "not UTF-8"),
+        (metadata_entry(b"a", &[0xc3]), "not UTF-8"),
+        (
+            [metadata_entry(b"a", b"1"), metadata_entry(b"a", b"2")].concat(),
+            "twice",
+        ),
+        (valid[..valid.len() - 1].to_vec(), "longer than all of it"),
+        (vec![0xff; 3], "longer than all of it"),
+    ] {
+        let (refused, why) = of(&entries);
+        assert!(refused == 3 && why.contains(text), "{refused}: {why}");
+    }
+    // Lengths that are not those of the entries.
+    for length in [1, 5, 4096, 4097, u32::MAX] {
+        let (refused, why) = code(&valid, length);
+        assert!(refused == 3 && !why.is_empty(), "{length}: {refused}");
+    }
+    // Damage gives an error, or metadata of other texts.
+    for at in 0..valid.len() {
+        let mut damaged = valid.clone();
+        damaged[at] ^= 0x20;
+        assert!([0, 3].contains(&of(&damaged).0));
+    }
+    // A payload without room for the length.
+    for payload in [&b""[..], b"abc"] {
+        let word = OBJECT | HAS_METADATA;
+        peer.send(Header::new(REQUEST, [7, word, 0]), payload);
+        let answer = peer.endpoint.recv_message().unwrap();
+        assert_eq!((answer.header.kind, answer.header.words[1]), (REPLY, 3));
+    }
+    assert_eq!(of(&valid).0, 0);
+    assert_serves(&serving);
+}
+
 trait ConcatBytes {
     fn concat_bytes(&self) -> Vec<u8>;
 }
