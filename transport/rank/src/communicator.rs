@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use super::collective::kept::KeptSchedules;
 use super::error::Error;
 use super::names::{Source, Status};
 use super::request::RequestOutcome;
@@ -19,6 +20,7 @@ pub(super) struct Communicator {
     pub(super) members: Members,
     /// Number of collective operations that were begun.
     collectives: AtomicU64,
+    pub(super) schedules: KeptSchedules,
 }
 
 impl Communicator {
@@ -26,6 +28,7 @@ impl Communicator {
         Self {
             members,
             collectives: AtomicU64::new(0),
+            schedules: KeptSchedules::default(),
         }
     }
 

@@ -8,6 +8,7 @@
 
 mod call;
 mod execution;
+pub(crate) mod kept;
 mod layouts;
 mod object_exchange;
 pub(crate) mod objects;

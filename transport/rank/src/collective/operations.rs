@@ -359,7 +359,7 @@ impl Rank {
 
     fn execute<E: Element>(&self, plan: Plan, input: &[E], output: &mut [E]) -> Result<(), Error> {
         let (call, schedule) = plan?;
-        Execution::new(self, call, &schedule, input, output, combines_nothing).run()
+        Execution::new(self, call, &*schedule, input, output, combines_nothing).run()
     }
 
     fn combine<E: Element, O: Operation<E>>(
@@ -371,7 +371,7 @@ impl Rank {
     ) -> Result<(), Error> {
         let (call, schedule) = plan?;
         let combine = |first: &E, second: &E| operation.combine(first, second);
-        Execution::new(self, call, &schedule, input, output, combine).run()
+        Execution::new(self, call, &*schedule, input, output, combine).run()
     }
 
     /// Converts the error of arguments for which there is no schedule.

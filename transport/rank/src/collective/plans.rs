@@ -1,8 +1,11 @@
 //! Plans of collective operations: what a rank has to know to take part, apart from its memory.
 
+use std::sync::Arc;
+
 use jstream_collective::{Algorithm, Blocks, Collective, Schedule, ScheduleError};
 
 use super::call::{Call, NO_ROOT, UNEQUAL};
+use super::kept::ScheduleKey;
 use crate::element::Element;
 use crate::error::Error;
 use crate::member::Rank;
@@ -10,21 +13,24 @@ use crate::operation::Operation;
 
 /// A numbered operation and the steps of this rank, or the error of the arguments, of which the
 /// other ranks have been told.
-pub(super) type Plan = Result<(Call, Schedule), Error>;
+pub(super) type Plan = Result<(Call, Arc<Schedule>), Error>;
 
 impl Rank {
     pub(super) fn barrier_plan(&self) -> Plan {
         let collective = Collective::Barrier;
         let algorithm = self.algorithm_of(collective, 0, true)?;
-        let schedule = Schedule::barrier(self.position());
+        let key = self.key(collective, algorithm, NO_ROOT, 0);
+        let schedule = self.kept(key, || Ok(Schedule::barrier(self.position())))?;
         Ok((self.call::<u8>(collective, algorithm, NO_ROOT, 0), schedule))
     }
 
     pub(super) fn broadcast_plan<E: Element>(&self, root: u32, count: usize) -> Plan {
         let collective = Collective::Broadcast;
         let algorithm = self.algorithm_of(collective, bytes_of::<E>(count), true)?;
-        let schedule = Schedule::broadcast(self.position(), root as usize, count, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let key = self.key(collective, algorithm, root, count);
+        let schedule = self.kept(key, || {
+            Schedule::broadcast(self.position(), root as usize, count, algorithm)
+        })?;
         Ok((self.call::<E>(collective, algorithm, root, count), schedule))
     }
 
@@ -34,8 +40,10 @@ impl Rank {
         let blocks = self.arguments(collective, Blocks::equal(at.size, received))?;
         let bytes = bytes_of::<E>(blocks.total());
         let algorithm = self.algorithm_of(collective, bytes, true)?;
-        let schedule = Schedule::scatter(at, root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let key = self.key(collective, algorithm, root, received);
+        let schedule = self.kept(key, || {
+            Schedule::scatter(at, root as usize, &blocks, algorithm)
+        })?;
         let call = self.call::<E>(collective, algorithm, root, received);
         Ok((call, schedule))
     }
@@ -51,7 +59,7 @@ impl Rank {
         let blocks = self.arguments(collective, blocks)?;
         let algorithm = Algorithm::Direct;
         let schedule = Schedule::scatter(self.position(), root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let schedule = Arc::new(self.arguments(collective, schedule)?);
         let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
         Ok((call, schedule))
     }
@@ -62,8 +70,10 @@ impl Rank {
         let blocks = self.arguments(collective, Blocks::equal(at.size, sent))?;
         let bytes = bytes_of::<E>(blocks.total());
         let algorithm = self.algorithm_of(collective, bytes, true)?;
-        let schedule = Schedule::gather(at, root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let key = self.key(collective, algorithm, root, sent);
+        let schedule = self.kept(key, || {
+            Schedule::gather(at, root as usize, &blocks, algorithm)
+        })?;
         let call = self.call::<E>(collective, algorithm, root, sent);
         Ok((call, schedule))
     }
@@ -79,26 +89,37 @@ impl Rank {
         let blocks = self.arguments(collective, blocks)?;
         let algorithm = Algorithm::Direct;
         let schedule = Schedule::gather(self.position(), root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let schedule = Arc::new(self.arguments(collective, schedule)?);
         let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
         Ok((call, schedule))
     }
 
     pub(super) fn all_gather_plan<E: Element>(&self, sent: usize) -> Plan {
-        self.all_gather_of::<E>(Blocks::equal(self.position().size, sent))
+        self.all_gather_of::<E>(Blocks::equal(self.position().size, sent), true)
     }
 
     pub(super) fn all_gather_v_plan<E: Element>(&self, counts: &[usize]) -> Plan {
-        self.all_gather_of::<E>(Blocks::of(counts.iter().copied()))
+        self.all_gather_of::<E>(Blocks::of(counts.iter().copied()), false)
     }
 
-    fn all_gather_of<E: Element>(&self, blocks: Result<Blocks, ScheduleError>) -> Plan {
+    fn all_gather_of<E: Element>(
+        &self,
+        blocks: Result<Blocks, ScheduleError>,
+        is_equal: bool,
+    ) -> Plan {
         let collective = Collective::AllGather;
         let blocks = self.arguments(collective, blocks)?;
         let bytes = bytes_of::<E>(blocks.total());
         let algorithm = self.algorithm_of(collective, bytes, true)?;
-        let schedule = Schedule::all_gather(self.position(), &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let make = || Schedule::all_gather(self.position(), &blocks, algorithm);
+        let schedule = if is_equal {
+            self.kept(
+                self.key(collective, algorithm, NO_ROOT, blocks.total()),
+                make,
+            )?
+        } else {
+            Arc::new(self.arguments(collective, make())?)
+        };
         let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
         Ok((call, schedule))
     }
@@ -108,8 +129,13 @@ impl Rank {
         let is_commutative = O::IS_COMMUTATIVE;
         let algorithm = self.algorithm_of(collective, bytes_of::<E>(count), is_commutative)?;
         let at = self.position();
-        let schedule = Schedule::reduce(at, root as usize, count, is_commutative, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let key = ScheduleKey {
+            is_commutative,
+            ..self.key(collective, algorithm, root, count)
+        };
+        let schedule = self.kept(key, || {
+            Schedule::reduce(at, root as usize, count, is_commutative, algorithm)
+        })?;
         let call = self.call::<E>(collective, algorithm, root, count);
         Ok((ordered::<E, O>(call), schedule))
     }
@@ -118,8 +144,13 @@ impl Rank {
         let collective = Collective::AllReduce;
         let is_commutative = O::IS_COMMUTATIVE;
         let algorithm = self.algorithm_of(collective, bytes_of::<E>(count), is_commutative)?;
-        let schedule = Schedule::all_reduce(self.position(), count, is_commutative, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let key = ScheduleKey {
+            is_commutative,
+            ..self.key(collective, algorithm, NO_ROOT, count)
+        };
+        let schedule = self.kept(key, || {
+            Schedule::all_reduce(self.position(), count, is_commutative, algorithm)
+        })?;
         let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
         Ok((ordered::<E, O>(call), schedule))
     }
@@ -142,7 +173,7 @@ impl Rank {
     ) -> Plan {
         let bytes = bytes_of::<E>(count);
         let algorithm = self.algorithm_of(collective, bytes, O::IS_COMMUTATIVE)?;
-        let schedule = self.arguments(collective, schedule)?;
+        let schedule = Arc::new(self.arguments(collective, schedule)?);
         let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
         Ok((ordered::<E, O>(call), schedule))
     }
@@ -170,7 +201,7 @@ impl Rank {
         let algorithm = self.algorithm_of(collective, bytes, is_commutative)?;
         let at = self.position();
         let schedule = Schedule::reduce_scatter(at, &blocks, is_commutative, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let schedule = Arc::new(self.arguments(collective, schedule)?);
         let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
         Ok((ordered::<E, O>(call), schedule))
     }
@@ -181,8 +212,10 @@ impl Rank {
         let count = sent.checked_div(size).unwrap_or(0);
         let blocks = self.arguments(collective, Blocks::equal(size, count))?;
         let algorithm = self.algorithm_of(collective, bytes_of::<E>(sent), true)?;
-        let schedule = Schedule::all_to_all(self.position(), &blocks, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let key = self.key(collective, algorithm, NO_ROOT, count);
+        let schedule = self.kept(key, || {
+            Schedule::all_to_all(self.position(), &blocks, &blocks, algorithm)
+        })?;
         let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
         Ok((call, schedule))
     }
@@ -202,9 +235,35 @@ impl Rank {
             Algorithm::Pairwise
         };
         let schedule = Schedule::all_to_all(self.position(), &sent, &received, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
+        let schedule = Arc::new(self.arguments(collective, schedule)?);
         let call = self.call::<E>(collective, algorithm, NO_ROOT, UNEQUAL);
         Ok((call, schedule))
+    }
+
+    fn key(
+        &self,
+        collective: Collective,
+        algorithm: Algorithm,
+        root: u32,
+        count: usize,
+    ) -> ScheduleKey {
+        ScheduleKey {
+            collective,
+            algorithm,
+            root,
+            count,
+            is_commutative: true,
+        }
+    }
+
+    /// Returns the schedule for these arguments, which the communicator may have kept.
+    fn kept(
+        &self,
+        key: ScheduleKey,
+        make: impl FnOnce() -> Result<Schedule, ScheduleError>,
+    ) -> Result<Arc<Schedule>, Error> {
+        let schedule = self.communicator().schedules.get(key, make);
+        self.arguments(key.collective, schedule)
     }
 
     /// Returns the blocks of a scatter or gather with counts, which only the root knows.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::task::Waker;
 use std::thread;
 
@@ -31,7 +31,7 @@ pub(super) struct PostedExecution<'scope, 'env, E: Element, C: Fn(&E, &E) -> E> 
 /// If it fails, the rest of the schedule is executed in the reduced form that [`Execution`]
 /// describes, step by step too.
 struct Stepper<'scope, E: Element, C: Fn(&E, &E) -> E> {
-    execution: Execution<'scope, E, C, Rc<Schedule>>,
+    execution: Execution<'scope, E, C, Arc<Schedule>>,
     /// INVARIANT: while messages of the round have not ended, nothing else accesses the memory of
     /// the execution, and the operation has not ended.
     round: Round<'scope>,
@@ -48,7 +48,7 @@ impl<'scope, 'env, E: Element, C: Fn(&E, &E) -> E> PostedExecution<'scope, 'env,
     /// Creates an operation without executing any of its steps.
     pub(super) fn new(
         scope: &'scope Scope<'scope, 'env>,
-        mut execution: Execution<'scope, E, C, Rc<Schedule>>,
+        mut execution: Execution<'scope, E, C, Arc<Schedule>>,
     ) -> Self {
         let failure = execution.begin().err().map(|error| Ok(Err(error)));
         Self {

@@ -440,7 +440,6 @@ impl<'scope> Scope<'scope, '_> {
         let rank = self.rank();
         let state = match plan {
             Ok((call, schedule)) => {
-                let schedule = Rc::new(schedule);
                 let execution = Execution::new(rank, call, schedule, input, output, combine);
                 let operation: Rc<dyn PostedOperation + 'scope> =
                     Rc::new(PostedExecution::new(self, execution));
