@@ -39,7 +39,7 @@ impl<T> Checkable for T where
 /// The reason why bytes are not a value.
 ///
 /// The text is that of bytecheck or of the type: first the cause, then the location in the value.
-/// It has at most 1 KiB.
+/// The text has at most 1 KiB.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckError(String);
 

@@ -55,8 +55,8 @@ const BLOCK: usize = 4;
 
 /// Like [`find`], for keys that are in the order of the table.
 ///
-/// It is unpredictable which key of a bucket is the right one, and how many there are. So a block
-/// of small keys is compared as a whole, even if a part of it belongs to the next buckets.
+/// A processor can't predict which key of a bucket is the right one, and how many there are. So a
+/// block of small keys is compared as a whole, even if a part of it belongs to the next buckets.
 #[inline]
 pub(super) fn find_in_order<K, Q>(starts: &[u32], keys: &[K], key: &Q) -> Option<usize>
 where

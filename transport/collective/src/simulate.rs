@@ -8,7 +8,7 @@ use crate::schedule::{Schedule, Step};
 ///
 /// A rank sends one message at a time, and receives one at a time. It can do both at the same time.
 /// A message of `m` elements occupies its sender, and then its receiver, for `gap + m · element`.
-/// It arrives `latency` after the sender has begun, plus the time for its elements.
+/// The message arrives `latency` after the sender has begun, plus the time for its elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Model {
     /// Time from the begin of a send until the first element arrives, `α`.

@@ -40,7 +40,7 @@ impl Dimension {
 
 /// A rank at a point of a grid. The last coordinate varies fastest, as in a row-major array.
 ///
-/// It dereferences to the rank, in a communicator of the ranks of the grid.
+/// This dereferences to the rank, in a communicator of the ranks of the grid.
 ///
 /// ```
 /// use jstream_transport::rank::{self, Cartesian, Dimension};

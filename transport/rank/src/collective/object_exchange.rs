@@ -8,9 +8,8 @@ use jstream::{Received, Transportable};
 use jstream_collective::{Algorithm, Collective};
 use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;
-use jstream_matching::Pattern;
 
-use super::call::{Agreed, Call};
+use super::call::{Agreed, Call, UNEQUAL, in_node};
 use crate::error::Error;
 use crate::member::Rank;
 use crate::names::{Destination, Status};
@@ -52,17 +51,12 @@ impl<'r> ObjectExchange<'r> {
         let agreed = Agreed {
             algorithm,
             root,
-            // The numbers of objects differ between ranks.
-            count: usize::MAX,
+            count: UNEQUAL,
         };
         let call = Call::new::<u8>(rank, collective, agreed).of_objects();
-        let label = call.label(rank);
         let receives = senders.into_iter().map(|sender| {
-            let sender = rank.members().in_node(number(sender));
-            let pattern = Pattern::any(label.context)
-                .sent_by(sender)
-                .tagged(label.tag);
-            rank.post_recv(Some(pattern), ReceiveTarget::Pool, call.expected())
+            let pattern = Some(call.pattern(rank, sender));
+            rank.post_recv(pattern, ReceiveTarget::Pool, call.expected())
         });
         let timeout = rank.node().inbox.options.collective_timeout;
         Self {
@@ -92,7 +86,7 @@ impl<'r> ObjectExchange<'r> {
     ) -> Result<MessageBuffer, Error> {
         let (node, members) = (self.rank.node(), self.rank.members());
         let pool = to.map_or(Ok(node.inbox.pool()), |to| {
-            node.pool_for(members.in_node(number(to)))
+            node.pool_for(in_node(self.rank, to))
         });
         let written = pool.and_then(|pool| node.write_object(object, pool));
         written.map_err(|error| self.call.error(members.error(error)))
@@ -148,7 +142,7 @@ impl<'r> ObjectExchange<'r> {
         let (rank, label) = (self.rank, self.call.label(self.rank));
         let length = bytes.len() as u64;
         let is_copied = |to: &usize| {
-            let line = rank.node().line(rank.members().in_node(number(*to)));
+            let line = rank.node().line(in_node(rank, *to));
             line.is_some_and(|line| length > line.eager)
         };
         let (copied, receivers): (Vec<_>, Vec<_>) = mem::take(&mut self.unserved)
@@ -162,7 +156,7 @@ impl<'r> ObjectExchange<'r> {
         }
         let results: Vec<_> = rank.scope(|scope| {
             let sends = receivers.iter().map(|to| {
-                let to = rank.members().in_node(number(*to));
+                let to = in_node(rank, *to);
                 scope.send_bytes(to, label, bytes, false)
             });
             let sends: Vec<_> = sends.collect();
@@ -182,7 +176,7 @@ impl<'r> ObjectExchange<'r> {
     /// Returns a copy of a message for a member.
     fn copy(&self, to: usize, bytes: &[u8]) -> Result<MessageBuffer, Error> {
         let (node, members) = (self.rank.node(), self.rank.members());
-        let pool = node.pool_for(members.in_node(number(to)));
+        let pool = node.pool_for(in_node(self.rank, to));
         let pool = pool.map_err(|error| members.error(error))?;
         let empty = pool.take(bytes.len()).map_err(|source| Error::NoBuffer {
             length: bytes.len() as u64,

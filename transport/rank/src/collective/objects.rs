@@ -5,12 +5,10 @@ use std::{fmt, iter, vec};
 use jstream::{Covariant, Received, Transportable};
 use jstream_collective::{Algorithm, Blocks, Collective, Position, Schedule, ScheduleError, Step};
 
+use super::call::NO_ROOT;
 use super::object_exchange::ObjectExchange;
 use crate::error::Error;
 use crate::member::Rank;
-
-/// Stands for the root of an operation that has none.
-const NO_ROOT: u32 = u32::MAX;
 
 /// # Collective operations on objects
 ///
